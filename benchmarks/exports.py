@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.run.evaluation import (
     DIMENSIONS,
     EvaluationStatistics,
@@ -19,9 +19,9 @@ from evalgate.models.run.evaluation import (
     Issue,
     TurnResult,
 )
-from evalgate.reporting.dataset.evaluation_csv import evaluation_rows, read_evaluation_rows
-from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
-from evalgate.reporting.dataset.metrics import MetricsRequest, metrics
+from evalgate.reporting.dataset.evaluation_csv import encode_evaluation_csv, read_evaluation_csv
+from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
+from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics
 from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ START = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)
 WORDS = ("the", "refund", "is", "on", "its", "way", "and", "you", "will", "have", "it", "in", "three", "days")
 
 
-def evaluation(number: int, chance: random.Random) -> Exported:
+def evaluation(number: int, chance: random.Random) -> ExportedEvaluation:
     """A conversation of a few turns, each with a tool call and now and then an issue."""
 
     def words(count: int) -> str:
@@ -58,7 +58,7 @@ def evaluation(number: int, chance: random.Random) -> Exported:
         turns=turns,
         regression_status="pass",
     )
-    return Exported(told, About(words(5), "task_execution", "helpful", f"talk-{number}"))
+    return ExportedEvaluation(told, GoldenSummary(words(5), "task_execution", "helpful", f"talk-{number}"))
 
 
 def best(work: Callable[[], object]) -> float:
@@ -76,13 +76,13 @@ def main() -> None:
     chance = random.Random(7)
     found = [evaluation(number, chance) for number in range(ENTRIES // TURNS)]
     rows = [evaluation(number, chance) for number in range(ENTRIES)]
-    lines, text = list(evaluation_lines(found)), evaluation_rows(rows)
+    lines, text = list(encode_evaluations(found)), encode_evaluation_csv(rows)
     jobs = {
-        f"{len(lines):,} JSON lines written": lambda: b"".join(evaluation_lines(found)),
+        f"{len(lines):,} JSON lines written": lambda: b"".join(encode_evaluations(found)),
         f"{len(lines):,} JSON lines read": lambda: read_evaluation_lines(lines, "x"),
-        f"{ENTRIES:,} rows of CSV written": lambda: evaluation_rows(rows),
-        f"{ENTRIES:,} rows of CSV read": lambda: read_evaluation_rows(text, "x"),
-        f"summary of {ENTRIES:,} evaluations": lambda: metrics(rows, [], MetricsRequest()),
+        f"{ENTRIES:,} rows of CSV written": lambda: encode_evaluation_csv(rows),
+        f"{ENTRIES:,} rows of CSV read": lambda: read_evaluation_csv(text, "x"),
+        f"summary of {ENTRIES:,} evaluations": lambda: compute_metrics(rows, [], MetricsRequest()),
     }
     for name, work in jobs.items():
         print(f"{name:34} {best(work):7.1f} ms")

@@ -91,17 +91,17 @@ def judge(file: Path, suite: str) -> None:
     """What a run does, without its start."""
     from evalgate.application.judge.judge import judge as judged
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.application.messages.write_outputs import leave_files
+    from evalgate.application.messages.write_outputs import write_outputs
     from evalgate.bootstrap import shell_verbs
-    from evalgate.bootstrap.process import settle_python
+    from evalgate.bootstrap.process import configure_python
     from evalgate.settings.limits import Limits
 
-    settle_python()
-    tools = shell_verbs.shell_tools(
+    configure_python()
+    tools = shell_verbs.build_shell_tools(
         str(file.parent), "out", Limits(), source_date_epoch="0", progress_to=None
     )
     request = JudgeRequest(configs=[str(HERE / suite)], traces=[file.name], make_baseline_zip=False)
-    leave_files(judged(request, tools), tools.output)
+    write_outputs(judged(request, tools), tools.output)
 
 
 if __name__ == "__main__":

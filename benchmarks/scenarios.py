@@ -24,14 +24,14 @@ def lines(folder: Path) -> list[str]:
     from evalgate.adapters.files.workspace import Workspace
     from evalgate.application.documents.comment_template import CommentOptions, write_comment
     from evalgate.reporting.markdown.render import render_summary
-    from evalgate.reporting.results.results_json import load
+    from evalgate.reporting.results.results_json import load_results
 
     content = results(folder)
-    document = load(content)
+    document = load_results(content)
     wording = CommentOptions("bench/gate", 60_000, None)
     zips = BaselineZips(Workspace(None, str(folder / "scenarios")))
     zips.create(".", str(folder / "scenarios" / "alone.zip"))
-    loading, alone = best(lambda: zips.earlier("alone.zip")), best(lambda: zips.earlier("results.json"))
+    loading, alone = best(lambda: zips.load_run("alone.zip")), best(lambda: zips.load_run("results.json"))
     comment = best(lambda: write_comment(document, wording))
     summary = best(lambda: render_summary(document))
     return [

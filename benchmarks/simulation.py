@@ -122,7 +122,7 @@ def added(count: Count, comparison: Comparison) -> Count:
     return Count(
         count.alarms + sum(kind in ALARMS for kind in unchanged),
         count.flips + sum(kind in FLIPS for kind in unchanged),
-        count.told + ((comparison.evidence and comparison.evidence.expected_false_alarms) or 0.0),
+        count.told + ((comparison.power and comparison.power.expected_false_alarms) or 0.0),
         count.misses + missed,
     )
 

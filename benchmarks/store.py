@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.store.database import Database
 from evalgate.adapters.store.run_writer import write_run
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
@@ -75,7 +75,7 @@ def made(number: int, draw: random.Random) -> StoredRun:
 def seed(url: str, runs: int) -> float:
     """Seconds to record the runs, five hundred in a transaction."""
     open_store(url, "/").close()
-    database, draw, started = Database(place_of(url, "/")), random.Random(7), perf_counter()
+    database, draw, started = Database(parse_store_url(url, "/")), random.Random(7), perf_counter()
     for first in range(0, runs, 500):
         with database.writing() as connection:
             for number in range(first, min(first + 500, runs)):

@@ -20,7 +20,7 @@ import cmarkgfm
 from cmarkgfm.cmark import Options
 
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.results.results_json import load_results
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH = 900
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("picture", type=Path)
     arguments = parser.parse_args()
-    comment = render_comment(load(arguments.results.read_bytes()), key="evalgate")
+    comment = render_comment(load_results(arguments.results.read_bytes()), key="evalgate")
     draw(page(comment), arguments.picture)
 
 

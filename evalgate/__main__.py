@@ -17,13 +17,13 @@ def main() -> NoReturn:
 
     It ends with `os._exit`: tearing the interpreter down would take longer than most runs.
     """
-    process.settle_python()
+    process.configure_python()
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
 
-    out, err = _stream(sys.stdout), _stream(sys.stderr)
-    environ = {name: _text(value) for name, value in os.environ.items()}
-    code = shell(sys.argv[1:], Shell(out, err, environ, _folder(err)))
+    out, err = _prepare_stream(sys.stdout), _prepare_stream(sys.stderr)
+    environ = {name: _replace_invalid_bytes(value) for name, value in os.environ.items()}
+    code = shell(sys.argv[1:], Shell(out, err, environ, _find_current_folder(err)))
     try:
         out.flush()
         err.flush()
@@ -34,21 +34,21 @@ def main() -> NoReturn:
     os._exit(code)
 
 
-def _stream(given: TextIO | None) -> TextIO:
+def _prepare_stream(stream: TextIO | None) -> TextIO:
     """Makes a stream safe to write to: a closed one discards output, unencodable characters become `?`."""
-    if given is None:
+    if stream is None:
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  (lives as long as the process)
-    if isinstance(given, TextIOWrapper):
-        given.reconfigure(errors="replace")
-    return given
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return stream
 
 
-def _text(value: str) -> str:
+def _replace_invalid_bytes(value: str) -> str:
     """Replaces undecodable bytes of a variable, which no document could hold."""
     return value.encode("utf-8", "replace").decode()
 
 
-def _folder(err: TextIO) -> str:
+def _find_current_folder(err: TextIO) -> str:
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:

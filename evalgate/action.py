@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.github.workflow_step import WorkflowStep
-from evalgate.application.action.step_outputs import UNFINISHED, unset
+from evalgate.application.action.step_outputs import UNFINISHED, empty_outputs
 from evalgate.errors import InvalidInput, JudgeCrashed
 from evalgate.models.github.annotation import Annotation
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BUG = 70
 ENDED_BY_SIGNAL = 128
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 
 
 def main(judge: ReadyJudge | None = None) -> int:
@@ -36,12 +36,12 @@ def main(judge: ReadyJudge | None = None) -> int:
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     step = WorkflowStep(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, partial(_end, step))
+        signal.signal(number, partial(_end_on_signal, step))
     from evalgate.bootstrap import process
 
-    process.settle_python()
+    process.configure_python()
     try:
-        return run(os.environ, step, ready=judge)
+        return run(os.environ, step, ready_judge=judge)
     finally:
         if judge is not None:
             judge.dismiss()
@@ -50,153 +50,162 @@ def main(judge: ReadyJudge | None = None) -> int:
 def run(
     environ: Mapping[str, str],
     step: WorkflowStep,
-    budget: RequestDeadline | None = None,
+    deadline: RequestDeadline | None = None,
     *,
-    is_apart: bool = True,
-    ready: ReadyJudge | None = None,
+    is_sandboxed: bool = True,
+    ready_judge: ReadyJudge | None = None,
 ) -> int:
     """Runs the gate once and sets all step outputs however it ends. `deadline` bounds requests to GitHub.
 
     With `is_sandboxed` the judge runs in a separate process: `ready_judge` if given, else a new one.
     """
     try:
-        return _run(environ, step, budget, is_apart=is_apart, ready=ready)
+        return _run_handling_errors(
+            environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge
+        )
     finally:
-        step.outputs(unset(step.told))
+        step.outputs(empty_outputs(step.values))
 
 
-def _run(
+def _run_handling_errors(
     environ: Mapping[str, str],
     step: WorkflowStep,
-    budget: RequestDeadline | None,
+    deadline: RequestDeadline | None,
     *,
-    is_apart: bool,
-    ready: ReadyJudge | None,
+    is_sandboxed: bool,
+    ready_judge: ReadyJudge | None,
 ) -> int:
     try:
-        return _gate(environ, step, budget, is_apart=is_apart, ready=ready)
-    except InvalidInput as mistake:
-        return _refuse(environ, step, mistake)
+        return _run_mode(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
+    except InvalidInput as error:
+        return _report_invalid_input(environ, step, error)
     except Exception as bug:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
-        for line in report(bug):
+        for line in describe_bug(bug):
             step.log(line)
-        step.annotate([Annotation("error", "EvalGate", f"a bug of EvalGate: {_kind(bug)}; see the log")])
-        return _unfinished(step, BUG)
+        step.annotate(
+            [Annotation("error", "EvalGate", f"a bug of EvalGate: {_exception_kind(bug)}; see the log")]
+        )
+        return _report_unfinished(step, BUG)
 
 
-def _gate(
+def _run_mode(
     environ: Mapping[str, str],
     step: WorkflowStep,
-    budget: RequestDeadline | None,
+    deadline: RequestDeadline | None,
     *,
-    is_apart: bool,
-    ready: ReadyJudge | None,
+    is_sandboxed: bool,
+    ready_judge: ReadyJudge | None,
 ) -> int:
     from evalgate.application.action.run_gate import run_gate
     from evalgate.bootstrap import gate, judge_context
-    from evalgate.bootstrap.private_temp_dir import folder_of_our_own
+    from evalgate.bootstrap.private_temp_dir import private_temp_dir
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
-    with folder_of_our_own(settings.job.temp) as downloads:
+    with private_temp_dir(settings.job.temp) as downloads:
         judge = (
-            _judge(settings, step, downloads, ready)
-            if is_apart
+            _make_sandboxed_judge(settings, step, downloads, ready_judge)
+            if is_sandboxed
             else judge_context.make_judge_context(settings)
         )
-        if settings.approves:
+        if settings.is_approving:
             from evalgate.application.action.approve_from_comment import approve
             from evalgate.bootstrap import approving
 
-            to_do = approving.approve_task(settings)
-            return approve(to_do, approving.approve_world(settings, step, judge, downloads, budget))
+            approval_task = approving.build_approve_options(settings)
+            return approve(
+                approval_task, approving.build_approve_ports(settings, step, judge, downloads, deadline)
+            )
         if settings.inputs.mode == "publish":
             from evalgate.application.action.publish import publish
             from evalgate.bootstrap import publishing
 
-            task = publishing.publish_task(settings)
-            return publish(task, publishing.publish_world(settings, step, judge, downloads, budget))
+            task = publishing.build_publish_options(settings)
+            return publish(task, publishing.build_publish_ports(settings, step, judge, downloads, deadline))
         return run_gate(
-            gate.action_task(settings), gate.action_world(settings, step, judge, downloads, budget)
+            gate.build_gate_options(settings),
+            gate.build_gate_ports(settings, step, judge, downloads, deadline),
         )
 
 
-def _judge(settings: Settings, step: WorkflowStep, downloads: str, ready: ReadyJudge | None) -> JobJudge:
+def _make_sandboxed_judge(
+    settings: Settings, step: WorkflowStep, downloads: str, ready_judge: ReadyJudge | None
+) -> JobJudge:
     """Makes a judge that runs in a separate process."""
     from evalgate.bootstrap.judge_context import make_judge_context
     from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 
     log = step.log if settings.inputs.debug or settings.job.debug else None
-    return SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready)
+    return SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready_judge)
 
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:
     """Has the runner mask tokens it may not know, and redacts all secrets of this job in every output."""
-    from evalgate.measures.redaction.redact import hide
-    from evalgate.settings.secret_variables import secret_values
-    from evalgate.settings.store_path import secrets_in
+    from evalgate.measures.redaction.redact import hide_secrets
+    from evalgate.settings.secret_variables import find_secret_values
+    from evalgate.settings.store_path import find_store_secrets
 
     tokens = (settings.inputs.github_token, settings.job.runtime_token)
-    own = [secret for secret in (*tokens, *secrets_in(settings.inputs.store_url)) if secret]
-    for secret in own:
+    secrets = [secret for secret in (*tokens, *find_store_secrets(settings.inputs.store_url)) if secret]
+    for secret in secrets:
         step.hide(secret)
-    hide([*own, *secret_values(environ)])
+    hide_secrets([*secrets, *find_secret_values(environ)])
 
 
-def _refuse(environ: Mapping[str, str], step: WorkflowStep, mistake: InvalidInput) -> int:
+def _report_invalid_input(environ: Mapping[str, str], step: WorkflowStep, error: InvalidInput) -> int:
     """Reports each problem of invalid settings, and writes results.json if there is a workspace."""
     from evalgate.bootstrap import gate
 
-    told = [Annotation("error", "EvalGate", str(problem)) for problem in mistake.problems[:MOST_PROBLEMS]]
-    step.annotate(told)
-    for problem in mistake.problems[:MOST_PROBLEMS]:
+    annotations = [Annotation("error", "EvalGate", str(problem)) for problem in error.problems[:MAX_PROBLEMS]]
+    step.annotate(annotations)
+    for problem in error.problems[:MAX_PROBLEMS]:
         step.log(f"error: {problem}")
-    path = gate.leave_invalid(environ.get("GITHUB_WORKSPACE", ""), mistake)
-    step.outputs({"verdict": "invalid", "exit-code": str(mistake.exit_code), "results-path": path})
-    return mistake.exit_code
+    path = gate.write_invalid_results(environ.get("GITHUB_WORKSPACE", ""), error)
+    step.outputs({"verdict": "invalid", "exit-code": str(error.exit_code), "results-path": path})
+    return error.exit_code
 
 
-def _unfinished(step: WorkflowStep, code: int) -> int:
+def _report_unfinished(step: WorkflowStep, code: int) -> int:
     step.outputs({**UNFINISHED, "exit-code": str(code)})
     return code
 
 
-def report(bug: Exception) -> list[str]:
+def describe_bug(bug: Exception) -> list[str]:
     """Lines to paste into a bug report: where the error happened, without any input data."""
     import platform
 
-    from evalgate.bootstrap.process import places_of
+    from evalgate.bootstrap.process import describe_frames
     from evalgate.version import __version__
 
-    places = bug.places if isinstance(bug, JudgeCrashed) else places_of(bug)
+    places = bug.places if isinstance(bug, JudgeCrashed) else describe_frames(bug)
     versions = f"evalgate {__version__}, Python {platform.python_version()}"
-    first = f"EvalGate has a bug: {_kind(bug)} ({versions}). Please report these lines:"
+    first = f"EvalGate has a bug: {_exception_kind(bug)} ({versions}). Please report these lines:"
     return [first, *(f"  {place}" for place in places)]
 
 
-def _kind(bug: Exception) -> str:
+def _exception_kind(bug: Exception) -> str:
     return bug.kind if isinstance(bug, JudgeCrashed) else type(bug).__name__
 
 
-def _end(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
+def _end_on_signal(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
     """Ends a cancelled run and keeps the outputs set so far.
 
     It exits instead of raising: an exception while a compiled library is loading may crash it. It blocks
     further signals, so that a second one does not interrupt what the first one writes.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    _in_passing("evalgate.adapters.sandbox.judge_process", "end_all")
-    code = int(step.told["exit-code"]) if "verdict" in step.told else ENDED_BY_SIGNAL + number
-    if "verdict" not in step.told:
-        _unfinished(step, code)
-    step.outputs(unset(step.told))
-    _in_passing("evalgate.bootstrap.private_temp_dir", "remove_all")
+    _call_if_loaded("evalgate.adapters.sandbox.judge_process", "end_all")
+    code = int(step.values["exit-code"]) if "verdict" in step.values else ENDED_BY_SIGNAL + number
+    if "verdict" not in step.values:
+        _report_unfinished(step, code)
+    step.outputs(empty_outputs(step.values))
+    _call_if_loaded("evalgate.bootstrap.private_temp_dir", "remove_all")
     os._exit(code)
 
 
-def _in_passing(module: str, ending: str) -> None:
+def _call_if_loaded(module: str, function: str) -> None:
     """Calls a cleanup function of a module if that module was loaded."""
     loaded = sys.modules.get(module)
-    if hasattr(loaded, ending):
-        getattr(loaded, ending)()
+    if hasattr(loaded, function):
+        getattr(loaded, function)()

@@ -89,14 +89,14 @@ class SettingError(InvalidInput):
     code = "invalid_setting"
 
 
-def no_room(error: OSError) -> SettingError:
+def build_temp_folder_error(error: OSError) -> SettingError:
     """The error for a folder of temporary files that can't be written to."""
     why = error.strerror or "the system refused"
     message = f"the folder for temporary files can't take what was found: {why}"
     return SettingError(Problem(message, None, "make room there, or name another with TMPDIR"))
 
 
-class TemplateFlaw(SettingError):
+class InvalidTemplate(SettingError):
     """A project's template that can't be used; the built-in template is used instead."""
 
 

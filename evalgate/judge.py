@@ -9,15 +9,15 @@ import sys
 from typing import NoReturn
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.bootstrap.judge_main import live_asked
+from evalgate.bootstrap.judge_main import run_judge
 
-NOBODY = "-"
+NO_USER = "-"
 
 
 def main() -> NoReturn:
     """Limits its own resources, then reads the request and writes the response."""
     folder, cpu, spare, memory, user = sys.argv[1:]
-    live_asked(folder, Bounds(int(cpu), int(memory), spare=int(spare)), None if user == NOBODY else int(user))
+    run_judge(folder, Bounds(int(cpu), int(memory), spare=int(spare)), None if user == NO_USER else int(user))
 
 
 if __name__ == "__main__":

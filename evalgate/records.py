@@ -40,16 +40,18 @@ def _dataclass(
 ) -> Callable[[C], C]:
     """Makes a record class with a field per annotation; see dataclasses.dataclass."""
 
-    def made(cls: C) -> C:
-        said = {name: _said(cls, name) for name in cls.__annotations__}
-        members = _members(cls, said, frozen=frozen)
+    def decorate(cls: C) -> C:
+        fields = {name: _get_field(cls, name) for name in cls.__annotations__}
+        members = _members(cls, fields, frozen=frozen)
         if eq:
-            members |= _compared([name for name, each in said.items() if each.compare], frozen=frozen)
+            members |= _make_comparison(
+                [name for name, each in fields.items() if each.compare], frozen=frozen
+            )
         if repr:
-            members["__repr__"] = _shown([name for name, each in said.items() if each.repr])
-        return _with(cls, members, said, slots=slots)
+            members["__repr__"] = _make_repr([name for name, each in fields.items() if each.repr])
+        return _add_members(cls, members, fields, slots=slots)
 
-    return made
+    return decorate
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
@@ -58,27 +60,27 @@ def _replace(record: Any, /, **changes: Any) -> Any:
     return record.__class__(**kept, **changes)
 
 
-def _said(cls: type, name: str) -> _Field:
-    said = cls.__dict__.get(name, _MISSING)
-    return said if isinstance(said, _Field) else _Field(said)
+def _get_field(cls: type, name: str) -> _Field:
+    value = cls.__dict__.get(name, _MISSING)
+    return value if isinstance(value, _Field) else _Field(value)
 
 
-def _members(cls: type, said: Mapping[str, _Field], *, frozen: bool) -> dict[str, Any]:
+def _members(cls: type, fields: Mapping[str, _Field], *, frozen: bool) -> dict[str, Any]:
     members: dict[str, Any] = {
-        "__init__": _init(cls, said, frozen=frozen),
-        "__match_args__": tuple(name for name, each in said.items() if each.init),
-        "__dataclass_fields__": _Fields(said),
+        "__init__": _init(cls, fields, frozen=frozen),
+        "__match_args__": tuple(name for name, each in fields.items() if each.init),
+        "__dataclass_fields__": _Fields(fields),
     }
     if frozen:
-        members |= {"__setattr__": _refuse, "__delattr__": _refuse, **_pickled(list(said))}
+        members |= {"__setattr__": _refuse, "__delattr__": _refuse, **_make_pickling(list(fields))}
     return members
 
 
-def _init(cls: type, said: Mapping[str, _Field], *, frozen: bool) -> Any:
+def _init(cls: type, fields: Mapping[str, _Field], *, frozen: bool) -> Any:
     """Compiles `__init__`, the only function that needs compiling."""
     known: dict[str, Any] = {"_set": _set, "_missing": _MISSING, "__name__": cls.__module__}
     given, lines = ["self"], []
-    for name, each in said.items():
+    for name, each in fields.items():
         value = name
         if each.default_factory is not _MISSING:
             known[f"_made_{name}"] = each.default_factory
@@ -98,7 +100,7 @@ def _init(cls: type, said: Mapping[str, _Field], *, frozen: bool) -> Any:
     return known["__init__"]
 
 
-def _compared(names: list[str], *, frozen: bool) -> dict[str, Any]:
+def _make_comparison(names: list[str], *, frozen: bool) -> dict[str, Any]:
     key = attrgetter(*names) if names else type
 
     def __eq__(self: Any, other: object) -> Any:  # noqa: N807
@@ -110,7 +112,7 @@ def _compared(names: list[str], *, frozen: bool) -> dict[str, Any]:
     return {"__eq__": __eq__, "__hash__": __hash__ if frozen else None}
 
 
-def _shown(names: list[str]) -> Any:
+def _make_repr(names: list[str]) -> Any:
     def __repr__(self: Any) -> str:  # noqa: N807
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{self.__class__.__qualname__}({values})"
@@ -118,7 +120,7 @@ def _shown(names: list[str]) -> Any:
     return __repr__
 
 
-def _pickled(names: list[str]) -> dict[str, Any]:
+def _make_pickling(names: list[str]) -> dict[str, Any]:
     def __getstate__(self: Any) -> list[Any]:  # noqa: N807
         return [getattr(self, name) for name in names]
 
@@ -135,17 +137,17 @@ def _refuse(self: object, name: str, *_: object) -> None:
     raise FrozenInstanceError(f"{name} of a {self.__class__.__qualname__} can't be changed")
 
 
-def _with(cls: C, members: Mapping[str, Any], said: Mapping[str, _Field], *, slots: bool) -> C:
+def _add_members(cls: C, members: Mapping[str, Any], fields: Mapping[str, _Field], *, slots: bool) -> C:
     """Adds members that the class does not define itself; slots need a new class."""
-    own = {name: value for name, value in cls.__dict__.items() if name not in said}
+    own = {name: value for name, value in cls.__dict__.items() if name not in fields}
     missing = {name: value for name, value in members.items() if name not in own}
     if slots:
         for name in ("__dict__", "__weakref__"):
             own.pop(name, None)
-        made = type(cls)(cls.__name__, cls.__bases__, {**own, **missing, "__slots__": tuple(said)})
+        made = type(cls)(cls.__name__, cls.__bases__, {**own, **missing, "__slots__": tuple(fields)})
         made.__qualname__ = cls.__qualname__
         return made
-    for name, each in said.items():
+    for name, each in fields.items():
         if each.default is not _MISSING:
             setattr(cls, name, each.default)
         elif name in cls.__dict__:
@@ -158,16 +160,16 @@ def _with(cls: C, members: Mapping[str, Any], said: Mapping[str, _Field], *, slo
 class _Fields:
     """`__dataclass_fields__`, made by the standard library when first read."""
 
-    def __init__(self, said: Mapping[str, _Field]) -> None:
-        self._said = said
+    def __init__(self, fields: Mapping[str, _Field]) -> None:
+        self._fields = fields
 
     def __get__(self, _: object, owner: type) -> Any:
         import dataclasses
 
         members: dict[str, Any] = {"__annotations__": owner.__annotations__}
-        for name, each in self._said.items():
-            told = {key: value for key, value in each._asdict().items() if value is not _MISSING}
-            members[name] = dataclasses.field(**told)
+        for name, each in self._fields.items():
+            options = {key: value for key, value in each._asdict().items() if value is not _MISSING}
+            members[name] = dataclasses.field(**options)
         fields: Any = vars(dataclasses.dataclass(type(owner.__name__, (), members)))["__dataclass_fields__"]
         owner.__dataclass_fields__ = fields  # type: ignore[attr-defined]
         return fields

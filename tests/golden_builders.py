@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from builders import make_message, make_trace
 
 from evalgate.models.run.golden import Golden
-from evalgate.scoring.golden.judging import judged
+from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.trace.trace import ToolCall, Trace
-    from evalgate.scoring.golden.judging import Dimensioned, JudgedGolden
+    from evalgate.scoring.golden.judging import DimensionResult, GoldenJudgement
 
 Turn = tuple[str, str | None]
 
@@ -46,11 +46,11 @@ def golden(*turns: Turn, **fields: Any) -> Golden:
     )
 
 
-def judge(what: Golden, trace: Trace, **rules: Any) -> JudgedGolden:
+def judge(what: Golden, trace: Trace, **rules: Any) -> GoldenJudgement:
     """The trace beside the golden."""
-    return judged(GoldenRules(what, **rules), trace)
+    return judge_golden(GoldenRules(what, **rules), trace)
 
 
-def dimension(name: str, what: Golden, trace: Trace, **rules: Any) -> Dimensioned:
+def dimension(name: str, what: Golden, trace: Trace, **rules: Any) -> DimensionResult:
     """One dimension of it."""
     return judge(what, trace, **rules).dimensions[name]  # type: ignore[index]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def compiled(raw: Any) -> Assertion:
     """The assertion, which must be without mistakes."""
     parser = Parser(lambda _: None)
-    found = parser.assertions([raw], ())
-    assert not parser.flaws, parser.flaws
+    found = parser.parse_assertions([raw], ())
+    assert not parser.problems, parser.problems
     return found[0]
 
 
@@ -36,5 +36,5 @@ def outcome(raw: Any, trace: Trace | None = None) -> str:
 def flaw(raw: Any) -> FieldProblem:
     """The first mistake in it; there must be one."""
     parser = Parser(lambda _: None)
-    assert parser.assertions([raw], ()) == [], "a flawed assertion must not be judged"
-    return parser.flaws[0]
+    assert parser.parse_assertions([raw], ()) == [], "a flawed assertion must not be judged"
+    return parser.problems[0]

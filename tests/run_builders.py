@@ -11,8 +11,8 @@ from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
-from evalgate.reporting.results.bounded import bounded_name
-from evalgate.reporting.results.trial_doc import trial_line
+from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.trial_doc import encode_trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ def make_standing(
 
 def kept(trials: Sequence[TrialResult]) -> Trials:
     """The trials as a run keeps them."""
-    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(trial_line, bounded_name)
+    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(encode_trial, clean_name)
     for trial in trials:
         store.take(tell(trial), 0, trial.trial, None)
     places = range(len(trials))

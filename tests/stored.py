@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.goldens.feedback import Feedback
 from evalgate.models.run.evaluation import (
     DIMENSIONS,
@@ -91,7 +91,9 @@ def make_feedback(id_: str = "f1", conversation_id: str = "talk-refund", **field
     return Feedback(id_, conversation_id, **{**plain, **fields})
 
 
-def make_exported(evaluation: GoldenEvaluation | None = None, *feedback: Feedback, **about: Any) -> Exported:
+def make_exported(
+    evaluation: GoldenEvaluation | None = None, *feedback: Feedback, **about: Any
+) -> ExportedEvaluation:
     """An evaluation on its way out."""
     plain: dict[str, Any] = {
         "title": "A refund in time",
@@ -99,7 +101,7 @@ def make_exported(evaluation: GoldenEvaluation | None = None, *feedback: Feedbac
         "stance": "helpful",
         "conversation_id": "talk-refund",
     }
-    return Exported(evaluation or make_evaluation(), About(**{**plain, **about}), feedback)
+    return ExportedEvaluation(evaluation or make_evaluation(), GoldenSummary(**{**plain, **about}), feedback)
 
 
 def make_issue(message: str = "no apology", **fields: Any) -> Issue:

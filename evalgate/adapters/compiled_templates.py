@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from evalgate import reporting
-from evalgate.reporting.markdown.render import compiled_templates
+from evalgate.reporting.markdown.render import compile_templates
 
 
 def main() -> None:
     """Writes the bytecode of every template to where a run looks for it."""
-    room = Path(reporting.__path__[0])
-    for place, bytecode in compiled_templates().items():
-        path = room / place
+    folder = Path(reporting.__path__[0])
+    for relative_path, bytecode in compile_templates().items():
+        path = folder / relative_path
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(bytecode)
 

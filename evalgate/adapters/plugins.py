@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalgate.errors import Problem, SettingError
-from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import GROUPS
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class PluginEvaluators:
         self._classes: dict[str, type[Evaluator]] = {}
         self._installed: dict[str, EntryPoint] | None = None
         for name in modules:
-            with _importable(folder):
-                module = _loaded(f"--plugin {name}", lambda name=name: import_module(name))
-            self._take(module, name)
+            with _folder_on_sys_path(folder):
+                module = _load_plugin(f"--plugin {name}", lambda name=name: import_module(name))
+            self._register_module(module, name)
 
     def find(self, kind: str) -> type[Evaluator] | None:
         """The class of a type, None for an unknown type. Raises SettingError if its package is broken."""
@@ -40,7 +40,7 @@ class PluginEvaluators:
         entry = self._entry_points().get(kind)
         if entry is None:
             return None
-        found = _loaded(f"installed evaluator {kind} ({entry.value})", entry.load)
+        found = _load_plugin(f"installed evaluator {kind} ({entry.value})", entry.load)
         if _kind_of(found) != kind:
             raise SettingError(Problem(f"{entry.value} is no evaluator of type {kind}", None, _remedy(kind)))
         _require_version(found, entry.value)
@@ -51,14 +51,14 @@ class PluginEvaluators:
         """The types of the modules and of the installed packages."""
         return sorted({*self._classes, *self._entry_points()})
 
-    def _take(self, module: Any, name: str) -> None:
+    def _register_module(self, module: Any, name: str) -> None:
         found = [each for each in vars(module).values() if _kind_of(each) is not None]
         top = name.partition(".")[0]
         own = {_kind_of(each): each for each in found if each.__module__.partition(".")[0] == top}
         if not own:
             raise SettingError(Problem(f"--plugin {name}: no evaluator in it", None, _remedy("my_check")))
         for kind, each in own.items():
-            if kind is None or kind in KINDS or kind in GROUPS or kind in self._classes:
+            if kind is None or kind in BUILT_IN_TYPES or kind in GROUPS or kind in self._classes:
                 raise SettingError(f"--plugin {name}: the type {kind} is taken")
             _require_version(each, f"--plugin {name}")
             self._classes[kind] = each
@@ -78,8 +78,8 @@ def _kind_of(found: object) -> str | None:
 
     if not (inspect.isclass(found) and issubclass(found, Evaluator)) or inspect.isabstract(found):
         return None
-    words = get_args(found.model_fields["type"].annotation)
-    return words[0] if len(words) == 1 and isinstance(words[0], str) else None
+    literals = get_args(found.model_fields["type"].annotation)
+    return literals[0] if len(literals) == 1 and isinstance(literals[0], str) else None
 
 
 def _require_version(found: type[Evaluator], where: str) -> None:
@@ -92,17 +92,17 @@ def _remedy(kind: str) -> str:
     return f"a subclass of evalgate.evaluators.base.Evaluator with `type: Literal[{kind!r}]`"
 
 
-def _loaded(what: str, load: Any) -> Any:
+def _load_plugin(label: str, load: Any) -> Any:
     try:
         return load()
     except ModuleNotFoundError as error:
-        raise SettingError(f"{what}: there is no module {error.name}") from None
+        raise SettingError(f"{label}: there is no module {error.name}") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (plugin code may raise anything)
-        raise SettingError(f"{what} can't be imported ({type(error).__name__})") from None
+        raise SettingError(f"{label} can't be imported ({type(error).__name__})") from None
 
 
 @contextmanager
-def _importable(folder: str) -> Iterator[None]:
+def _folder_on_sys_path(folder: str) -> Iterator[None]:
     """Adds the folder to the end of `sys.path` during an import, after everything installed."""
     sys.path.append(folder)
     try:

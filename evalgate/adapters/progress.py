@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     Share = Callable[[], float | None]
 
-PATIENCE_S = 1.0
+SHOW_AFTER_S = 1.0
 """Shorter runs show nothing."""
-BETWEEN_S = 0.1
+REFRESH_S = 0.1
 """Between updates of the line: drawing costs more than judging a trace."""
-SURE_S = 5.0
+ESTIMATE_AFTER_S = 5.0
 """No estimate of the remaining time is shown earlier."""
-UP_TO_S = 120
+MINUTES_FROM_S = 120
 
 
-class Quiet:
+class SilentProgress:
     """Progress that shows nothing."""
 
     def begin(self, suite: str) -> None:
@@ -34,7 +34,7 @@ class Quiet:
         """Does nothing."""
 
 
-class Spinner:
+class SpinnerProgress:
     """A line on stderr that counts traces; rich is imported only when the work turns out to be long.
 
     `share` returns the completed fraction of the work, 0 to 1, or None if unknown.
@@ -46,11 +46,11 @@ class Spinner:
         self._stream = stream
         self._clock = clock
         self._share = share
-        self._painted = 0.0
+        self._painted_at = 0.0
         self._start = clock()
         self._count = 0
         self._bar: Any = None
-        self._missing = False
+        self._is_rich_missing = False
 
     def begin(self, suite: str) -> None:
         """Does nothing: the count runs on over all suites."""
@@ -58,13 +58,13 @@ class Spinner:
     def advance(self, what: str, count: int = 1) -> None:
         """Adds `count` to the number of finished `what`."""
         self._count += count
-        if self._missing:
+        if self._is_rich_missing:
             return
         now = self._clock()
-        if self._bar is None and now - self._start > PATIENCE_S:
-            self._open(what)
-        if self._bar is not None and now - self._painted > BETWEEN_S:
-            self._painted = now
+        if self._bar is None and now - self._start > SHOW_AFTER_S:
+            self._show(what)
+        if self._bar is not None and now - self._painted_at > REFRESH_S:
+            self._painted_at = now
             self._bar.update(0, completed=self._count, pace=self._pace(now - self._start), refresh=True)
 
     def finish(self) -> None:
@@ -74,12 +74,12 @@ class Spinner:
             self._bar.stop()
             self._bar = None
 
-    def _open(self, what: str) -> None:
+    def _show(self, what: str) -> None:
         try:
             from rich.console import Console
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
         except ImportError:
-            self._missing = True  # the extra `terminal` is not installed: go on without progress
+            self._is_rich_missing = True  # the extra `terminal` is not installed: go on without progress
             return
         columns = (
             SpinnerColumn(),
@@ -97,14 +97,14 @@ class Spinner:
         """Items per second and, once it can be estimated, the remaining time."""
         pace = f"{self._count / elapsed:,.0f}/s"
         share = None if self._share is None else self._share()
-        if not share or elapsed < SURE_S:
+        if not share or elapsed < ESTIMATE_AFTER_S:
             return pace
         return f"{pace}, {_in_words(elapsed * (1 - share) / share)} left"
 
 
 def progress_for(stream: TextIO, *, quiet: bool, share: Share | None = None) -> Progress:
     """A progress line if the stream is a terminal, otherwise progress that shows nothing."""
-    return Spinner(stream, share=share) if not quiet and stream.isatty() else Quiet()
+    return SpinnerProgress(stream, share=share) if not quiet and stream.isatty() else SilentProgress()
 
 
 def _in_words(seconds: float) -> str:
@@ -113,4 +113,4 @@ def _in_words(seconds: float) -> str:
     >>> _in_words(95), _in_words(600)
     ('95 s', '10 min')
     """
-    return f"{seconds:.0f} s" if seconds < UP_TO_S else f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds < MINUTES_FROM_S else f"{seconds / 60:.0f} min"

@@ -14,7 +14,7 @@ MAX_ENTRIES = 1_000
 STORED, DEFLATED = 0, 8
 """Compression methods, as numbered by the zip specification."""
 CHUNK = 1 << 16
-ENTRY = b"PK\x01\x02"
+ENTRY_SIGNATURE = b"PK\x01\x02"
 """Signature of each entry in the archive's directory; compressed data contains it only by chance."""
 
 
@@ -26,73 +26,73 @@ class SafeZip:
     """A zip archive in memory. Nothing is extracted to disk."""
 
     def __init__(self, content: bytes, max_unpacked: int, max_entries: int = MAX_ENTRIES) -> None:
-        self._left = max_unpacked
+        self._bytes_left = max_unpacked
         # Counted before the library builds an object for each entry: a million fit into the allowed bytes.
-        if content.count(ENTRY) > 2 * max_entries:
-            raise _too_many(max_entries)
+        if content.count(ENTRY_SIGNATURE) > 2 * max_entries:
+            raise _too_many_entries(max_entries)
         import zipfile  # slow to import, so only for runs that read a zip
 
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
-        except _damage():
+        except _damage_errors():
             raise ZipRefusedError("it is no zip file, or a damaged one") from None
         self._entries = self._zip.infolist()
         if len(self._entries) > max_entries:
-            raise _too_many(max_entries)
-        self._named: dict[str, list[zipfile.ZipInfo]] = {}
+            raise _too_many_entries(max_entries)
+        self._entries_by_name: dict[str, list[zipfile.ZipInfo]] = {}
         for entry in self._entries:
-            self._named.setdefault(entry.filename, []).append(entry)
+            self._entries_by_name.setdefault(entry.filename, []).append(entry)
 
     def names(self) -> list[str]:
         """Names of all entries, as written in the archive."""
         return [entry.filename for entry in self._entries]
 
-    def methods(self) -> frozenset[int]:
+    def compression_methods(self) -> frozenset[int]:
         """The compression methods of its entries, as numbered by the zip specification."""
         return frozenset(entry.compress_type for entry in self._entries)
 
-    def identity(self, name: str) -> tuple[int, int]:
+    def size_and_crc(self, name: str) -> tuple[int, int]:
         """Unpacked size and CRC-32 of a member, from the archive's directory. Raises ZipRefusedError."""
-        entry = self._only(name)
+        entry = self._find_member(name)
         return entry.file_size, entry.CRC
 
-    def read(self, name: str, most: int | None = None) -> bytes:
+    def read(self, name: str, max_bytes: int | None = None) -> bytes:
         """Reads the only member of that name, at most `max_bytes`. Raises ZipRefusedError."""
-        entry = self._only(name)
-        if most is not None and entry.file_size > most:
-            raise ZipRefusedError(f"{name} in it is larger than {most:,} bytes")
+        entry = self._find_member(name)
+        if max_bytes is not None and entry.file_size > max_bytes:
+            raise ZipRefusedError(f"{name} in it is larger than {max_bytes:,} bytes")
         parts = []
         try:
             with self._zip.open(entry) as stream:
                 while part := stream.read(CHUNK):
-                    self._take(len(part))
+                    self._count_unpacked(len(part))
                     parts.append(part)
         except ZipRefusedError:
             raise
-        except _damage():
+        except _damage_errors():
             raise ZipRefusedError(f"{name} in it is damaged") from None
         return b"".join(parts)
 
-    def lines(self, name: str, longest: int = -1) -> Iterator[bytes]:
+    def lines(self, name: str, max_length: int = -1) -> Iterator[bytes]:
         """Yields the lines of the only member of that name while unpacking it. Raises ZipRefusedError.
 
         A line may have `max_length` bytes; -1 means no limit.
         """
-        entry = self._only(name)
+        entry = self._find_member(name)
         try:
             with self._zip.open(entry) as stream:
-                while line := stream.readline(longest):
-                    self._take(len(line))
-                    if len(line) == longest and not line.endswith(b"\n"):
-                        raise ZipRefusedError(f"a line of {name} in it is longer than {longest:,} bytes")
+                while line := stream.readline(max_length):
+                    self._count_unpacked(len(line))
+                    if len(line) == max_length and not line.endswith(b"\n"):
+                        raise ZipRefusedError(f"a line of {name} in it is longer than {max_length:,} bytes")
                     yield line
         except ZipRefusedError:
             raise
-        except _damage():
+        except _damage_errors():
             raise ZipRefusedError(f"{name} in it is damaged") from None
 
-    def _only(self, name: str) -> zipfile.ZipInfo:
-        found = self._named.get(name, [])
+    def _find_member(self, name: str) -> zipfile.ZipInfo:
+        found = self._entries_by_name.get(name, [])
         if len(found) != 1:
             raise ZipRefusedError(f"it has {len(found) or 'no'} entries called {name}")
         entry = found[0]
@@ -103,25 +103,25 @@ class SafeZip:
             raise ZipRefusedError(f"{name} in it is no regular file")
         if entry.compress_type not in (STORED, DEFLATED):
             raise ZipRefusedError(f"{name} in it is compressed in a way that is not accepted")
-        if entry.file_size > self._left:
+        if entry.file_size > self._bytes_left:
             raise ZipRefusedError(f"{name} in it is too large")
         return entry
 
-    def _take(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
+    def _count_unpacked(self, size: int) -> None:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
             raise ZipRefusedError("it unpacks to more than is accepted")
 
 
-def _too_many(most: int) -> ZipRefusedError:
-    return ZipRefusedError(f"it has more than {most:,} entries")
+def _too_many_entries(max_entries: int) -> ZipRefusedError:
+    return ZipRefusedError(f"it has more than {max_entries:,} entries")
 
 
-def _damage() -> tuple[type[Exception], ...]:
+def _damage_errors() -> tuple[type[Exception], ...]:
     """The exceptions that zipfile raises for damaged archives."""
     import struct
     import zipfile
     import zlib
 
-    told = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError
-    return *told, ValueError, IndexError, OverflowError, struct.error  # invalid offsets and sizes
+    errors = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError
+    return *errors, ValueError, IndexError, OverflowError, struct.error  # invalid offsets and sizes

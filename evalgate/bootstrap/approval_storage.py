@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.bootstrap.shell_verbs import approvals as file_of
-from evalgate.bootstrap.shell_verbs import now
-from evalgate.bootstrap.sources import baseline_files, suite_files, workspace
+from evalgate.bootstrap.shell_verbs import current_time
+from evalgate.bootstrap.shell_verbs import read_approvals as file_of
+from evalgate.bootstrap.sources import build_baseline_files, build_suite_files, build_workspace
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RESULTS = ".evalgate/results.json"
 
 
-class Finished(NamedTuple):
+class FinishedRun(NamedTuple):
     """A finished run; `run_id` is the id of its workflow run."""
 
     results: ResultsDoc
@@ -32,21 +32,21 @@ class Finished(NamedTuple):
 def write_approvals(cwd: str, approvals: Sequence[Approval]) -> str:
     """Adds approvals to the file; returns its path."""
     from evalgate.adapters.files.local_approvals import LocalApprovalsFile
-    from evalgate.adapters.suites.approvals_writer import with_added
+    from evalgate.adapters.suites.approvals_writer import append_approvals
     from evalgate.models.approvals.approval import FILE
 
     file = file_of(cwd)
-    content = with_added(file, approvals)
+    content = append_approvals(file, approvals)
     LocalApprovalsFile(cwd).replace(file.content if file is not None else None, content)
     return FILE
 
 
 def store_approvals(
-    named: str,
+    store_url: str,
     cwd: str,
     approvals: Sequence[Approval],
     source_date_epoch: str | None,
-    finished: Finished | None = None,
+    finished: FinishedRun | None = None,
 ) -> str:
     """Records approvals in a store; returns its name to display. Those from a comment keep their origin.
 
@@ -56,41 +56,43 @@ def store_approvals(
     from evalgate.models.approvals.provenance import Provenance
     from evalgate.models.approvals.stored_approval import StoredApproval
 
-    with open_store(named, cwd, source_date_epoch=source_date_epoch) as store:
+    with open_store(store_url, cwd, source_date_epoch=source_date_epoch) as store:
         for approval in approvals:
             origin = approval.provenance or Provenance("shell")
             store.approvals.create(StoredApproval("", approval, origin))
         if finished is not None:
-            _decide(store, finished, approvals, now(source_date_epoch))
-        return store.place
+            _decide_run(store, finished, approvals, current_time(source_date_epoch))
+        return store.display_url
 
 
-def _decide(store: Store, finished: Finished, given: Sequence[Approval], at: datetime) -> None:
+def _decide_run(store: Store, finished: FinishedRun, approvals: Sequence[Approval], now: datetime) -> None:
     from evalgate.application.approvals.approve_change import decision_on
     from evalgate.application.history.run_record import run_identity
 
-    found = store.approvals.active(at.date())
-    before = [each.approval for each in found if each.provenance.source == "shell"]
-    decided = decision_on(finished.results, [*before, *given], at)
-    if decided is not None:
-        store.runs.decide(run_identity(finished.results, finished.run_id), decided)
+    stored = store.approvals.active(now.date())
+    shell_approvals = [each.approval for each in stored if each.provenance.source == "shell"]
+    decision = decision_on(finished.results, [*shell_approvals, *approvals], now)
+    if decision is not None:
+        store.runs.decide(run_identity(finished.results, finished.run_id), decision)
 
 
-def withdraw(named: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:
+def withdraw(store_url: str | None, cwd: str, approval_id: str, source_date_epoch: str | None) -> str:
     """Ends an approval in the store today; returns the store's name. SettingError if there is no such one."""
     from evalgate.bootstrap.store import open_store
 
-    if named is None:
+    if store_url is None:
         raise SettingError("only an approval of a store is withdrawn: name the store with --store-url")
-    with open_store(named, cwd, create=False, source_date_epoch=source_date_epoch) as store:
+    with open_store(store_url, cwd, create=False, source_date_epoch=source_date_epoch) as store:
         if not store.approvals.withdraw(approval_id):
             hint = "evalgate approvals --all --json shows the ids"
-            raise SettingError(Problem(f"no approval {approval_id!r} holds in {store.place}", None, hint))
-        return store.place
+            raise SettingError(
+                Problem(f"no approval {approval_id!r} holds in {store.display_url}", None, hint)
+            )
+        return store.display_url
 
 
-def listed_approvals(
-    cwd: str, named: str | None, results: str | None, source_date_epoch: str | None
+def load_listed_approvals(
+    cwd: str, store_url: str | None, results: str | None, source_date_epoch: str | None
 ) -> list[ListedApproval]:
     """The approvals of the file and of the store, if named, each with its status.
 
@@ -100,13 +102,13 @@ def listed_approvals(
     from evalgate.bootstrap.store import open_store
     from evalgate.ports.store import EVERYTHING
 
-    today = now(source_date_epoch).date()
+    today = current_time(source_date_epoch).date()
     file = file_of(cwd)
-    in_file = suite_files(cwd).approvals(file) if file is not None else []
+    in_file = build_suite_files(cwd).load_approvals(file) if file is not None else []
     stored: Sequence[StoredApproval] = ()
-    if named is not None:
-        with open_store(named, cwd, create=False) as store:
+    if store_url is not None:
+        with open_store(store_url, cwd, create=False) as store:
             stored = store.approvals.list(EVERYTHING)
-    path = results or (RESULTS if workspace(cwd).expand(RESULTS, ".") else None)
-    finished = baseline_files(cwd).load(path).results if path is not None else None
+    path = results or (RESULTS if build_workspace(cwd).expand(RESULTS, ".") else None)
+    finished = build_baseline_files(cwd).load(path).results if path is not None else None
     return list_approvals(in_file, stored, finished, today)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.job import site, template_of
+from evalgate.bootstrap.job import build_site, choose_template
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.github import Client, RequestDeadline
-    from evalgate.application.action.approve_from_comment import ApproveTask, ApproveWorld
+    from evalgate.application.action.approve_from_comment import ApproveOptions, ApprovePorts
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.models.approvals.approval import Approval
     from evalgate.ports import StepOutput
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from evalgate.settings.settings import Settings
 
 
-def approve_task(settings: Settings) -> ApproveTask:
+def build_approve_options(settings: Settings) -> ApproveOptions:
     """The options of such a job, including the comment."""
-    from evalgate.application.action.approve_from_comment import ApproveTask, CommentAtHand
+    from evalgate.application.action.approve_from_comment import ApproveOptions, TriggeringComment
     from evalgate.application.messages.request import RenderOptions
 
     inputs, job, comment = settings.inputs, settings.job, settings.event.comment
     if comment is None:
         raise SettingError("the event file does not say which comment this is")
     runs = f"{job.server_url}/{job.repository}/actions/runs/"
-    return ApproveTask(
-        comment=CommentAtHand(
+    return ApproveOptions(
+        comment=TriggeringComment(
             comment.id,
             comment.body,
             is_new=comment.action == "created",
             is_on_pull_request=comment.is_on_pull_request,
         ),
-        form=RenderOptions(settings.comment_key, inputs.max_comment_chars, ""),
+        render_options=RenderOptions(settings.comment_key, inputs.max_comment_chars, ""),
         run_url=runs,
         allow_self=inputs.allow_self_approval,
         keeps_comment=inputs.comment != "off",
@@ -43,50 +43,50 @@ def approve_task(settings: Settings) -> ApproveTask:
     )
 
 
-def approve_world(
+def build_approve_ports(
     settings: Settings,
     step: StepOutput,
     judge: JobJudge,
     downloads: str,
-    budget: RequestDeadline | None = None,
-) -> ApproveWorld:
+    deadline: RequestDeadline | None = None,
+) -> ApprovePorts:
     """The ports of such a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
     from pathlib import Path
 
     from evalgate.adapters import github
     from evalgate.adapters.archives.report_zip import ReportZips
-    from evalgate.application.action.approve_from_comment import ApproveWorld
+    from evalgate.application.action.approve_from_comment import ApprovePorts
 
     comment = settings.event.comment
     if comment is None:
         raise SettingError("the event file does not say which comment this is")
     trace = step.log if settings.inputs.debug or settings.job.debug else None
-    client = github.Client(site(settings), budget, trace)
-    return ApproveWorld(
-        review=review_of(settings, client, comment.number, downloads),
+    client = github.Client(build_site(settings), deadline, trace)
+    return ApprovePorts(
+        review=build_review(settings, client, comment.number, downloads),
         files=ReportZips(Path(downloads)),
         decide=judge.approve,
         pull_request=github.Comments(client, comment.number),
         step=step,
-        template=template_of(settings, client),
+        template=choose_template(settings, client),
         checks=github.CheckRuns(client) if settings.inputs.check_run else None,
-        record=partial(_record, settings) if settings.inputs.store_url else None,
+        record=partial(_record_approvals, settings) if settings.inputs.store_url else None,
     )
 
 
-def review_of(settings: Settings, client: Client, number: int, downloads: str) -> Review:
+def build_review(settings: Settings, client: Client, number: int, downloads: str) -> Review:
     """The pull request's review data. For a comment event the gate is another workflow than this one."""
     from pathlib import Path
 
     from evalgate.adapters import github
 
-    workflow = settings.baseline_workflow if settings.approves else settings.job.workflow_path
+    workflow = settings.baseline_workflow if settings.is_approving else settings.job.workflow_path
     reports = github.Reports(client, Path(downloads))
     return github.PullRequestReview(client, number, workflow, settings.report_artifact, reports)
 
 
-def _record(settings: Settings, approvals: Sequence[Approval]) -> None:
+def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None:
     """Records approvals in the store for information only: the comment is what counts."""
     from evalgate.bootstrap.approval_storage import store_approvals
 

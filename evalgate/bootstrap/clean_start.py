@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evalgate.adapters.sandbox.preforked import ReadyJudge
 
-HANDED_OVER = "--environment="
-NOT_NOW = (_signal.SIGTERM, _signal.SIGINT)
+ENVIRONMENT_FLAG = "--environment="
+BLOCKED_SIGNALS = (_signal.SIGTERM, _signal.SIGINT)
 LOADED_BY_BOTH = (
     "base64",
     "evalgate.adapters.clock",
@@ -48,47 +48,47 @@ def reexec_without_environment() -> ReadyJudge | None:
 
     If a restart is not possible, returns None at once.
     """
-    if sys.argv[-1].startswith(HANDED_OVER):
-        memory = int(sys.argv.pop().removeprefix(HANDED_OVER).partition(os.pathsep)[0])
-        judge = _judge()
-        _restore(memory)
-        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, NOT_NOW)
+    if sys.argv[-1].startswith(ENVIRONMENT_FLAG):
+        handle = int(sys.argv.pop().removeprefix(ENVIRONMENT_FLAG).partition(os.pathsep)[0])
+        judge = _fork_judge()
+        _restore_environment(handle)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, BLOCKED_SIGNALS)
         return judge
     if hasattr(os, "memfd_create") and sys.executable:
-        _hand_over()
+        _reexec()
     return None
 
 
-def _hand_over() -> None:
+def _reexec() -> None:
     """Executes the same command again. Signals to end the job are blocked and delivered afterwards."""
     content = b"\0".join(name + b"=" + value for name, value in os.environb.items())
-    memory = os.memfd_create("environment", 0)  # stays open in the next start
-    os.write(memory, content)
-    os.lseek(memory, 0, os.SEEK_SET)
-    _signal.pthread_sigmask(_signal.SIG_BLOCK, NOT_NOW)
-    handed = os.pathsep.join([str(memory), *sys.path])  # with -S the next start does not search its path
-    command = [sys.executable, "-S", *sys.orig_argv[1:], f"{HANDED_OVER}{handed}"]
+    handle = os.memfd_create("environment", 0)  # stays open in the next start
+    os.write(handle, content)
+    os.lseek(handle, 0, os.SEEK_SET)
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, BLOCKED_SIGNALS)
+    argument = os.pathsep.join([str(handle), *sys.path])  # with -S the next start does not search its path
+    command = [sys.executable, "-S", *sys.orig_argv[1:], f"{ENVIRONMENT_FLAG}{argument}"]
     os.execve(sys.executable, command, {})  # noqa: S606  (this program)
 
 
-def _judge() -> ReadyJudge:
+def _fork_judge() -> ReadyJudge:
     """Forks a judge that waits, before this process has any secret."""
     from importlib import import_module
 
-    from evalgate.adapters.sandbox.kernel import be_private
-    from evalgate.adapters.sandbox.preforked import make_ready
-    from evalgate.bootstrap.judge_main import live_ready
-    from evalgate.bootstrap.process import settle_python
+    from evalgate.adapters.sandbox.kernel import forbid_inspection
+    from evalgate.adapters.sandbox.preforked import fork_ready_judge
+    from evalgate.bootstrap.judge_main import run_ready_judge
+    from evalgate.bootstrap.process import configure_python
 
-    be_private()
-    settle_python()
+    forbid_inspection()
+    configure_python()
     for name in LOADED_BY_BOTH:
         import_module(name)
-    return make_ready(live_ready)
+    return fork_ready_judge(run_ready_judge)
 
 
-def _restore(memory: int) -> None:
-    with os.fdopen(memory, "rb") as stream:
+def _restore_environment(handle: int) -> None:
+    with os.fdopen(handle, "rb") as stream:
         content = stream.read()
     for each in filter(None, content.split(b"\0")):
         name, _, value = each.partition(b"=")

@@ -9,7 +9,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.archives.shard_zip import Read, ShardWriter
+    from evalgate.adapters.archives.shard_zip import ShardWriter, ZippedShard
     from evalgate.adapters.formats.core.read_limits import TraceLimits
     from evalgate.ports import Files
     from evalgate.ports.engines import Engine, EvaluationPool
@@ -43,40 +43,40 @@ class ConfiguredPools:
 
     files: Files
     limits: TraceLimits
-    wanted: ParallelOptions
+    options: ParallelOptions
 
     def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
         """A pool of workers, None if this process is faster."""
-        wanted = self.wanted
-        if wanted.dask:
-            from evalgate.adapters.engines.dask_cluster import Cluster
+        options = self.options
+        if options.dask:
+            from evalgate.adapters.engines.dask_cluster import DaskCluster
 
-            return self._with(Cluster(wanted.scheduler, wanted.jobs, wanted.plugins))
-        if wanted.jobs is None and self._size(traces) < BREAK_EVEN:
+            return self._make_pool(DaskCluster(options.scheduler, options.jobs, options.plugins))
+        if options.jobs is None and self._count_bytes(traces) < BREAK_EVEN:
             return None
         from evalgate.adapters.engines.cores import usable_cores
 
-        count = wanted.jobs or usable_cores()
+        count = options.jobs or usable_cores()
         if count == 1:
             return None
         from evalgate.adapters.engines.process_pool import ProcessPool
 
-        return self._with(ProcessPool(count))
+        return self._make_pool(ProcessPool(count))
 
-    def alone(self) -> EvaluationPool:
+    def open_in_process(self) -> EvaluationPool:
         """A pool without workers: this process judges batch by batch."""
         from evalgate.adapters.engines.in_process import InProcessEngine
 
-        return self._with(InProcessEngine())
+        return self._make_pool(InProcessEngine())
 
-    def _with(self, engine: Engine) -> EvaluationPool:
-        from evalgate.adapters.archives.baseline_traces import line_of
+    def _make_pool(self, engine: Engine) -> EvaluationPool:
+        from evalgate.adapters.archives.baseline_traces import encode_trace_line
         from evalgate.adapters.formats.open.batches import BatchedTraces
         from evalgate.ports.engines import EvaluationPool
 
-        return EvaluationPool(BatchedTraces(self.files, self.limits), engine, line_of)
+        return EvaluationPool(BatchedTraces(self.files, self.limits), engine, encode_trace_line)
 
-    def _size(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
+    def _count_bytes(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
         """Adds up the bytes of the traces until the break-even is reached."""
         size, seen = 0, set[str]()
         for patterns, folder in traces:
@@ -90,25 +90,25 @@ class ConfiguredPools:
         return size
 
 
-def files_of(here: Files, wanted: ParallelOptions | None) -> Files:
+def choose_files(local_files: Files, options: ParallelOptions | None) -> Files:
     """The local files, or local and remote ones if a pattern of the command line is a URL."""
-    if wanted is None or not any(URL in pattern for pattern in wanted.traces):
-        return here
+    if options is None or not any(URL in pattern for pattern in options.traces):
+        return local_files
     from evalgate.adapters.files.remote_files import RemoteFiles
 
-    return RemoteFiles(here)
+    return RemoteFiles(local_files)
 
 
-def shard_draft(path: str) -> ShardWriter:
+def create_shard(path: str) -> ShardWriter:
     """Creates a writer for a shard."""
     from evalgate.adapters.archives.shard_zip import ShardWriter
 
     return ShardWriter(path)
 
 
-def shards(patterns: Sequence[str], cwd: str) -> Sequence[Read]:
+def open_shards(patterns: Sequence[str], cwd: str) -> Sequence[ZippedShard]:
     """Opens the shards that the user named."""
     from evalgate.adapters.archives.shard_zip import ShardReader
-    from evalgate.bootstrap.sources import workspace
+    from evalgate.bootstrap.sources import build_workspace
 
-    return ShardReader(workspace(cwd)).open(patterns)
+    return ShardReader(build_workspace(cwd)).open(patterns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.sources import workspace
+from evalgate.bootstrap.sources import build_workspace
 from evalgate.errors import Location, Problem, SettingError
 
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 MOST_BYTES = 256_000_000
 
 
-def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date_epoch: str | None) -> str:
+def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_date_epoch: str | None) -> str:
     """Writes an export atomically and returns its path; in a folder the file name is the time.
 
     Raises SettingError if writing fails.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import LineFile, OutputFolder, is_folder
-    from evalgate.reporting.dataset.export_times import file_stamp
+    from evalgate.reporting.dataset.export_times import format_file_time
 
     if is_folder(path, cwd):
-        name = f"evaluation_{file_stamp(SystemClock(source_date_epoch).now())}.{form}"
+        name = f"evaluation_{format_file_time(SystemClock(source_date_epoch).now())}.{suffix}"
         OutputFolder(path, cwd).path(name)  # makes the folder
         path = f"{path.rstrip('/')}/{name}"
     with LineFile(path, cwd) as file:
@@ -34,9 +34,9 @@ def write(parts: Iterable[bytes], path: str, form: str, *, cwd: str, source_date
     return path
 
 
-def read(path: str, cwd: str) -> ReadEvaluations:
+def read_export(path: str, cwd: str) -> ReadEvaluations:
     """Reads an export by its file extension; raises SettingError, RefusedPath or OverLimit."""
-    content = workspace(cwd).read(path, MOST_BYTES, what="export")
+    content = build_workspace(cwd).read(path, MOST_BYTES, what="export")
     if path.endswith(".jsonl"):
         from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
@@ -44,9 +44,9 @@ def read(path: str, cwd: str) -> ReadEvaluations:
     if not path.endswith(".csv"):
         hint = "`evalgate goldens import` takes goldens in"
         raise SettingError(Problem("an export ends in .jsonl or .csv", Location(path), hint))
-    from evalgate.reporting.dataset.evaluation_csv import read_evaluation_rows
+    from evalgate.reporting.dataset.evaluation_csv import read_evaluation_csv
 
     try:
-        return read_evaluation_rows(content.decode("utf-8-sig"), path)
+        return read_evaluation_csv(content.decode("utf-8-sig"), path)
     except UnicodeDecodeError:
         raise SettingError(Problem("an export is text in UTF-8", Location(path))) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from evalgate.bootstrap.sources import workspace
+from evalgate.bootstrap.sources import build_workspace
 
 if TYPE_CHECKING:
     from evalgate.adapters.github import Client, Site
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.settings.settings import Settings
 
 
-def site(settings: Settings) -> Site:
+def build_site(settings: Settings) -> Site:
     """The GitHub server and repository of the job."""
     from evalgate.adapters.github import Network, Site
 
@@ -30,7 +30,7 @@ def site(settings: Settings) -> Site:
     )
 
 
-def template_of(settings: Settings, client: Client) -> TemplateSource | None:
+def choose_template(settings: Settings, client: Client) -> TemplateSource | None:
     """The source of the template; for a pull request its base commit, so that it can't change its comment."""
     from evalgate.adapters.files.local_template import LocalTemplate
     from evalgate.adapters.github import TemplateInCommit
@@ -42,20 +42,20 @@ def template_of(settings: Settings, client: Client) -> TemplateSource | None:
         path = posixpath.normpath(posixpath.join(inputs.working_directory, inputs.template))
         return TemplateInCommit(client, path, settings.template_commit)
     cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
-    return LocalTemplate(workspace(cwd, job.workspace), inputs.template)
+    return LocalTemplate(build_workspace(cwd, job.workspace), inputs.template)
 
 
-def approvals_of(settings: Settings, client: Client) -> ApprovalSource:
+def choose_approvals(settings: Settings, client: Client) -> ApprovalSource:
     """The source of the approvals that count; for a pull request its base commit, not itself."""
     from evalgate.adapters.github import ApprovalsInCommit
 
     if settings.approvals_commit:
         return ApprovalsInCommit(client, settings.approvals_commit)
-    return approvals_on_disk(settings.job.workspace)
+    return local_approvals(settings.job.workspace)
 
 
-def approvals_on_disk(root: str) -> ApprovalSource:
+def local_approvals(root: str) -> ApprovalSource:
     """The approvals in the job's checkout."""
     from evalgate.adapters.files.local_approvals import LocalApprovals
 
-    return LocalApprovals(workspace(root, root))
+    return LocalApprovals(build_workspace(root, root))

@@ -33,15 +33,15 @@ class JobJudge(Protocol):
     def judge(self, request: JudgeRequest, /) -> Judgement:
         """Judges a request."""
 
-    def write(self, path: str, run: TriggeringRun, form: RenderOptions, /) -> RenderedReport:
+    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions, /) -> RenderedReport:
         """Renders the report from the zip of an untrusted run; raises InvalidInput."""
 
     def approve(
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[CommentApproval],
-        form: RenderOptions,
+        approvals: Sequence[CommentApproval],
+        options: RenderOptions,
         notes: Sequence[str],
         /,
     ) -> ApprovedReport:
@@ -66,23 +66,23 @@ class JudgeContext:
         """Judges in this process."""
         from evalgate.application.judge.judge import judge
 
-        return judge(request, self.tools(named_baseline=request.baseline_required, progress=progress))
+        return judge(request, self.build_tools(named_baseline=request.baseline_required, progress=progress))
 
-    def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
+    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
         """Renders the report from the zip of an untrusted run, in this process."""
         from pathlib import Path
 
         from evalgate.adapters.archives.report_zip import ReportZips
-        from evalgate.application.documents.untrusted_report import write_anew
+        from evalgate.application.documents.untrusted_report import render_untrusted_report
 
-        return write_anew(ReportZips(Path(path).parent).unpack(path), run, form)
+        return render_untrusted_report(ReportZips(Path(path).parent).unpack(path), run, options)
 
     def approve(
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[CommentApproval],
-        form: RenderOptions,
+        approvals: Sequence[CommentApproval],
+        options: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
         """Decides a finished run again with the approvals, in this process."""
@@ -90,9 +90,9 @@ class JudgeContext:
         from evalgate.application.judge.approved_report import approve_report
 
         today = SystemClock(self.source_date_epoch).now().date()
-        return approve_report(content, run, consents, form, notes, today)
+        return approve_report(content, run, approvals, options, notes, today)
 
-    def tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
+    def build_tools(self, *, named_baseline: bool, progress: Progress | None = None) -> Tools:
         """The judge's tools in a job: nothing outside the workspace, no symbolic links.
 
         A downloaded baseline lies in the runner's folder; one named by an input must lie in the workspace.
@@ -100,30 +100,30 @@ class JudgeContext:
         from evalgate.adapters.clock import SystemClock
         from evalgate.adapters.files.disk_spool import DiskSpool
         from evalgate.adapters.files.output_folder import OutputFolder
-        from evalgate.adapters.progress import Quiet
+        from evalgate.adapters.progress import SilentProgress
         from evalgate.application.judge.judge import Tools
-        from evalgate.bootstrap.process import reading
+        from evalgate.bootstrap.process import current_file
         from evalgate.bootstrap.sources import (
-            baseline_files,
-            fingerprints,
-            price_list,
-            suite_files,
-            trace_files,
+            build_baseline_files,
+            build_fingerprints,
+            build_suite_files,
+            build_trace_files,
+            find_price_list,
         )
 
         return Tools(
-            suite_files(self.cwd, self.root, self.limits),
-            trace_files(self.cwd, self.root, self.limits),
-            baseline_files(self.cwd, self.root if named_baseline else None),
+            build_suite_files(self.cwd, self.root, self.limits),
+            build_trace_files(self.cwd, self.root, self.limits),
+            build_baseline_files(self.cwd, self.root if named_baseline else None),
             OutputFolder(self.folder, self.cwd, None if self.is_apart else self.root),
             SystemClock(self.source_date_epoch),
-            reading.on(progress or Quiet()),
-            price_list(),
-            fingerprints(self.cwd, self.root),
-            shelf=DiskSpool,
+            current_file.wrap_progress(progress or SilentProgress()),
+            find_price_list(),
+            build_fingerprints(self.cwd, self.root),
+            make_trial_spool=DiskSpool,
         )
 
-    def moved_to(self, folder: str) -> JudgeContext:
+    def with_folder(self, folder: str) -> JudgeContext:
         """A copy for a sandboxed judge, which writes its files to another folder."""
         return replace(self, folder=folder, is_apart=True)
 

@@ -5,44 +5,50 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.sandbox.judge_process import GROUP
-from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, become, bound, is_out_of_memory
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
+from evalgate.adapters.sandbox.process_bounds import (
+    OUT_OF_MEMORY,
+    Bounds,
+    apply_bounds,
+    drop_privileges,
+    is_out_of_memory,
+)
 from evalgate.bootstrap import process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNASKED, FAILED = 0, 1
+NOT_ASKED, FAILED = 0, 1
 
 
-def live_asked(folder: str, bounds: Bounds, user: int | None) -> NoReturn:
+def run_judge(folder: str, bounds: Bounds, user: int | None) -> NoReturn:
     """Runs a judge that gets its request at the start."""
-    bound(bounds)
-    _end_with(folder, user)
+    apply_bounds(bounds)
+    _answer_and_exit(folder, user)
 
 
-def live_ready(ears: int) -> NoReturn:
+def run_ready_judge(handle: int) -> NoReturn:
     """Runs a preforked judge: reads its limits, imports modules, then reads the folder of its request."""
-    with os.fdopen(ears, "rb") as words:
-        told = words.readline().split()
-        if not told:
-            os._exit(UNASKED)
-        cpu, spare, memory, *modules = told
-        bound(Bounds(int(cpu), int(memory), spare=int(spare)))
-        code = _code_of(lambda: _load(modules))
-        user, _, folder = words.read().partition(b"\n")
+    with os.fdopen(handle, "rb") as stream:
+        fields = stream.readline().split()
+        if not fields:
+            os._exit(NOT_ASKED)
+        cpu, spare, memory, *modules = fields
+        apply_bounds(Bounds(int(cpu), int(memory), spare=int(spare)))
+        code = _run_for_exit_code(lambda: _load_modules(modules))
+        user, _, folder = stream.read().partition(b"\n")
     if code or not folder:
         os._exit(code)
-    _end_with(os.fsdecode(folder), int(user) if user else None)
+    _answer_and_exit(os.fsdecode(folder), int(user) if user else None)
 
 
-def _end_with(folder: str, user: int | None) -> NoReturn:
-    become(user, GROUP)
+def _answer_and_exit(folder: str, user: int | None) -> NoReturn:
+    drop_privileges(user, JUDGE_GROUP)
     os.environ["TMPDIR"] = folder
-    os._exit(_code_of(lambda: _answer(folder)))
+    os._exit(_run_for_exit_code(lambda: _answer(folder)))
 
 
-def _code_of(work: Callable[[], int]) -> int:
+def _run_for_exit_code(work: Callable[[], int]) -> int:
     """Runs `work` and returns an exit code also for exceptions, as no one would see a traceback."""
     try:
         return work()
@@ -50,18 +56,18 @@ def _code_of(work: Callable[[], int]) -> int:
         return OUT_OF_MEMORY if is_out_of_memory(error) else FAILED
 
 
-def _load(modules: list[bytes]) -> int:
+def _load_modules(modules: list[bytes]) -> int:
     """Imports the modules that a request needs while the parent prepares that request."""
     from importlib import import_module
 
-    process.settle_python()
+    process.configure_python()
     for name in modules:
         import_module(name.decode())
     return 0
 
 
 def _answer(folder: str) -> int:
-    process.settle_python()
-    from evalgate.bootstrap.judge_server import answer
+    process.configure_python()
+    from evalgate.bootstrap.judge_server import answer_request
 
-    return answer(folder)
+    return answer_request(folder)

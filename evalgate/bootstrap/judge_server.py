@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
-from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Allowance, is_out_of_memory
-from evalgate.application.messages.judge_response import told, told_bug, told_refusal, told_written
-from evalgate.application.messages.request_codec import from_plain
+from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, CpuAllowance, is_out_of_memory
+from evalgate.application.messages.judge_response import (
+    encode_bug,
+    encode_judgement,
+    encode_refusal,
+    encode_report,
+)
+from evalgate.application.messages.request_codec import decode_value
 from evalgate.bootstrap import process
 from evalgate.errors import InvalidInput
 
@@ -24,56 +29,56 @@ TRACES_A_SECOND = 10_000
 """Traces per additional second of CPU time."""
 
 
-def answer(folder: str) -> int:
+def answer_request(folder: str) -> int:
     """Answers the request in a folder; returns the exit code."""
-    here = Path(folder)
-    process.reading.into(os.open(here / READING, os.O_RDWR | os.O_CREAT, 0o600))
+    exchange = Path(folder)
+    process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
-        verb, bench, given = from_plain(json.loads((here / QUESTION).read_bytes()))
-        said = ANSWERS[verb](bench, *given)
+        verb, context, arguments = decode_value(json.loads((exchange / QUESTION).read_bytes()))
+        response = HANDLERS[verb](context, *arguments)
     except InvalidInput as refusal:
-        said = told_refusal(refusal)
+        response = encode_refusal(refusal)
     except Exception as bug:  # noqa: BLE001  (the parent process reports it)
         if is_out_of_memory(bug):
             return OUT_OF_MEMORY
-        said = told_bug(type(bug).__name__, process.places_of(bug))
-    (here / ANSWER).write_bytes(json.dumps(said).encode())
+        response = encode_bug(type(bug).__name__, process.describe_frames(bug))
+    (exchange / ANSWER).write_bytes(json.dumps(response).encode())
     return 0
 
 
-def _judged(bench: JudgeContext, request: Any) -> dict[str, Any]:
+def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.adapters.files.output_folder import OutputFolder
-    from evalgate.application.messages.write_outputs import leave_files
+    from evalgate.application.messages.write_outputs import write_outputs
 
-    judgement = bench.judge(request, Allowance(TRACES_A_SECOND))
-    leave_files(judgement, OutputFolder(bench.folder, bench.cwd))
-    return told(judgement)
-
-
-def _written(bench: JudgeContext, path: str, run: Any, form: Any) -> dict[str, Any]:
-    written = bench.write(path, run, form)
-    _leave(bench, written)
-    return told_written(written)
+    judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
+    write_outputs(judgement, OutputFolder(context.folder, context.cwd))
+    return encode_judgement(judgement)
 
 
-def _approved(bench: JudgeContext, *given: Any) -> dict[str, Any]:
-    from evalgate.application.messages.approval_response import told_approved
-
-    report = bench.approve(*given)
-    _leave(bench, report.written)
-    return told_approved(report)
+def _render_report(context: JudgeContext, path: str, run: Any, options: Any) -> dict[str, Any]:
+    rendered = context.render_report(path, run, options)
+    _write_rendered(context, rendered)
+    return encode_report(rendered)
 
 
-def _leave(bench: JudgeContext, written: RenderedReport) -> None:
+def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
+    from evalgate.application.messages.approval_response import encode_approved
+
+    report = context.approve(*arguments)
+    _write_rendered(context, report.rendered)
+    return encode_approved(report)
+
+
+def _write_rendered(context: JudgeContext, rendered: RenderedReport) -> None:
     from evalgate.adapters.files.output_folder import OutputFolder
 
-    files = OutputFolder(bench.folder, bench.cwd)
-    files.write("comment.md", written.comment.encode())
-    files.write("summary.md", written.summary.encode())
+    files = OutputFolder(context.folder, context.cwd)
+    files.write("comment.md", rendered.comment.encode())
+    files.write("summary.md", rendered.summary.encode())
 
 
-ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
-    "judge": _judged,
-    "write": _written,
-    "approve": _approved,
+HANDLERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "judge": _judge,
+    "write": _render_report,
+    "approve": _approve_report,
 }

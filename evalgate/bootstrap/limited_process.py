@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.sandbox.current_file import last_read
-from evalgate.adapters.sandbox.exit_status import ending_of, over_limit
-from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, bound, is_out_of_memory
+from evalgate.adapters.sandbox.current_file import read_note
+from evalgate.adapters.sandbox.exit_status import over_limit, wait_for_exit
+from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, apply_bounds, is_out_of_memory
 from evalgate.bootstrap import process
 
 if TYPE_CHECKING:
@@ -21,44 +21,46 @@ if TYPE_CHECKING:
 LOST_OUTPUT = 2
 
 
-def run_limited(limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]) -> int:
+def run_in_limited_process(
+    limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]
+) -> int:
     """Runs `work` in a child process and returns its exit code; raises OverLimit.
 
     `guard` runs it so that every outcome becomes an exit code.
     """
     import tempfile  # slow to import, so only for limited runs
 
-    patience = None if limits.cpu is None else 4.0 * limits.cpu + 20
-    bounds = Bounds(limits.cpu, limits.memory, patience)
+    wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20
+    bounds = Bounds(limits.cpu, limits.memory, wall_seconds)
     _flush()
-    with tempfile.TemporaryFile() as place:
+    with tempfile.TemporaryFile() as note_file:
         child = os.fork()
         if child == 0:
-            bound(bounds)
-            process.reading.into(place.fileno())
-            _end_with(guard(lambda: _bounded(work)))
-        ending = ending_of(child, bounds.wall)
-        refusal = over_limit(ending, bounds, last_read(place.fileno()))
+            apply_bounds(bounds)
+            process.current_file.write_to(note_file.fileno())
+            _exit(guard(lambda: _run_work(work)))
+        status = wait_for_exit(child, bounds.wall)
+        refusal = over_limit(status, bounds, read_note(note_file.fileno()))
     if refusal is not None:
         raise refusal
-    return ending.code
+    return status.code
 
 
-def left_invalid(
-    request: JudgeRequest, refusal: OverLimit, output_dir: str, cwd: str, epoch: str | None
+def write_invalid_judgement(
+    request: JudgeRequest, error: OverLimit, output_dir: str, cwd: str, epoch: str | None
 ) -> Judgement:
     """Writes the files for a request that exceeded its limits; returns its judgement."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
-    from evalgate.application.judge.report import invalid
-    from evalgate.application.messages.write_outputs import leave_files
+    from evalgate.application.judge.report import render_invalid
+    from evalgate.application.messages.write_outputs import write_outputs
 
-    judgement = invalid(request, refusal, SystemClock(epoch).now())
-    leave_files(judgement, OutputFolder(output_dir, cwd))
+    judgement = render_invalid(request, error, SystemClock(epoch).now())
+    write_outputs(judgement, OutputFolder(output_dir, cwd))
     return judgement
 
 
-def _bounded(work: Callable[[], int]) -> int:
+def _run_work(work: Callable[[], int]) -> int:
     """Runs the work; exits with OUT_OF_MEMORY if there is no memory left."""
     try:
         return work()
@@ -68,7 +70,7 @@ def _bounded(work: Callable[[], int]) -> int:
         raise
 
 
-def _end_with(code: int) -> NoReturn:
+def _exit(code: int) -> NoReturn:
     try:
         _flush()
     except OSError:  # a full disk or a closed pipe must not look like success

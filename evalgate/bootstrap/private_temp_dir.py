@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _in_use: set[Path] = set()
-HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
-def folder_of_our_own(temp: str) -> Iterator[str]:
+def private_temp_dir(temp: str) -> Iterator[str]:
     """A new folder below `temp`; avoids `tempfile`, which is slow to import.
 
     Files that can't be removed stay: they are no reason to lose a verdict.
@@ -39,27 +39,27 @@ def remove_all() -> None:
 
 def _remove(folder: Path) -> None:
     with suppress(OSError):
-        _empty(folder)
+        _remove_content(folder)
         folder.rmdir()
     _in_use.discard(folder)
 
 
-def _empty(folder: Path) -> None:
+def _remove_content(folder: Path) -> None:
     """Follows no links; moves nested folders up instead of recursing, so that any depth works."""
-    top = os.open(folder, HERE)
+    top = os.open(folder, OPEN_FOLDER_FLAGS)
     try:
-        folders = deque(_without_files(top))
+        folders = deque(_remove_files(top))
         count = 0
         while folders:
             name = folders.popleft()
             with suppress(OSError):
-                inner = os.open(name, HERE, dir_fd=top)
+                inner = os.open(name, OPEN_FOLDER_FLAGS, dir_fd=top)
                 try:
-                    for below in _without_files(inner):
+                    for child in _remove_files(inner):
                         count += 1
-                        raised = f"{folder.name}-{count}"
-                        os.rename(below, raised, src_dir_fd=inner, dst_dir_fd=top)
-                        folders.append(raised)
+                        new_name = f"{folder.name}-{count}"
+                        os.rename(child, new_name, src_dir_fd=inner, dst_dir_fd=top)
+                        folders.append(new_name)
                 finally:
                     os.close(inner)
                 os.rmdir(name, dir_fd=top)
@@ -67,7 +67,7 @@ def _empty(folder: Path) -> None:
         os.close(top)
 
 
-def _without_files(handle: int) -> list[str]:
+def _remove_files(handle: int) -> list[str]:
     """Removes all files and links; returns the names of the folders."""
     folders = []
     with os.scandir(handle) as entries:

@@ -13,11 +13,11 @@ COLLECT_EVERY = 300_000
 
 FRAMES = 6
 
-reading = CurrentFileNote()
+current_file = CurrentFileNote()
 """The file this process reads, noted for its parent."""
 
 
-def places_of(bug: BaseException) -> list[str]:
+def describe_frames(bug: BaseException) -> list[str]:
     """The innermost frames of a traceback, innermost last, without any data that was read."""
     import traceback
 
@@ -25,7 +25,7 @@ def places_of(bug: BaseException) -> list[str]:
     return [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
 
 
-def settle_python() -> None:
+def configure_python() -> None:
     """Configures Python first: fewer garbage collections, and no third-party plugins in pydantic."""
     gc.set_threshold(COLLECT_EVERY)
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"

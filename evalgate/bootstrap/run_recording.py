@@ -9,68 +9,68 @@ from evalgate.errors import InvalidInput, SuiteError, Unreachable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.application.history.run_record import Circumstances
+    from evalgate.application.history.run_record import RunContext
     from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.settings.settings import Settings
 
 
-def memory_of_shell(said: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
+def open_shell_recorder(flag: str | None, environ: Mapping[str, str], cwd: str) -> RunRecorder | None:
     """A recorder for the store of flag, environment or project; None if no store is named, or `none`.
 
     Raises SettingError for an invalid name. An invalid project file is not reported here but by the judge.
     """
-    from evalgate.bootstrap.store_choice import named_store
+    from evalgate.bootstrap.store_choice import find_store_url
 
     try:
-        named = named_store(said, environ, cwd)
+        store_url = find_store_url(flag, environ, cwd)
     except SuiteError:
         return None
-    if named in (None, "none"):
+    if store_url in (None, "none"):
         return None
-    from evalgate.application.history.run_record import Circumstances
+    from evalgate.application.history.run_record import RunContext
 
     branch = environ.get("GITHUB_REF_NAME")
     history = environ.get("GITHUB_BASE_REF") or branch
-    around = Circumstances(branch, environ.get("GITHUB_RUN_ID"), history_branch=history)
-    return _opened(named, cwd, environ.get("SOURCE_DATE_EPOCH"), around)
+    context = RunContext(branch, environ.get("GITHUB_RUN_ID"), history_branch=history)
+    return _open(store_url, cwd, environ.get("SOURCE_DATE_EPOCH"), context)
 
 
-def memory_of_job(settings: Settings) -> RunRecorder:
+def open_job_recorder(settings: Settings) -> RunRecorder:
     """A recorder for the store of the input; a file lies in the runner's temporary folder."""
-    from evalgate.application.history.run_record import Circumstances
+    from evalgate.application.history.run_record import RunContext
 
     job, pull_request = settings.job, settings.event.pull_request
-    around = Circumstances(
+    context = RunContext(
         settings.stored_branch,
         job.run_id,
         pull_request=pull_request.number if pull_request else None,
         url=job.run_url,
         history_branch=settings.baseline_branch,
-        is_approved_by_store=_is_out_of_reach(settings),
+        is_approved_by_store=_is_store_trusted(settings),
     )
-    return _opened(settings.inputs.store_url, job.temp, job.source_date_epoch, around)
+    return _open(settings.inputs.store_url, job.temp, job.source_date_epoch, context)
 
 
-def _is_out_of_reach(settings: Settings) -> bool:
+def _is_store_trusted(settings: Settings) -> bool:
     """Whether approvals of the store count: code of a pull request could have written into a file."""
-    from evalgate.adapters.store.store_url import place_of
+    from evalgate.adapters.store.store_url import parse_store_url
 
     if not settings.approvals_commit:
         return True
-    return place_of(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
+    return parse_store_url(settings.inputs.store_url, settings.job.temp).kind == "postgresql"
 
 
-def _opened(named: str, folder: str, source_date_epoch: str | None, around: Circumstances) -> RunRecorder:
+def _open(store_url: str, folder: str, source_date_epoch: str | None, context: RunContext) -> RunRecorder:
     """A recorder with the opened store. Raises SettingError for an invalid name, and nothing else."""
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.store.store_url import place_of
+    from evalgate.adapters.store.store_url import parse_store_url
     from evalgate.application.history.run_recorder import NOT_STORED, RunRecorder
     from evalgate.bootstrap.store import open_store
 
     clock = SystemClock(source_date_epoch)
-    place_of(named, folder)
+    parse_store_url(store_url, folder)
     try:
-        store = open_store(named, folder, source_date_epoch=source_date_epoch)
-    except (InvalidInput, Unreachable) as trouble:
-        return RunRecorder(None, clock, around, f"{NOT_STORED}: {trouble}")
-    return RunRecorder(store, clock, around)
+        store = open_store(store_url, folder, source_date_epoch=source_date_epoch)
+    except (InvalidInput, Unreachable) as error:
+        return RunRecorder(None, clock, context, f"{NOT_STORED}: {error}")
+    return RunRecorder(store, clock, context)

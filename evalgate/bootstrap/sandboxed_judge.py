@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.errors import InvalidInput, JudgeCrashed
-from evalgate.measures.redaction.redact import without_hidden
-from evalgate.measures.redaction.redact_chunks import clean_pieces
-from evalgate.models.run.chunks import Pieces
+from evalgate.measures.redaction.redact import remove_exact_secrets
+from evalgate.measures.redaction.redact_chunks import redact_chunks
+from evalgate.models.run.chunks import ChunkedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 CPU_SECONDS, SPARE_SECONDS = 60, 600
 MEMORY = 1_000_000_000
-PATIENCE_S = 900
-NOBODY = "-"
+WALL_SECONDS = 900
+NO_USER = "-"
 BASELINE, RESULTS = "baseline.zip", "results.json"
-TO_JUDGE = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
+JUDGE_MODULES = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
 """Modules that a preforked judge imports before it gets a request."""
 
 
-def bounds_of(limits: Limits) -> Bounds:
+def build_bounds(limits: Limits) -> Bounds:
     """The judge's limits, by default 1 GB and sixty seconds of CPU time, more for many traces."""
     memory = limits.memory or MEMORY
     if limits.cpu is None:
-        return Bounds(CPU_SECONDS, memory, PATIENCE_S, SPARE_SECONDS)
+        return Bounds(CPU_SECONDS, memory, WALL_SECONDS, SPARE_SECONDS)
     return Bounds(limits.cpu, memory, 4 * limits.cpu + 20)
 
 
@@ -53,137 +53,137 @@ class SandboxedJudge:
 
     def __init__(
         self,
-        bench: JudgeContext,
+        context: JudgeContext,
         folder: Path,
         log: Callable[[str], None] | None = None,
         ready: ReadyJudge | None = None,
     ) -> None:
-        self._bench = bench
+        self._context = context
         self._folder = folder
-        self._bounds = bounds_of(bench.limits)
-        self._user = self._user_to_be()
+        self._bounds = build_bounds(context.limits)
+        self._user = self._choose_user()
         self._ready = ready
-        self._asked = 0
+        self._request_count = 0
         if ready is not None:
-            ready.prepare(self._bounds, TO_JUDGE)
+            ready.prepare(self._bounds, JUDGE_MODULES)
         if log is not None:
             log(f"the judge runs as {f'user {self._user}' if self._user else 'the same user'}")
 
     def judge(self, request: JudgeRequest) -> Judgement:
         """Judges a request. If the judge could not finish, the judgement is `invalid`."""
         try:
-            return self._judged(request)
+            return self._run_judge(request)
         except InvalidInput as error:
             from evalgate.adapters.clock import SystemClock
-            from evalgate.application.judge.report import invalid
+            from evalgate.application.judge.report import render_invalid
 
-            return invalid(request, error, SystemClock(self._bench.source_date_epoch).now())
+            return render_invalid(request, error, SystemClock(self._context.source_date_epoch).now())
 
-    def write(self, path: str, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
+    def render_report(self, path: str, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
         """Renders the report from the zip of an untrusted run; raises InvalidInput."""
-        from evalgate.application.messages.judge_response import written_of
+        from evalgate.application.messages.judge_response import decode_report
 
-        place, answer = self._answer("write", path, run, form)
-        return written_of(answer, _clean_files(place))
+        exchange, answer = self._ask("write", path, run, options)
+        return decode_report(answer, _clean_file_reader(exchange))
 
     def approve(
         self,
         content: bytes,
         run: TriggeringRun,
-        consents: Sequence[CommentApproval],
-        form: RenderOptions,
+        approvals: Sequence[CommentApproval],
+        options: RenderOptions,
         notes: Sequence[str],
     ) -> ApprovedReport:
         """Decides the report of a run again with the approvals; raises InvalidInput."""
-        from evalgate.application.messages.approval_response import approved_of
+        from evalgate.application.messages.approval_response import decode_approved
 
-        place, answer = self._answer("approve", content, run, consents, form, notes)
-        return approved_of(answer, _clean_files(place))
+        exchange, answer = self._ask("approve", content, run, approvals, options, notes)
+        return decode_approved(answer, _clean_file_reader(exchange))
 
-    def _judged(self, request: JudgeRequest) -> Judgement:
+    def _run_judge(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.files.output_folder import OutputFolder
-        from evalgate.application.messages.judge_response import judgement_of
+        from evalgate.application.messages.judge_response import decode_judgement
 
-        bench = self._bench
-        folder = OutputFolder(bench.folder, bench.cwd, bench.root)
+        context = self._context
+        folder = OutputFolder(context.folder, context.cwd, context.root)
         target = folder.path(BASELINE)  # fails before the work if the folder can't be written
-        place, answer = self._answer("judge", request)
-        judgement = judgement_of(
-            answer, _clean_results(place), baseline_zip=target, report_only=request.report_only
+        exchange, answer = self._ask("judge", request)
+        judgement = decode_judgement(
+            answer, _clean_result_reader(exchange), baseline_zip=target, report_only=request.report_only
         )
         if judgement.baseline_zip is not None:
-            from evalgate.adapters.archives.redacted_zip import without_secrets
+            from evalgate.adapters.archives.redacted_zip import redact_archive
 
-            made = place.open(BASELINE)
-            if made is None:
+            handle = exchange.open_file(BASELINE)
+            if handle is None:
                 raise JudgeCrashed("UnfitAnswer", ["the judge leaves no baseline"])
-            folder.take(BASELINE, without_secrets(made))
+            folder.copy_from_handle(BASELINE, redact_archive(handle))
         return judgement
 
-    def _answer(self, verb: str, *given: Any) -> tuple[ExchangeDir, Any]:
+    def _ask(self, verb: str, *arguments: Any) -> tuple[ExchangeDir, Any]:
         from evalgate.adapters.sandbox.exchange_dir import FILES, ExchangeDir
-        from evalgate.adapters.sandbox.judge_process import GROUP, wait_for
-        from evalgate.application.messages.request_codec import to_plain
+        from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
+        from evalgate.application.messages.request_codec import encode_value
 
-        self._asked += 1
-        place = ExchangeDir(self._folder / f"judge-{self._asked}", self._user, GROUP)
-        bench = self._bench.moved_to(f"{place.path}/{FILES}")
-        place.ask(json.dumps(to_plain([verb, bench, list(given)])).encode())
-        wait_for(self._begun(place), place, self._bounds)
-        return place, _parsed(without_hidden(place.answer() or b""))
+        self._request_count += 1
+        exchange = ExchangeDir(self._folder / f"judge-{self._request_count}", self._user, JUDGE_GROUP)
+        context = self._context.with_folder(f"{exchange.path}/{FILES}")
+        exchange.write_request(json.dumps(encode_value([verb, context, list(arguments)])).encode())
+        wait_for_judge(self._begin(exchange), exchange, self._bounds)
+        return exchange, _parse_answer(remove_exact_secrets(exchange.read_answer() or b""))
 
-    def _begun(self, place: ExchangeDir) -> int:
+    def _begin(self, exchange: ExchangeDir) -> int:
         """Hands the request to the preforked judge, or starts a new one if that is used up."""
         ready, self._ready = self._ready, None
         if ready is not None:
-            return ready.begin(place.path, self._user)
-        from evalgate.adapters.sandbox.judge_process import start
+            return ready.begin(exchange.path, self._user)
+        from evalgate.adapters.sandbox.judge_process import start_judge
 
-        return start(self._program(place))
+        return start_judge(self._command(exchange))
 
-    def _program(self, place: ExchangeDir) -> list[str]:
-        bounds, user = self._bounds, NOBODY if self._user is None else str(self._user)
-        given = [place.path, str(bounds.cpu), str(bounds.spare), str(bounds.memory), user]
-        return [sys.executable, "-I", "-X", "utf8", "-m", "evalgate.judge", *given]
+    def _command(self, exchange: ExchangeDir) -> list[str]:
+        bounds, user = self._bounds, NO_USER if self._user is None else str(self._user)
+        arguments = [exchange.path, str(bounds.cpu), str(bounds.spare), str(bounds.memory), user]
+        return [sys.executable, "-I", "-X", "utf8", "-m", "evalgate.judge", *arguments]
 
-    def _user_to_be(self) -> int | None:
-        from evalgate.adapters.sandbox.judge_process import user_to_be
+    def _choose_user(self) -> int | None:
+        from evalgate.adapters.sandbox.judge_process import choose_user
 
         package = Path(__file__).parents[1]
         libraries = [path for path in sys.path if Path(path).is_dir()]
-        needed = [self._bench.root, self._bench.cwd, sys.base_prefix, package, *libraries]
-        return user_to_be([*map(str, needed), str(self._folder.parent)], self._bench.root)
+        needed = [self._context.root, self._context.cwd, sys.base_prefix, package, *libraries]
+        return choose_user([*map(str, needed), str(self._folder.parent)], self._context.root)
 
 
-def _clean_results(place: ExchangeDir) -> Callable[[str], Content | None]:
+def _clean_result_reader(exchange: ExchangeDir) -> Callable[[str], Content | None]:
     """A reader of a judgement's redacted files; the results, which may be large, come in pieces."""
-    read = _clean_files(place)
+    read = _clean_file_reader(exchange)
 
-    def look(name: str) -> Content | None:
+    def read_clean(name: str) -> Content | None:
         if name != RESULTS:
             return read(name)
-        written = place.pieces(name)
-        return None if written is None else Pieces(lambda: clean_pieces(written))
+        written = exchange.read_pieces(name)
+        return None if written is None else ChunkedText(lambda: redact_chunks(written))
 
-    return look
+    return read_clean
 
 
-def _clean_files(place: ExchangeDir) -> Callable[[str], bytes | None]:
+def _clean_file_reader(exchange: ExchangeDir) -> Callable[[str], bytes | None]:
     """A reader of an answer's files that redacts secrets which the judge does not know."""
 
     def read(name: str) -> bytes | None:
-        content = place.file(name)
-        return None if content is None else without_hidden(content)
+        content = exchange.read_file(name)
+        return None if content is None else remove_exact_secrets(content)
 
     return read
 
 
-def _parsed(content: bytes) -> Any:
+def _parse_answer(content: bytes) -> Any:
     try:
-        return json.loads(content, parse_constant=_refuse)
+        return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise JudgeCrashed("UnfitAnswer", ["the judge does not answer"]) from None
 
 
-def _refuse(_: str) -> NoReturn:
+def _refuse_constant(_: str) -> NoReturn:
     raise ValueError

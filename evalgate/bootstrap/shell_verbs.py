@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.bootstrap.sources import (
-    baseline_files,
-    fingerprints,
-    price_list,
-    suite_files,
-    trace_files,
-    trace_limits,
-    workspace,
+    build_baseline_files,
+    build_fingerprints,
+    build_suite_files,
+    build_trace_files,
+    build_trace_limits,
+    build_workspace,
+    find_price_list,
 )
 from evalgate.errors import Problem, SettingError
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 
-def shell_tools(  # noqa: PLR0913  one for each option of the command
+def build_shell_tools(  # noqa: PLR0913  one for each option of the command
     cwd: str,
     output_dir: str,
     bounds: Limits,
     *,
     source_date_epoch: str | None,
     progress_to: TextIO | None,
-    wanted: ParallelOptions | None = None,
+    parallel: ParallelOptions | None = None,
     store: Callable[[], Store] | None = None,
 ) -> Tools:
     """The judge's tools in a shell.
@@ -52,47 +52,47 @@ def shell_tools(  # noqa: PLR0913  one for each option of the command
     from evalgate.adapters.files.disk_spool import DiskSpool
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.adapters.formats.open.trace_files import TraceFiles
-    from evalgate.adapters.progress import Quiet, progress_for
+    from evalgate.adapters.progress import SilentProgress, progress_for
     from evalgate.application.judge.judge import Tools
-    from evalgate.bootstrap.evaluation_pools import ConfiguredPools, files_of
-    from evalgate.bootstrap.process import reading
+    from evalgate.bootstrap.evaluation_pools import ConfiguredPools, choose_files
+    from evalgate.bootstrap.process import current_file
 
-    files, limits = CachedFiles(files_of(workspace(cwd), wanted)), trace_limits(bounds)
-    progress: Progress = Quiet()
+    files, limits = CachedFiles(choose_files(build_workspace(cwd), parallel)), build_trace_limits(bounds)
+    progress: Progress = SilentProgress()
     if progress_to is not None:
-        progress = progress_for(progress_to, quiet=False, share=files.share)
+        progress = progress_for(progress_to, quiet=False, share=files.read_fraction)
     return Tools(
-        suite_files(cwd, None, bounds, store),
+        build_suite_files(cwd, None, bounds, store),
         TraceFiles(files, limits),
-        baseline_files(cwd),
+        build_baseline_files(cwd),
         OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
-        reading.on(progress),
-        price_list(),
-        fingerprints(cwd),
-        None if wanted is None else ConfiguredPools(files, limits, wanted),
+        current_file.wrap_progress(progress),
+        find_price_list(),
+        build_fingerprints(cwd),
+        None if parallel is None else ConfiguredPools(files, limits, parallel),
         DiskSpool,
     )
 
 
-def backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
+def build_backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
     """The tools of a backtest in a shell; `store` opens the store with goldens."""
-    from evalgate.adapters.formats.open.stored_traces import stored_traces
+    from evalgate.adapters.formats.open.stored_traces import read_baseline_traces
     from evalgate.adapters.progress import progress_for
     from evalgate.application.judge.backtest import BacktestTools
 
     return BacktestTools(
-        suite_files(cwd, store=store),
-        baseline_files(cwd),
-        stored_traces,
+        build_suite_files(cwd, store=store),
+        build_baseline_files(cwd),
+        read_baseline_traces,
         progress_for(progress_to, quiet=False),
-        price_list(),
+        find_price_list(),
     )
 
 
-def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
+def find_baselines(patterns: Sequence[str], cwd: str) -> list[str]:
     """The zips that files, folders or globs name, each once; raises SettingError for one that finds none."""
-    files, found = workspace(cwd), dict[str, None]()
+    files, found = build_workspace(cwd), dict[str, None]()
     for pattern in patterns:
         matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
         if not matches:
@@ -101,46 +101,46 @@ def baselines_at(patterns: Sequence[str], cwd: str) -> list[str]:
     return list(found)
 
 
-def use_own_evaluators(modules: Sequence[str], cwd: str) -> None:
+def use_plugin_evaluators(modules: Sequence[str], cwd: str) -> None:
     """Lets suites use plugin evaluators of the modules and of installed packages. Never in a job."""
     from evalgate.adapters.plugins import PluginEvaluators
-    from evalgate.evaluators.core.registry import use_own
+    from evalgate.evaluators.core.registry import use_plugins
 
-    use_own(PluginEvaluators(modules, cwd))
+    use_plugins(PluginEvaluators(modules, cwd))
 
 
 def check_formats(configuration: Configuration) -> None:
     """Raises SettingError for a suite's `format` that does not exist."""
     from evalgate.application.evaluation.trace_settings import format_problems
 
-    problems = format_problems(configuration, trace_files("."))
+    problems = format_problems(configuration, build_trace_files("."))
     if problems:
         raise SettingError(*problems)
 
 
-def pricer() -> Pricer:
+def build_pricer() -> Pricer:
     """A pricer that gives traces the cost that a suite without `prices` would give them."""
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.suite.suite_prices import SuitePrices
 
-    return Pricer(SuitePrices(), price_list())
+    return Pricer(SuitePrices(), find_price_list())
 
 
-def template(path: str, cwd: str) -> TemplateFile:
+def read_template(path: str, cwd: str) -> TemplateFile:
     """Reads a user's comment template from a named file."""
     from evalgate.adapters.files.local_template import LocalTemplate
 
-    return LocalTemplate(workspace(cwd), path).read()
+    return LocalTemplate(build_workspace(cwd), path).read()
 
 
-def approvals(cwd: str) -> ApprovalFile | None:
+def read_approvals(cwd: str) -> ApprovalFile | None:
     """The approvals file of the working folder, which a shell trusts; None if it has none."""
     from evalgate.adapters.files.local_approvals import LocalApprovals
 
-    return LocalApprovals(workspace(cwd)).read()
+    return LocalApprovals(build_workspace(cwd)).read()
 
 
-def now(source_date_epoch: str | None) -> datetime:
+def current_time(source_date_epoch: str | None) -> datetime:
     """The current time, or that of SOURCE_DATE_EPOCH."""
     from evalgate.adapters.clock import SystemClock
 
@@ -154,10 +154,10 @@ def line_file(path: str, cwd: str) -> LineFile:
     return LineFile(path, cwd)
 
 
-def converted(
+def convert(
     records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool
 ) -> Iterator[bytes | DamagedTrace]:
     """Converts traces to lines of another format; see `writers.writer_for`."""
-    from evalgate.adapters.formats.writers import converted, writer_for
+    from evalgate.adapters.formats.writers import convert_traces, get_writer
 
-    return converted(records, writer_for(target, full=full), redact=redact)
+    return convert_traces(records, get_writer(target, full=full), redact=redact)

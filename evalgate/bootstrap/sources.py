@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Store
 
 
-def workspace(cwd: str, root: str | None = None) -> Workspace:
+def build_workspace(cwd: str, root: str | None = None) -> Workspace:
     """The file system of a shell, or with `root` that of a job, which refuses everything outside it."""
     from evalgate.adapters.files.workspace import Workspace
-    from evalgate.bootstrap.process import reading
+    from evalgate.bootstrap.process import current_file
 
-    return Workspace(root, cwd, reading=reading)
+    return Workspace(root, cwd, on_open=current_file)
 
 
-def suite_files(
+def build_suite_files(
     cwd: str,
     root: str | None = None,
     bounds: Limits | None = None,
@@ -36,52 +36,52 @@ def suite_files(
     """The source of suites; `store` opens the store with goldens that suites may name."""
     from evalgate.adapters.suites import SuiteFiles
 
-    return SuiteFiles(workspace(cwd, root), (bounds or Limits()).suite, store)
+    return SuiteFiles(build_workspace(cwd, root), (bounds or Limits()).suite, store)
 
 
-def trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
+def build_trace_files(cwd: str, root: str | None = None, bounds: Limits | None = None) -> TraceFiles:
     """The source of traces."""
     from evalgate.adapters.formats.open.trace_files import TraceFiles
 
-    return TraceFiles(workspace(cwd, root), trace_limits(bounds or Limits()))
+    return TraceFiles(build_workspace(cwd, root), build_trace_limits(bounds or Limits()))
 
 
-def trace_limits(bounds: Limits) -> TraceLimits:
+def build_trace_limits(bounds: Limits) -> TraceLimits:
     """The limits on reading traces."""
     from evalgate.adapters.formats.core.read_limits import TraceLimits
 
     return TraceLimits(
         record_bytes=bounds.record,
-        together_bytes=bounds.together,
+        whole_file_bytes=bounds.together,
         unpacked_file_bytes=bounds.unpacked,
         total_bytes=bounds.traces,
         messages=bounds.messages,
     )
 
 
-def baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
+def build_baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
     """Reads and writes baselines."""
     from evalgate.adapters.archives.baseline_zip import BaselineZips
 
-    return BaselineZips(workspace(cwd, root))
+    return BaselineZips(build_workspace(cwd, root))
 
 
-def fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
+def build_fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
     """Computes fingerprints of files."""
     from evalgate.adapters.files.file_fingerprints import FileFingerprints
 
-    return FileFingerprints(workspace(cwd, root))
+    return FileFingerprints(build_workspace(cwd, root))
 
 
-def hide_for_project(cwd: str) -> None:
+def apply_project_redaction(cwd: str) -> None:
     """Activates the redaction of the working folder's project file in this process."""
-    from evalgate.adapters.suites.project_redact import hide_for_project as hide
+    from evalgate.adapters.suites.project_redact import apply_project_redaction as hide
 
-    hide(workspace(cwd))
+    hide(build_workspace(cwd))
 
 
-def price_list() -> PriceTable | None:
+def find_price_list() -> PriceTable | None:
     """The price list of models, None if the extra is not installed."""
-    from evalgate.adapters.price_list import installed
+    from evalgate.adapters.price_list import find_price_list
 
-    return installed()
+    return find_price_list()

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.measures.redaction.redact import hide
-from evalgate.settings.secret_variables import secret_values
+from evalgate.measures.redaction.redact import hide_secrets
+from evalgate.settings.secret_variables import find_secret_values
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -38,7 +38,15 @@ VERBS = {
     "import": "take exported evaluations into the store",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
-RETELLING = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
+VERBS_WITHOUT_PROJECT = VERBS.keys() - {
+    "run",
+    "merge",
+    "validate",
+    "approve",
+    "approvals",
+    "fingerprint",
+    "schema",
+}
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
     "run": "run.run",
@@ -80,20 +88,20 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb. Never raises: every outcome is an exit code without a traceback."""
-    hide(secret_values(shell.environ))
-    return _guarded(shell, lambda: _run(argv, shell))
+    hide_secrets(find_secret_values(shell.environ))
+    return _run_handling_errors(shell, lambda: _run_verb(argv, shell))
 
 
-def _run(argv: Sequence[str], shell: Shell) -> int:
-    arguments, unknown = _parser(argv).parse_known_args(argv)
+def _run_verb(argv: Sequence[str], shell: Shell) -> int:
+    arguments, unknown = _build_parser(argv).parse_known_args(argv)
     if unknown:
         hint = f"see evalgate {arguments.verb} --help"
         raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
-    verb = _module(arguments.verb)
-    if arguments.verb in RETELLING:
-        from evalgate.bootstrap.sources import hide_for_project
+    verb = _import_verb(arguments.verb)
+    if arguments.verb in VERBS_WITHOUT_PROJECT:
+        from evalgate.bootstrap.sources import apply_project_redaction
 
-        hide_for_project(shell.cwd)
+        apply_project_redaction(shell.cwd)
     if hasattr(arguments, "limit_names") and arguments.limit:
         return _run_limited(verb, arguments, shell)
     code: int = verb.run(arguments, shell)
@@ -102,48 +110,50 @@ def _run(argv: Sequence[str], shell: Shell) -> int:
 
 def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
     """Runs a verb whose flags set limits; limits on cpu and memory need a separate process."""
-    from evalgate.settings.limits import limits_from
+    from evalgate.settings.limits import parse_limits
 
-    limits = limits_from(arguments.limit, known=arguments.limit_names)
-    if not limits.bounds_process:
+    limits = parse_limits(arguments.limit, allowed=arguments.limit_names)
+    if not limits.is_process_limited:
         return int(verb.run(arguments, shell))
     if sys.platform == "win32":
         raise SettingError("limits on cpu and memory can't be set on this system")
-    from evalgate.bootstrap.limited_process import run_limited
+    from evalgate.bootstrap.limited_process import run_in_limited_process
 
     try:
-        return run_limited(limits, lambda: verb.run(arguments, shell), lambda work: _guarded(shell, work))
-    except OverLimit as refusal:
+        return run_in_limited_process(
+            limits, lambda: verb.run(arguments, shell), lambda work: _run_handling_errors(shell, work)
+        )
+    except OverLimit as error:
         if not hasattr(verb, "over_limit"):
             raise
-        return int(verb.over_limit(arguments, shell, refusal))
+        return int(verb.over_limit(arguments, shell, error))
 
 
-def _guarded(shell: Shell, work: Callable[[], int]) -> int:
+def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
     """Calls `work` and turns errors into exit codes; the only place that does."""
     try:
         code = work()
         shell.out.flush()
-    except SystemExit as ending:  # argparse has already printed its message
-        return ending.code if isinstance(ending.code, int) else 2
+    except SystemExit as system_exit:  # argparse has already printed its message
+        return system_exit.code if isinstance(system_exit.code, int) else 2
     except EvalGateError as error:
-        shell.tell(error.problems)
+        shell.report_problems(error.problems)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        return _reader_has_gone()
+        return _handle_closed_pipe()
     except Exception as error:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
-        shell.note(bug_report(error))
+        shell.note(describe_bug(error))
         return BUG
     return code
 
 
-def _module(verb: str) -> Any:
+def _import_verb(verb: str) -> Any:
     return import_module(f"evalgate.cli.{_MODULES[verb]}")
 
 
-def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
@@ -155,38 +165,38 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
-    chosen = next((word for word in argv if word in VERBS), None)
+    requested = next((word for word in argv if word in VERBS), None)
     for name, purpose in VERBS.items():
         options = verbs.add_parser(
             name,
             help=purpose,
             description=purpose[0].upper() + purpose[1:] + ".",
             formatter_class=formatter,
-            add_help=name == chosen,
+            add_help=name == requested,
         )
-        if name == chosen:  # options of other verbs are not needed
-            _module(name).configure(options)
+        if name == requested:  # options of other verbs are not needed
+            _import_verb(name).configure(options)
     return parser
 
 
-def bug_report(error: BaseException) -> str:
+def describe_bug(error: BaseException) -> str:
     """A line to paste into an issue, without the error's message, which may quote untrusted text."""
     import platform
 
-    place: Any = error.__traceback__
+    frame: Any = error.__traceback__
     where = "unknown"
-    while place is not None:
-        name = place.tb_frame.f_globals.get("__name__", "")
+    while frame is not None:
+        name = frame.tb_frame.f_globals.get("__name__", "")
         if name.startswith("evalgate"):
-            where = f"{name}:{place.tb_lineno}"
-        place = place.tb_next
+            where = f"{name}:{frame.tb_lineno}"
+        frame = frame.tb_next
     return (
         f"error: this is a bug in EvalGate, please report it: {type(error).__name__} at {where}, "
         f"evalgate {__version__}, Python {platform.python_version()} on {platform.system()}"
     )
 
 
-def _reader_has_gone() -> int:
+def _handle_closed_pipe() -> int:
     """Ends quietly when the reader of stdout is gone, as in `evalgate ... | head`: that is no mistake."""
     import os
 

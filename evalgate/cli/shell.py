@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.records import dataclass
-from evalgate.reporting.text.escaping import terminal
+from evalgate.reporting.text.escaping import escape_terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -42,18 +42,18 @@ class Shell:
 
         return shutil.get_terminal_size((100, 24)).columns
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Prints one line of the result to stdout."""
         self.out.write(f"{text}\n")
 
     def note(self, text: str) -> None:
         """Prints one line about the work to stderr, escaped."""
-        self.err.write(f"{terminal(text)}\n")
+        self.err.write(f"{escape_terminal(text)}\n")
 
-    def tell(self, problems: Iterable[Problem], word: str = "error") -> None:
+    def report_problems(self, problems: Iterable[Problem], level: str = "error") -> None:
         """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
         for problem in problems:
-            self.note(f"{word}: {problem}")
+            self.note(f"{level}: {problem}")
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:
@@ -69,24 +69,24 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
 
 def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False) -> None:
     """Adds `--limit` to verbs that read untrusted files: all limits, or only those of the process."""
-    from evalgate.settings.limits import LIMITS, PROCESS
+    from evalgate.settings.limits import LIMITS, PROCESS_LIMITS
 
-    names = PROCESS if of_the_process else sorted(LIMITS)
-    told = f"change a limit: {', '.join(names)}"
-    parser.add_argument("--limit", action="append", metavar="NAME=VALUE", default=[], help=told)
+    names = PROCESS_LIMITS if of_the_process else sorted(LIMITS)
+    help_text = f"change a limit: {', '.join(names)}"
+    parser.add_argument("--limit", action="append", metavar="NAME=VALUE", default=[], help=help_text)
     parser.set_defaults(limit_names=names)
 
 
-def words(text: str) -> list[str]:
+def parse_words(text: str) -> list[str]:
     """Splits the value of a flag that takes a list: `a,b`."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def visible_json(document: str) -> str:
+def escape_invisible(document: str) -> str:
     """Escapes invisible characters in a JSON document."""
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
-def place_of(source: TraceLocation) -> str:
+def format_location(source: TraceLocation) -> str:
     """The path of a trace, with its line if the file holds several traces."""
     return source.path if source.line is None else f"{source.path}:{source.line}"

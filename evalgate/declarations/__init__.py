@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
         @classmethod
-        def unsaid(cls) -> Self:
+        def from_defaults(cls) -> Self:
             """The model with all defaults, as for an empty file."""
             return cast("Self", cls.model_construct())  # the plugin of mypy names the base class
 else:

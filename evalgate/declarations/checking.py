@@ -80,7 +80,7 @@ def _number(value: Any) -> float:
     return float(_whole(value))
 
 
-def _listed(kind: Any) -> Check:
+def _check_list(kind: Any) -> Check:
     each = check_of(*get_args(kind))
 
     def check(value: Any) -> list[Any]:
@@ -91,7 +91,7 @@ def _listed(kind: Any) -> Check:
     return check
 
 
-def _mapped(kind: Any) -> Check:
+def _check_dict(kind: Any) -> Check:
     key, item = map(check_of, get_args(kind))
 
     def check(value: Any) -> dict[Any, Any]:
@@ -143,19 +143,19 @@ def _either(kind: Any) -> Check:
     return lambda value: by_form.get(type(value), _unsure)(value)
 
 
-def _marked(kind: Any) -> Check:
+def _check_annotated(kind: Any) -> Check:
     inner, *marks = get_args(kind)
     known = [mark for mark in marks if isinstance(mark, FieldMark)]
     if len(known) < len(marks):
         return _unsure
-    told = [mark.given[0] for mark in known if mark.name == "Discriminator"]
-    check = _tagged(inner, told[0]) if told else check_of(inner)
+    discriminators = [mark.given[0] for mark in known if mark.name == "Discriminator"]
+    check = _check_tagged_union(inner, discriminators[0]) if discriminators else check_of(inner)
     for mark in known:
         check = _WRAPPED.get(mark.name, _as_it_is)(check, mark)
     return check
 
 
-def _tagged(kind: Any, name_of: Check) -> Check:
+def _check_tagged_union(kind: Any, name_of: Check) -> Check:
     by_name = {}
     for each in get_args(kind):
         names = [mark.given[0] for mark in each.__metadata__ if mark.name == "Tag"]
@@ -167,36 +167,36 @@ def _as_it_is(check: Check, _: FieldMark) -> Check:
     return check
 
 
-def _before(check: Check, mark: FieldMark) -> Check:
+def _wrap_before_validator(check: Check, mark: FieldMark) -> Check:
     (change,) = mark.given
-    return lambda value: check(_asked(change, value))
+    return lambda value: check(_call_validator(change, value))
 
 
-def _after(check: Check, mark: FieldMark) -> Check:
+def _wrap_after_validator(check: Check, mark: FieldMark) -> Check:
     (look,) = mark.given
-    return lambda value: _asked(look, check(value))
+    return lambda value: _call_validator(look, check(value))
 
 
-def _asked(function: Check, value: Any) -> Any:
+def _call_validator(function: Check, value: Any) -> Any:
     try:
         return function(value)
     except (ValueError, AssertionError):
         raise UNSURE from None
 
 
-def bounded(check: Check, mark: FieldMark) -> Check:
+def check_bounds(check: Check, mark: FieldMark) -> Check:
     """Adds the bounds of `Field` to a check."""
     rules = [_BOUNDS[name](bound) for name, bound in mark.options.items() if name in _BOUNDS]
     if not rules:
         return check
 
-    def within(value: Any) -> Any:
+    def check_within(value: Any) -> Any:
         found = check(value)
         if found is None or not all(rule(found) for rule in rules):
             raise UNSURE
         return found
 
-    return within
+    return check_within
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
@@ -214,7 +214,11 @@ _BOUNDS: dict[str, Callable[[Any], Callable[[Any], bool]]] = {
     "lt": lambda bound: lambda value: bool(value < bound),
     "pattern": _matches,
 }
-_WRAPPED = {"BeforeValidator": _before, "AfterValidator": _after, "Field": bounded}
+_WRAPPED = {
+    "BeforeValidator": _wrap_before_validator,
+    "AfterValidator": _wrap_after_validator,
+    "Field": check_bounds,
+}
 _PLAIN: dict[Any, Check] = {
     Any: _anything,
     str: _text,
@@ -225,10 +229,10 @@ _PLAIN: dict[Any, Check] = {
     NoneType: _nothing,
 }
 _MADE: dict[Any, Callable[[Any], Check]] = {
-    Annotated: _marked,
+    Annotated: _check_annotated,
     Literal: _one_of,
     Union: _either,
     UnionType: _either,
-    list: _listed,
-    dict: _mapped,
+    list: _check_list,
+    dict: _check_dict,
 }

@@ -11,8 +11,8 @@ from evalgate.declarations.declared import Declaration
 class Closed(Declaration):
     """Base of models of files: unknown keys, wrong types and non-finite numbers are errors."""
 
-    def __init__(self, **said: Any) -> None:
-        vars(self).update(vars(self.model_validate(said)))
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(vars(self.model_validate(values)))
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
@@ -20,15 +20,15 @@ class Closed(Declaration):
         try:
             return cls.read_surely(value)
         except UncertainValueError:
-            from evalgate.declarations.full import read
+            from evalgate.declarations.full import validate
 
-            found: Self = read(cls, value)
+            found: Self = validate(cls, value)
             return found
 
     @classmethod
-    def unsaid(cls) -> Self:
+    def from_defaults(cls) -> Self:
         """The model with all defaults, as for an empty file."""
-        return cls.restored({}, set())
+        return cls.from_content({}, set())
 
     @classmethod
     def model_json_schema(cls, **options: Any) -> dict[str, Any]:
@@ -45,22 +45,22 @@ class Closed(Declaration):
     def model_copy(self, *, update: dict[str, Any]) -> Self:
         """A copy with `update`, which is not validated."""
         content = {name: getattr(self, name) for name in self.model_fields}
-        return self.restored({**content, **update}, self.model_fields_set | update.keys())
+        return self.from_content({**content, **update}, self.model_fields_set | update.keys())
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name} of a {type(self).__name__} can't be changed")
 
     def __eq__(self, other: object) -> Any:
-        return self._told() == other._told() if type(self) is type(other) else NotImplemented
+        return self._values() == other._values() if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, name) for name in self.model_fields))
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields)
-        return f"{type(self).__name__}({said})"
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields)
+        return f"{type(self).__name__}({fields})"
 
-    def _told(self) -> tuple[Any, ...]:
+    def _values(self) -> tuple[Any, ...]:
         return self.model_fields_set, *(getattr(self, name) for name in self.model_fields)
 
 

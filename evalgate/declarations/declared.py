@@ -6,7 +6,7 @@ import sys
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
-from evalgate.declarations.checking import UNSURE, bounded, check_of
+from evalgate.declarations.checking import UNSURE, check_bounds, check_of
 from evalgate.declarations.marks import MISSING, FieldMark
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evalgate.declarations.checking import Check
 
 
-class Declared:
+class FieldDeclaration:
     """One field; its type is evaluated when a file first contains it."""
 
-    __slots__ = ("annotation", "module", "name", "said")
+    __slots__ = ("annotation", "module", "name", "value")
 
-    def __init__(self, name: str, annotation: str, module: str, said: Any) -> None:
-        self.name, self.annotation, self.module, self.said = name, annotation, module, said
+    def __init__(self, name: str, annotation: str, module: str, value: Any) -> None:
+        self.name, self.annotation, self.module, self.value = name, annotation, module, value
 
     @property
     def kind(self) -> Any:
@@ -31,7 +31,7 @@ class Declared:
     @property
     def key(self) -> str:
         """The key of the field in a file."""
-        marks = [self.said, *getattr(self.kind, "__metadata__", ())]
+        marks = [self.value, *getattr(self.kind, "__metadata__", ())]
         aliases = [mark.options.get("alias") for mark in marks if isinstance(mark, FieldMark)]
         return next(filter(None, aliases), self.name)
 
@@ -39,27 +39,29 @@ class Declared:
     def check(self) -> Check:
         """The check that reads the field."""
         check = check_of(self.kind)
-        return bounded(check, self.said) if isinstance(self.said, FieldMark) else check
+        return check_bounds(check, self.value) if isinstance(self.value, FieldMark) else check
 
     @property
     def default(self) -> Any:
         """The value of an absent field; MISSING if it is required or has a factory."""
-        default = self.said.options.get("default", MISSING) if isinstance(self.said, FieldMark) else self.said
+        default = (
+            self.value.options.get("default", MISSING) if isinstance(self.value, FieldMark) else self.value
+        )
         return MISSING if isinstance(default, list | dict) else default
 
     @property
     def factory(self) -> Any:
         """The factory of an absent field's value; MISSING if it has none."""
-        said = self.said
-        if isinstance(said, FieldMark):
-            return said.options.get("default_factory", MISSING)
-        return (lambda: copy(said)) if isinstance(said, list | dict) else MISSING
+        value = self.value
+        if isinstance(value, FieldMark):
+            return value.options.get("default_factory", MISSING)
+        return (lambda: copy(value)) if isinstance(value, list | dict) else MISSING
 
 
 class Declaration:
     """Base of declared classes: annotations are fields, defaults are class attributes."""
 
-    model_fields: Mapping[str, Declared] = {}
+    model_fields: Mapping[str, FieldDeclaration] = {}
     model_fields_set: set[str]
     _made: Mapping[str, Any] = {}
     """Fields without a default as class attribute: their factory, MISSING if they are required."""
@@ -72,13 +74,15 @@ class Declaration:
         for name, annotation in vars(cls).get("__annotations__", {}).items():
             if annotation.startswith("ClassVar"):
                 continue
-            each = fields[name] = Declared(name, annotation, cls.__module__, vars(cls).get(name, MISSING))
+            each = fields[name] = FieldDeclaration(
+                name, annotation, cls.__module__, vars(cls).get(name, MISSING)
+            )
             made.pop(name, None)
             if each.default is MISSING:
                 made[name] = each.factory
-                if each.said is not MISSING:
+                if each.value is not MISSING:
                     delattr(cls, name)
-            elif each.default is not each.said:
+            elif each.default is not each.value:
                 setattr(cls, name, each.default)
         cls.model_fields, cls._made, cls._reads = fields, made, {}
 
@@ -94,7 +98,7 @@ class Declaration:
         for key, given in value.items():
             name, check = reads.get(key) or cls._read_of(key)
             found[name] = check(given)
-        return cls.restored(found, set(found))
+        return cls.from_content(found, set(found))
 
     @classmethod
     def _read_of(cls, key: Any) -> tuple[str, Check]:
@@ -107,7 +111,7 @@ class Declaration:
         return read
 
     @classmethod
-    def restored(cls, content: dict[str, Any], said: set[str]) -> Self:
+    def from_content(cls, content: dict[str, Any], fields_set: set[str]) -> Self:
         """Makes a model from checked content; raises UncertainValueError if a field is missing."""
         for name, make in cls._made.items():
             if name not in content:
@@ -115,5 +119,5 @@ class Declaration:
                     raise UNSURE
                 content[name] = make()
         made = cls.__new__(cls)
-        made.__dict__.update(content, model_fields_set=said)
+        made.__dict__.update(content, model_fields_set=fields_set)
         return made

@@ -16,10 +16,10 @@ import pydantic  # noqa: E402  (not before it knows that it has no plugins)
 
 _declared: dict[type, type[Declaration]] = {}
 """Declared classes by their pydantic model."""
-_OURS = frozenset({"model_fields", "_made", "_reads", "__annotations__", "__dict__", "__weakref__"})
+_INTERNAL = frozenset({"model_fields", "_made", "_reads", "__annotations__", "__dict__", "__weakref__"})
 
 
-class _Closed(pydantic.BaseModel):
+class _StrictModel(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
     )
@@ -31,12 +31,12 @@ def model_of(declared: Any) -> Any:
     if not issubclass(declared, Declaration):
         return declared
     if declared.__base__ is Declaration:
-        return _Closed
+        return _StrictModel
     annotations = vars(declared).get("__annotations__", {})
     own = [each for name, each in declared.model_fields.items() if name in annotations]
-    left_out = _OURS.union(each.name for each in own)
+    left_out = _INTERNAL.union(each.name for each in own)
     content = {name: value for name, value in vars(declared).items() if name not in left_out}
-    content |= {each.name: _said(each.said) for each in own if each.said is not MISSING}
+    content |= {each.name: _convert_default(each.value) for each in own if each.value is not MISSING}
     kinds = {**annotations, **{each.name: _kind(each.kind) for each in own}}
     bases = tuple(map(model_of, declared.__bases__))
     made = type(bases[0])(declared.__name__, bases, {**content, "__annotations__": kinds})
@@ -44,9 +44,9 @@ def model_of(declared: Any) -> Any:
     return made
 
 
-def read(declared: Any, value: Any) -> Any:
+def validate(declared: Any, value: Any) -> Any:
     """Validates the content of a file with pydantic."""
-    return _ours(model_of(declared).model_validate(value))
+    return _from_model(model_of(declared).model_validate(value))
 
 
 def schema_of(declared: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -55,16 +55,16 @@ def schema_of(declared: Any, options: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _ours(value: Any) -> Any:
+def _from_model(value: Any) -> Any:
     """Pydantic's result, with declared classes in place of its models."""
     declared = _declared.get(type(value))
     if declared is not None:
-        content = {name: _ours(each) for name, each in vars(value).items()}
-        return declared.restored(content, set(value.model_fields_set))
+        content = {name: _from_model(each) for name, each in vars(value).items()}
+        return declared.from_content(content, set(value.model_fields_set))
     if isinstance(value, list):
-        return [_ours(each) for each in value]
+        return [_from_model(each) for each in value]
     if isinstance(value, dict):
-        return {name: _ours(each) for name, each in value.items()}
+        return {name: _from_model(each) for name, each in value.items()}
     return value
 
 
@@ -89,7 +89,7 @@ def _mark(mark: Any) -> Any:
     return getattr(pydantic, mark.name)(*mark.given, **options)
 
 
-def _said(said: Any) -> Any:
+def _convert_default(value: Any) -> Any:
     """The default of a field, as pydantic takes it."""
-    kind: Any = type(said)
-    return model_of(kind).model_construct() if isinstance(said, Declaration) else _mark(said)
+    kind: Any = type(value)
+    return model_of(kind).model_construct() if isinstance(value, Declaration) else _mark(value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-TIGHT = 600_000_000
+LOW_MEMORY = 600_000_000
 """Bytes; with more of them, the fast methods are safe for values of any size that a record may hold."""
 
 
 @cache
-def bound_on_memory() -> float:
+def get_memory_limit() -> float:
     """Returns the limit in bytes of address space, infinite if there is none."""
     try:
         import resource
@@ -19,6 +19,6 @@ def bound_on_memory() -> float:
     return float("inf") if most == resource.RLIM_INFINITY else most
 
 
-def is_tight() -> bool:
+def is_memory_low() -> bool:
     """Returns whether large values must be handled in parts."""
-    return bound_on_memory() < TIGHT
+    return get_memory_limit() < LOW_MEMORY

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.pricing import ModelUsage
 
-PER = 1_000_000
+TOKENS_PER_RATE = 1_000_000
 DIGITS = 12
 """Decimal places of a computed amount: single tokens cost down to 1e-8 US dollars."""
 
@@ -28,29 +28,29 @@ class Rates(NamedTuple):
     cache_write: float
 
 
-def least_request(input_tokens: int) -> int:
+def smallest_request(input_tokens: int) -> int:
     """Returns the input tokens of the smallest request with the same price per token.
 
-    >>> least_request(0), least_request(32_000), least_request(150_000)
+    >>> smallest_request(0), smallest_request(32_000), smallest_request(150_000)
     (1, 1, 128001)
     """
-    place = bisect_left(REQUEST_SIZES, input_tokens)
-    return REQUEST_SIZES[place - 1] + 1 if place else 1
+    index = bisect_left(REQUEST_SIZES, input_tokens)
+    return REQUEST_SIZES[index - 1] + 1 if index else 1
 
 
-def dollars(rates: Rates, usage: ModelUsage) -> float:
+def compute_cost(rates: Rates, usage: ModelUsage) -> float:
     """Computes what the tokens cost. If cached tokens exceed input tokens, only cached ones are charged."""
     read, written = usage["cache_read_input_tokens"], usage["cache_write_input_tokens"]
-    fresh = max(0, usage["input_tokens"] - read - written)
+    uncached = max(0, usage["input_tokens"] - read - written)
     amounts = (
-        fresh * rates.input,
+        uncached * rates.input,
         read * rates.cache_read,
         written * rates.cache_write,
         usage["output_tokens"] * rates.output,
     )
-    return fsum(amounts) / PER
+    return fsum(amounts) / TOKENS_PER_RATE
 
 
-def total(amounts: Iterable[float]) -> float:
+def sum_amounts(amounts: Iterable[float]) -> float:
     """Sums amounts; the result does not depend on their order."""
     return round(fsum(amounts), DIGITS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LOOKS = 16
+LOOKUPS_PER_COMPARISON = 16
 """Lookups that take about as long as one comparison."""
 
 
@@ -23,6 +23,6 @@ class WorkBudget:
         self.left -= comparisons
         return True
 
-    def look(self, times: int) -> bool:
+    def spend_lookups(self, count: int) -> bool:
         """Spends lookups, which cost less than comparisons; False as in `spend`."""
-        return self.spend(times // LOOKS + 1)
+        return self.spend(count // LOOKUPS_PER_COMPARISON + 1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.standings import StandingsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.models import Configuration
 
 
@@ -65,7 +65,7 @@ class SuiteSource(Protocol):
     def load(self, configs: Sequence[str]) -> Configuration:
         """Projects and suites at the given paths; raises SuiteError listing every mistake."""
 
-    def approvals(self, file: ApprovalFile) -> Sequence[Approval]:
+    def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
         """The approvals in a file; raises SuiteError listing every mistake."""
 
 
@@ -83,7 +83,7 @@ class PriceTable(Protocol):
 class TraceSource(Protocol):
     """Where traces come from."""
 
-    def read(self, patterns: Sequence[str], base: str, form: str | Custom) -> Iterator[TraceRecord]:
+    def read(self, patterns: Sequence[str], base: str, form: str | CustomMapping) -> Iterator[TraceRecord]:
         """Traces, ordered by file path, then by position in the file.
 
         `form` is `auto`, the name of a format, or a suite's custom format.
@@ -99,7 +99,7 @@ class TraceSource(Protocol):
 class TraceArchive(TraceSource, Protocol):
     """A trace source that also reads the traces kept in a baseline."""
 
-    def restored(self, line: bytes) -> Trace | None:
+    def restore_trace(self, line: bytes) -> Trace | None:
         """Parses a line of a baseline's traces; None if it can't be read."""
 
 
@@ -111,7 +111,7 @@ class Baseline:
     manifest: dict[str, Any] | None
 
 
-class EarlierBaseline(NamedTuple):
+class ComparableBaseline(NamedTuple):
     """What a comparison needs of a baseline: its run and, from a zip, its manifest."""
 
     run: BaselineRun
@@ -127,25 +127,25 @@ class BaselineFiles(Protocol):
         Without `whole`, single assertions are not validated, since a comparison reads none.
         """
 
-    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+    def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         """Reads what a comparison needs, and the whole results document if `whole`.
 
         Raises the same errors as `load`.
         """
 
-    def traces(self, path: str) -> Iterator[bytes]:
+    def read_traces(self, path: str) -> Iterator[bytes]:
         """The traces a baseline keeps, unpacked as they are read: one `evalgate.trace/1` document a line.
 
         A results.json has none. Raises SettingError (missing, damaged) or OverLimit, also midway.
         """
 
-    def suites(self, path: str) -> bytes | None:
+    def read_suites(self, path: str) -> bytes | None:
         """The suites a baseline keeps, as JSON; None if it has none, like a results.json.
 
         Raises SettingError (missing, damaged) or OverLimit.
         """
 
-    def spool(self) -> TraceSpool:
+    def open_spool(self) -> TraceSpool:
         """A temporary store for the traces of a baseline that is being written."""
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
@@ -162,7 +162,7 @@ class TraceSpool(Protocol):
     def add(self, trace: Trace) -> None:
         """Keeps one trace, redacted."""
 
-    def take(self, source: TraceLocation, line: bytes | None) -> None:
+    def add_line(self, source: TraceLocation, line: bytes | None) -> None:
         """Keeps a line that was encoded elsewhere; None counts a trace that did not fit."""
 
     def close(self) -> None:
@@ -210,7 +210,7 @@ class ApprovalSource(Protocol):
 class Fingerprints(Protocol):
     """Fingerprints of files, to detect that they changed."""
 
-    def of(self, globs: Sequence[str]) -> str:
+    def compute_fingerprint(self, globs: Sequence[str]) -> str:
         """One fingerprint of all matching files; raises InvalidInput, also if a glob matches none."""
 
 
@@ -299,7 +299,7 @@ class OpenPullRequest(NamedTuple):
 class PullRequestFinder(Protocol):
     """Finds the pull requests that a run may belong to."""
 
-    def open_from(self, run: TriggeringRun) -> Sequence[OpenPullRequest]:
+    def find_open(self, run: TriggeringRun) -> Sequence[OpenPullRequest]:
         """Open pull requests from the run's branch and repository, at any commit; raises Unreachable."""
 
 

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
 
 
-class Stretch(NamedTuple):
+class LineRange(NamedTuple):
     """Lines of a file that holds one trace a line: bytes `start` to `end`, and the first line's number.
 
     `format` was detected from the file's first lines; `duration` is set if its first runs all took equally
@@ -27,7 +27,7 @@ class Stretch(NamedTuple):
     duration: float | None
 
 
-class PartOfTrace(NamedTuple):
+class TracePart(NamedTuple):
     """A file that holds part of a trace: the keys it shares with others, its size and hash when read."""
 
     file: FoundFile
@@ -42,15 +42,15 @@ class Batch(NamedTuple):
     """Whole files, or lines of one file, or groups of files that are read as one."""
 
     files: tuple[FoundFile, ...] = ()
-    stretch: Stretch | None = None
-    groups: tuple[tuple[PartOfTrace, ...], ...] = ()
+    line_range: LineRange | None = None
+    groups: tuple[tuple[TracePart, ...], ...] = ()
 
 
-class ReadBatch(Protocol):
+class BatchReader(Protocol):
     """Reads the traces of one batch."""
 
     @property
-    def parts(self) -> Sequence[PartOfTrace]:
+    def parts(self) -> Sequence[TracePart]:
         """Files that must be grouped with others, once all is read."""
 
     @property
@@ -68,30 +68,30 @@ class BatchSource(Protocol):
     parts of multi-file traces are grouped once all batches are read.
     """
 
-    def found(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
+    def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         """The files, in reading order; raises like `TraceSource.read`."""
 
     def size(self, files: Sequence[FoundFile]) -> int:
         """Total size of the files on disk, in bytes."""
 
-    def batches(self, files: Sequence[FoundFile], form: str | Custom, size: int) -> Iterator[Batch]:
+    def batches(self, files: Sequence[FoundFile], form: str | CustomMapping, size: int) -> Iterator[Batch]:
         """Splits the files into batches of about `size` bytes."""
 
-    def grouped(self, parts: Sequence[PartOfTrace], size: int) -> Iterator[Batch]:
+    def group_parts(self, parts: Sequence[TracePart], size: int) -> Iterator[Batch]:
         """Groups the parts of multi-file traces into batches."""
 
-    def pieces(self, batch: Batch, form: str | Custom) -> Sequence[Batch]:
+    def split_batch(self, batch: Batch, form: str | CustomMapping) -> Sequence[Batch]:
         """Splits a batch into smaller ones; returns just the batch if it can't be split further."""
 
-    def open_batch(self, batch: Batch, form: str | Custom) -> ReadBatch:
+    def open_batch(self, batch: Batch, form: str | CustomMapping) -> BatchReader:
         """Opens a batch for reading."""
 
-    def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
+    def find_parts(self, batch: Batch, form: str | CustomMapping) -> Sequence[TracePart]:
         """The batch's files that hold only part of a trace; reads no more than needed to know."""
 
-    def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
+    def locate_batch(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
         """For a batch that can't be split: its file, line, and the id for a damaged record there."""
 
     @property
-    def most_bytes(self) -> int | None:
+    def max_bytes(self) -> int | None:
         """Size limit for all traces of a run together; None without a limit."""

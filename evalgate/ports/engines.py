@@ -15,7 +15,7 @@ class WorkerLostError(Exception):
     """A worker died before its batch was done; the message describes how."""
 
 
-class Ticket(Protocol):
+class PendingResult(Protocol):
     """A submitted task whose result is pending."""
 
     def result(self) -> bytes:
@@ -32,7 +32,7 @@ class Engine(Protocol):
     def begin(self, work: Callable[[Any], bytes]) -> None:
         """Starts the workers with the function to run."""
 
-    def submit(self, task: Any) -> Ticket:
+    def submit(self, task: Any) -> PendingResult:
         """Submits one task."""
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class EvaluationPool(NamedTuple):
 
     source: BatchSource
     engine: Engine
-    line_of: Callable[[Trace], bytes]
+    encode_line: Callable[[Trace], bytes]
 
 
 class EvaluationPools(Protocol):
@@ -53,5 +53,5 @@ class EvaluationPools(Protocol):
     def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
         """Workers for these patterns, each with its start folder; None: this process judges."""
 
-    def alone(self) -> EvaluationPool:
+    def open_in_process(self) -> EvaluationPool:
         """A pool of only this process, which judges batch by batch."""

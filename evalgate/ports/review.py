@@ -12,10 +12,10 @@ if TYPE_CHECKING:
         Account,
         Contributors,
         GateRun,
-        LeftReport,
         Permission,
         PullRequestComment,
-        ReviewedChange,
+        PullRequestState,
+        ReportArtifact,
     )
     from evalgate.models.approvals.triggering_run import TriggeringRun
 
@@ -26,31 +26,31 @@ class Review(Protocol):
     Every method may raise Unreachable.
     """
 
-    def change(self) -> ReviewedChange:
+    def change(self) -> PullRequestState:
         """Its current state; raises NotFound if there is no such pull request."""
 
-    def makers(self) -> Contributors:
+    def contributors(self) -> Contributors:
         """The authors of its commits."""
 
-    def twins(self, change: ReviewedChange) -> Sequence[int]:
+    def other_pull_requests(self, change: PullRequestState) -> Sequence[int]:
         """Other pull requests with the same head commit, also closed ones: a run may belong to any."""
 
-    def gate_runs(self, change: ReviewedChange) -> Sequence[GateRun]:
+    def gate_runs(self, change: PullRequestState) -> Sequence[GateRun]:
         """Runs of the gate for it, newest first: every push starts one."""
 
-    def remark(self, number: int) -> PullRequestComment | None:
+    def comment(self, number: int) -> PullRequestComment | None:
         """One comment in its current state; None if it is deleted or on another pull request."""
 
-    def remarks(self, since: datetime) -> Sequence[PullRequestComment]:
+    def comments_since(self, since: datetime) -> Sequence[PullRequestComment]:
         """Comments created or edited since; raises Unreachable if there are more than are read."""
 
     def permission(self, account: Account) -> Permission:
         """The account's permission in the repository."""
 
-    def reports(self, run: TriggeringRun) -> Sequence[LeftReport]:
+    def reports(self, run: TriggeringRun) -> Sequence[ReportArtifact]:
         """Reports that a run uploaded, one per attempt, newest first."""
 
-    def fetch(self, report: LeftReport) -> str:
+    def fetch(self, report: ReportArtifact) -> str:
         """Downloads a listed report; returns the zip's path.
 
         Raises Unreachable, with the reason, if it is unavailable.

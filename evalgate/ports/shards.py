@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class ShardDraft(Protocol):
     """A shard that is being written."""
 
-    def add(self, found: bytes, lines: Sequence[bytes]) -> None:
+    def add(self, batch: bytes, trace_lines: Sequence[bytes]) -> None:
         """Adds one batch: its findings as a line of JSON, and its traces for a baseline."""
 
     def finish(self, head: ShardHead) -> None:
@@ -34,8 +34,8 @@ class OpenShard(Protocol):
     def head(self) -> ShardHead:
         """Its header."""
 
-    def found(self) -> Iterator[bytes]:
+    def read_batches(self) -> Iterator[bytes]:
         """Its batches, one line of JSON each; raises SettingError for a damaged one."""
 
-    def lines(self) -> Iterator[bytes]:
+    def read_traces(self) -> Iterator[bytes]:
         """The traces it keeps for a baseline; raises SettingError for a damaged one."""

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from evalgate.models.goldens.regression_suite import RegressionSuite
     from evalgate.models.run.evaluation import GoldenEvaluation, RegressionStatus
     from evalgate.models.run.golden import Golden
-    from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, StoredRun, TrendPoint
+    from evalgate.models.store.stored_run import (
+        RunApproval,
+        RunFacts,
+        ScenarioHistoryEntry,
+        StoredRun,
+        TrendPoint,
+    )
 
 
 class Page(NamedTuple):
@@ -40,7 +46,7 @@ class GoldenFilter(NamedTuple):
     tag: str | None = None
 
 
-class Deleted(NamedTuple):
+class DeletionCounts(NamedTuple):
     """How many evaluations and regression suite entries were deleted with a golden.
 
     Feedback on it was written by people, so it stays and then names no golden.
@@ -56,7 +62,7 @@ class Goldens(Protocol):
     def create(self, golden: Golden) -> Golden:
         """Stores a new golden as version 1; raises SettingError if the id is taken."""
 
-    def keep(self, golden: Golden) -> Golden:
+    def upsert(self, golden: Golden) -> Golden:
         """Stores the golden, or updates the one stored under its id if they differ."""
 
     def get(self, golden_id: str) -> Golden | None:
@@ -68,7 +74,7 @@ class Goldens(Protocol):
     def count(self, by: GoldenFilter = ...) -> int:
         """How many goldens match the filter."""
 
-    def chosen(
+    def select(
         self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
     ) -> Sequence[Golden]:
         """The goldens that have one of the ids, tags or intents."""
@@ -83,7 +89,7 @@ class Goldens(Protocol):
         somebody else updated it meanwhile.
         """
 
-    def delete(self, golden_id: str) -> Deleted | None:
+    def delete(self, golden_id: str) -> DeletionCounts | None:
         """Deletes the golden and its evaluations; None if the id is unknown."""
 
 
@@ -196,23 +202,25 @@ class Runs(Protocol):
     def trend(self, subject: Subject, limit: int = 20) -> Sequence[TrendPoint]:
         """The last `limit` runs that contain the subject, oldest first."""
 
-    def last_status(self, key: ScenarioKey, branch: str | None = None) -> Sighting | None:
+    def last_status(self, key: ScenarioKey, branch: str | None = None) -> ScenarioHistoryEntry | None:
         """A scenario's result in the last run that had it."""
 
     def last_statuses(
         self, page: Page = ..., *, suite: str | None = None, branch: str | None = None
-    ) -> Sequence[Sighting]:
+    ) -> Sequence[ScenarioHistoryEntry]:
         """Each scenario's result in the last run that had it, by suite, scenario and variant."""
 
-    def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
+    def sightings(
+        self, key: ScenarioKey, window: int, branch: str | None = None
+    ) -> Sequence[ScenarioHistoryEntry]:
         """A scenario's results in the last `window` runs that had it, oldest first."""
 
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
-    ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+    ) -> Mapping[ScenarioKey, Sequence[ScenarioHistoryEntry]]:
         """The same for every scenario."""
 
-    def turned(
+    def find_unsteady(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Sequence[ScenarioKey]:
         """Scenarios that passed some of the last `window` runs that had them, but not all.
@@ -250,7 +258,7 @@ class Store(Protocol):
     """The whole store. Concurrent writes by two processes lose nothing."""
 
     @property
-    def place(self) -> str:
+    def display_url(self) -> str:
         """Its address for display, without user name and password."""
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.run.run_statistics import CostlyAssertion
-from evalgate.models.run.trials import lost_and_often
+from evalgate.models.run.trials import count_failed
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import ScenarioResult
 
-MOST = 10
+MOST_LISTED = 10
 """Assertions that are listed for a suite and for a run."""
 
 
@@ -27,17 +27,17 @@ class _Tally:
     is_required: bool = False
 
 
-def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyAssertion]:
+def find_costliest_assertions(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyAssertion]:
     """Assertions of a suite that did not pass somewhere, grouped by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
-    for place, scenario in enumerate(scenarios):
-        for lost, often in lost_and_often(scenario.trials):
-            for each in lost:
+    for index, scenario in enumerate(scenarios):
+        for failed, repetitions in count_failed(scenario.trials):
+            for each in failed:
                 tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
-                tally.weights[each.weight] += often
-                tally.scenarios.add(place)
+                tally.weights[each.weight] += repetitions
+                tally.scenarios.add(index)
                 tally.is_required |= each.required
-    return costliest(
+    return sort_by_cost(
         CostlyAssertion(
             *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
             round(fsum(tally.weights.elements()), DIGITS),
@@ -46,10 +46,10 @@ def lost_checks(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyA
     )
 
 
-def costliest(checks: Iterable[CostlyAssertion]) -> list[CostlyAssertion]:
+def sort_by_cost(checks: Iterable[CostlyAssertion]) -> list[CostlyAssertion]:
     """The costliest assertions: by weight lost, then by how often they failed, then by name."""
-    return sorted(checks, key=_rank)[:MOST]
+    return sorted(checks, key=_cost_sort_key)[:MOST_LISTED]
 
 
-def _rank(check: CostlyAssertion) -> tuple[float, int, str, str, str]:
+def _cost_sort_key(check: CostlyAssertion) -> tuple[float, int, str, str, str]:
     return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)

@@ -7,10 +7,10 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
 
-from evalgate.measures.numeric.intervals import mean_interval, paired_rates_interval, wilson
+from evalgate.measures.numeric.intervals import mean_interval, paired_rates_interval, wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.measures.numeric.passk import pass_at_k, pass_hat_k
-from evalgate.measures.numeric.percentile import rank_in, ranks_among
+from evalgate.measures.numeric.percentile import rank_in_sorted, ranks_in
 from evalgate.models.run.run_statistics import PassAtK, Statistics, StatisticsDelta
 
 if TYPE_CHECKING:
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
 """Values of k for which pass@k and pass^k are computed, as far as every scenario has so many trials."""
-MOVING = (
+DELTA_FIELDS = (
     *("pass_rate", "score", "score_min", "score_p50", "score_p95"),
     *("cost_usd", "cost_mean_usd", "total_tokens", "tokens_mean", "latency_p50_s", "latency_p95_s"),
 )
 
 
-def figures_of(standings: Iterable[ScenarioOutcome]) -> Statistics:
+def compute_statistics(outcomes: Iterable[ScenarioOutcome]) -> Statistics:
     """The statistics of some scenarios; each is read once and not kept."""
-    sums = _Sums()
-    for found in standings:
-        sums.add(found)
+    sums = _RunningSums()
+    for outcome in outcomes:
+        sums.add(outcome)
     scores, count = sorted(sums.scores), len(sums.scores)
-    latency_p50, latency_p95 = ranks_among(sums.latencies, (50, 95))
+    latency_p50, latency_p95 = ranks_in(sums.latencies, (50, 95))
     cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
-    tokens = sums.tokens if sums.trials and sums.trials == sums.metered else None
+    tokens = sums.tokens if sums.trials and sums.trials == sums.trials_with_tokens else None
     return Statistics(
         scenarios=count,
         trials=sums.trials,
         pass_rate=round(sums.passed / count, DIGITS) if count else None,
-        pass_rate_interval=wilson(sums.passed, count),
-        pass_k=_pass_k(sums.recorded),
+        pass_rate_interval=wilson_interval(sums.passed, count),
+        pass_k=_compute_pass_k(sums.pass_counts),
         score=mean_score(scores),
         score_min=min(scores, default=None),
-        score_p50=rank_in(scores, 50),
-        score_p95=rank_in(scores, 95),
+        score_p50=rank_in_sorted(scores, 50),
+        score_p95=rank_in_sorted(scores, 95),
         cost_usd=cost,
         cost_mean_usd=None if cost is None else round(cost / sums.trials, DIGITS),
         total_tokens=tokens,
@@ -54,74 +54,90 @@ def figures_of(standings: Iterable[ScenarioOutcome]) -> Statistics:
     )
 
 
-class _Sums:
+class _RunningSums:
     """Running sums behind the statistics: eight bytes a trial for each amount."""
 
     def __init__(self) -> None:
-        self.passed = self.trials = self.metered = self.tokens = 0
+        self.passed = self.trials = self.trials_with_tokens = self.tokens = 0
         self.scores, self.costs, self.latencies = array("d"), array("d"), array("d")
-        self.recorded: Counter[tuple[int, int]] = Counter()
+        self.pass_counts: Counter[tuple[int, int]] = Counter()
 
-    def add(self, found: ScenarioOutcome) -> None:
+    def add(self, outcome: ScenarioOutcome) -> None:
         """Adds one scenario."""
-        trials = len(found.passed)
-        self.passed += found.verdict == "PASS"
+        trials = len(outcome.passed)
+        self.passed += outcome.verdict == "PASS"
         self.trials += trials
-        self.recorded[trials, found.passed.count(True)] += 1
-        self.scores.append(found.score or 0.0)
-        self.costs.extend(cost for cost in found.costs if cost is not None)
-        self.latencies.extend(seconds for seconds in found.latencies if seconds is not None)
-        for number in found.tokens:
+        self.pass_counts[trials, outcome.passed.count(True)] += 1
+        self.scores.append(outcome.score or 0.0)
+        self.costs.extend(cost for cost in outcome.costs if cost is not None)
+        self.latencies.extend(seconds for seconds in outcome.latencies if seconds is not None)
+        for number in outcome.tokens:
             if number is not None:
-                self.metered += 1
+                self.trials_with_tokens += 1
                 self.tokens += number
 
 
-def moves_of(
-    before: Sequence[ScenarioOutcome], now: Sequence[ScenarioOutcome], figures: Statistics | None = None
+def compute_delta(
+    baseline: Sequence[ScenarioOutcome],
+    current: Sequence[ScenarioOutcome],
+    statistics: Statistics | None = None,
 ) -> StatisticsDelta | None:
     """How the statistics moved; both lists hold the same scenarios in the same order. None for none.
 
     `statistics` are those of `current`, if they are known already.
     """
-    if not now:
+    if not current:
         return None
-    old, new = figures_of(before), figures or figures_of(now)
-    flips = [(was.verdict == "PASS", found.verdict == "PASS") for was, found in zip(before, now, strict=True)]
+    baseline_statistics, current_statistics = (
+        compute_statistics(baseline),
+        statistics or compute_statistics(current),
+    )
+    flips = [
+        (baseline_outcome.verdict == "PASS", current_outcome.verdict == "PASS")
+        for baseline_outcome, current_outcome in zip(baseline, current, strict=True)
+    ]
     kept, lost, won = flips.count((True, True)), flips.count((True, False)), flips.count((False, True))
-    scores = [(found.score or 0.0) - (was.score or 0.0) for was, found in zip(before, now, strict=True)]
+    scores = [
+        (current_outcome.score or 0.0) - (baseline_outcome.score or 0.0)
+        for baseline_outcome, current_outcome in zip(baseline, current, strict=True)
+    ]
     return StatisticsDelta(
-        scenarios=len(now),
-        moved={name: _difference(getattr(old, name), getattr(new, name)) for name in MOVING},
-        pass_rate_interval=paired_rates_interval(kept, lost, won, len(now)),
+        scenarios=len(current),
+        deltas={
+            name: _difference(getattr(baseline_statistics, name), getattr(current_statistics, name))
+            for name in DELTA_FIELDS
+        },
+        pass_rate_interval=paired_rates_interval(kept, lost, won, len(current)),
         score_interval=mean_interval(scores),
         pass_k=[
             PassAtK(
-                there.k,
-                round(here.at_least_one - there.at_least_one, DIGITS),
-                round(here.every_one - there.every_one, DIGITS),
+                baseline_entry.k,
+                round(current_entry.at_least_one - baseline_entry.at_least_one, DIGITS),
+                round(current_entry.every_one - baseline_entry.every_one, DIGITS),
             )
-            for there, here in zip(old.pass_k, new.pass_k, strict=False)
+            for baseline_entry, current_entry in zip(
+                baseline_statistics.pass_k, current_statistics.pass_k, strict=False
+            )
         ],
     )
 
 
-def _pass_k(recorded: Counter[tuple[int, int]]) -> list[PassAtK]:
+def _compute_pass_k(pass_counts: Counter[tuple[int, int]]) -> list[PassAtK]:
     """One entry for each k up to the fewest trials of any scenario; one without trials never passed."""
-    fewest = min((trials for trials, _ in recorded if trials), default=0)
+    fewest = min((trials for trials, _ in pass_counts if trials), default=0)
     return [
-        PassAtK(k, _mean_of(pass_at_k, recorded, k), _mean_of(pass_hat_k, recorded, k))
+        PassAtK(k, _mean_estimate(pass_at_k, pass_counts, k), _mean_estimate(pass_hat_k, pass_counts, k))
         for k in KS
         if k <= fewest
     ]
 
 
-def _mean_of(
-    estimate: Callable[[int, int, int], float | None], recorded: Counter[tuple[int, int]], k: int
+def _mean_estimate(
+    estimate: Callable[[int, int, int], float | None], pass_counts: Counter[tuple[int, int]], k: int
 ) -> float:
-    found = fsum((estimate(*each, k) or 0.0) * often for each, often in recorded.items())
-    return round(found / recorded.total(), DIGITS)
+    total = fsum((estimate(*each, k) or 0.0) * repetitions for each, repetitions in pass_counts.items())
+    return round(total / pass_counts.total(), DIGITS)
 
 
-def _difference(before: float | None, now: float | None) -> float | None:
-    return None if before is None or now is None else round(now - before, DIGITS)
+def _difference(baseline: float | None, current: float | None) -> float | None:
+    return None if baseline is None or current is None else round(current - baseline, DIGITS)

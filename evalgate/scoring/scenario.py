@@ -5,17 +5,17 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.measures.numeric.intervals import wilson
+from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.run.golden_result import is_unjudged_dimension
-from evalgate.models.run.trials import column, statuses
+from evalgate.models.run.trials import get_column, list_statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
-    hard_failed,
-    not_read,
+    cut_quote,
+    explain_errors,
+    explain_hard_fail,
     of_trials,
-    shorten,
     too_few_passed,
 )
 
@@ -63,36 +63,42 @@ def judge_scenario(
     """The verdict over all trials; None if the scenario is optional and has none (it is skipped)."""
     if not trials:
         return None if rules.optional else ScenarioJudgement("MISSING", None, None, None, NO_TRACE)
-    found = statuses(trials)
+    found = list_statuses(trials)
     passed, total = found.count("passed"), len(trials)
-    score = mean_score(array("d", (each for each in column(trials, "score") if each is not None)))
+    score = mean_score(array("d", (each for each in get_column(trials, "score") if each is not None)))
     verdict: Verdict
     if "error" in found and not rules.allow_errors:
-        verdict, reason = "ERROR", not_read(trials)
+        verdict, reason = "ERROR", explain_errors(trials)
     elif "hard_fail" in found:
-        verdict, reason = "HARD_FAIL", hard_failed(trials)
-    elif unmet := _unmet(score, threshold, passed, total, rules):
+        verdict, reason = "HARD_FAIL", explain_hard_fail(trials)
+    elif unmet := _find_unmet_demand(score, threshold, passed, total, rules):
         verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
-    elif lacking := _lacking(trials, found, rules):
+    elif lacking := _find_missing_evidence(trials, found, rules):
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
-    return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson(passed, total), reason)
+    return ScenarioJudgement(
+        verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason
+    )
 
 
-def _unmet(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
+def _find_unmet_demand(
+    score: float | None, threshold: float, passed: int, total: int, rules: TrialRules
+) -> str | None:
     """What the trials fall short of, or None."""
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)
     if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
         return too_few_passed(passed, total, f"a pass rate of at least {rules.min_pass_rate:g}")
-    if rules.min_pass_k is not None and passed < _passes_due(rules.min_pass_k, total):
+    if rules.min_pass_k is not None and passed < _required_passes(rules.min_pass_k, total):
         k, of = rules.min_pass_k
         return too_few_passed(passed, total, f"at least {k} of {of}")
     return None
 
 
-def _lacking(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules) -> str | None:
+def _find_missing_evidence(
+    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules
+) -> str | None:
     """What is missing for a verdict, or None."""
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
@@ -101,7 +107,7 @@ def _lacking(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules:
     return None
 
 
-def _passes_due(demand: tuple[int, int], total: int) -> int:
+def _required_passes(demand: tuple[int, int], total: int) -> int:
     """Passes that (k, of) demands of `total` trials: k up to `of` trials, then that share, rounded up."""
     k, of = demand
     return k if total <= of else -(-k * total // of)
@@ -114,5 +120,5 @@ def _first_reason(trials: Sequence[TrialResult]) -> str:
             if is_unjudged_dimension(found.type, found.outcome):
                 unjudged = True  # each dimension has a different reason
             elif found.outcome == "not_evaluable":
-                return f": {shorten(found.reason)}"
+                return f": {cut_quote(found.reason)}"
     return f": {NO_DIMENSION}" if unjudged else ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SCORED = frozenset({"passed", "failed"})
 """Outcomes whose score enters the mean; an assertion that could not be checked enters it as 0."""
-HOLDS = frozenset({"passed", "skipped"})
+ACCEPTED = frozenset({"passed", "skipped"})
 """Outcomes that a required assertion may have."""
 
 
@@ -23,13 +23,13 @@ def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tupl
     `skipped` is left out, and so is `not_evaluable` if its suite excludes it (`counts` is False). A trial
     that ended in an error scores 0, whatever else it got right.
     """
-    scores, weights, broken = [], [], []
+    scores, weights, failed_required = [], [], []
     is_perfect = True
     for found in assertions:
         outcome, score = found.outcome, found.score
         if outcome != "passed":
-            if found.required and outcome not in HOLDS:
-                broken.append(outcome)
+            if found.required and outcome not in ACCEPTED:
+                failed_required.append(outcome)
             if outcome == "skipped" or not found.counts:
                 continue
             if outcome not in SCORED:
@@ -39,9 +39,9 @@ def score_trial(assertions: Sequence[AssertionResult], threshold: float) -> tupl
         scores.append(score)
         weights.append(found.weight)
     mean = 1.0 if is_perfect and any(weights) else weighted_mean(scores, weights)
-    if "error" in broken:
+    if "error" in failed_required:
         return "error", 0.0
-    if broken:
+    if failed_required:
         return "hard_fail", mean
     if mean is None:
         return "not_evaluable", None

@@ -6,41 +6,43 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalgate.measures.numeric.means import DIGITS, mean_amount
-from evalgate.models.run.run import Share, VariantFigures
-from evalgate.models.run.trials import column
+from evalgate.models.run.run import Share, VariantStatistics
+from evalgate.models.run.trials import get_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.run.run import AssertionResult, ScenarioResult, TrialResult
 
-DEMAND = "expected_tool"
+EXPECTED_TOOL = "expected_tool"
 JUDGED = frozenset({"passed", "failed"})
 
 
-def variants_of(scenarios: Iterable[ScenarioResult]) -> list[VariantFigures]:
+def compare_variants(scenarios: Iterable[ScenarioResult]) -> list[VariantStatistics]:
     """One row for each variant, in the order in which the scenarios have them; none without variants."""
     by_name: dict[str, list[ScenarioResult]] = {}
     for scenario in scenarios:
         if scenario.variant is not None:
             by_name.setdefault(scenario.variant, []).append(scenario)
-    return [_figures(name, found) for name, found in by_name.items()]
+    return [_summarise_variant(name, found) for name, found in by_name.items()]
 
 
-def _figures(name: str, scenarios: Sequence[ScenarioResult]) -> VariantFigures:
+def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> VariantStatistics:
     every = [scenario.trials for scenario in scenarios]
-    told = [found for trial in chain.from_iterable(every) if (found := _calls(trial)) is not None]
+    judged_calls = [
+        found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None
+    ]
 
     def mean(name: str) -> float | None:
-        return _mean([amount for trials in every for amount in column(trials, name)])
+        return _mean([amount for trials in every for amount in get_column(trials, name)])
 
-    return VariantFigures(
+    return VariantStatistics(
         name=name,
         scenarios=len(scenarios),
         passed=sum(scenario.verdict == "PASS" for scenario in scenarios),
         trials=sum(map(len, every)),
-        correct_tool=Share(sum(tool for tool, _ in told), len(told)),
-        correct_count=Share(sum(count for _, count in told), len(told)),
+        correct_tool=Share(sum(tool for tool, _ in judged_calls), len(judged_calls)),
+        correct_count=Share(sum(count for _, count in judged_calls), len(judged_calls)),
         input_tokens=mean("input_tokens"),
         output_tokens=mean("output_tokens"),
         total_tokens=mean("total_tokens"),
@@ -54,15 +56,15 @@ def _mean(amounts: Sequence[float | None]) -> float | None:
     return None if mean is None else round(mean, DIGITS)
 
 
-def _calls(trial: TrialResult) -> tuple[bool, bool] | None:
+def _judge_calls(trial: TrialResult) -> tuple[bool, bool] | None:
     """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
-    found = [each for each in trial.assertions if each.type == DEMAND]
+    found = [each for each in trial.assertions if each.type == EXPECTED_TOOL]
     if not found or any(each.outcome not in JUDGED for each in found):
         return None
-    return all(map(_right_tool, found)), all(each.outcome == "passed" for each in found)
+    return all(map(_is_right_tool, found)), all(each.outcome == "passed" for each in found)
 
 
-def _right_tool(found: AssertionResult) -> bool:
+def _is_right_tool(found: AssertionResult) -> bool:
     """Whether the right tool was called; a failed check may only have found fewer calls than expected."""
     if found.outcome == "passed":
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.scoring.wording import shorten
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
@@ -34,18 +34,16 @@ _WORDS: dict[WeakeningKind, str] = {
 }
 
 
-def told(weakening: Weakening) -> str:
+def describe_weakening(weakening: Weakening) -> str:
     """Describes one weakening without its place: what got weaker, which check, the value before and after."""
-    check = f" {shorten(weakening.assertion)}" if weakening.assertion else ""
-    moved = _moved(weakening.before, weakening.after)
-    many = weakening.scenarios if weakening.scenario is None else 1
-    where = f" in {many} scenarios" if many > 1 and weakening.kind != "suite_removed" else ""
-    return (
-        f"{_WORDS[weakening.kind]}{where}{':' if check or moved else ''}{check}{f' {moved}' if moved else ''}"
-    )
+    check = f" {cut_quote(weakening.assertion)}" if weakening.assertion else ""
+    move = _format_change(weakening.baseline, weakening.current)
+    count = weakening.scenarios if weakening.scenario is None else 1
+    where = f" in {count} scenarios" if count > 1 and weakening.kind != "suite_removed" else ""
+    return f"{_WORDS[weakening.kind]}{where}{':' if check or move else ''}{check}{f' {move}' if move else ''}"
 
 
-def _moved(before: str | None, after: str | None) -> str:
+def _format_change(before: str | None, after: str | None) -> str:
     """`threshold: 0.9 -> 0.8`, with the name only once."""
     if before is None or after is None:
         return before or after or ""

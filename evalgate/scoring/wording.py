@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.values.json_values import cut
-from evalgate.models.run.trials import having
+from evalgate.measures.values.json_values import truncate
+from evalgate.models.run.trials import filter_by_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +16,9 @@ MAX_QUOTE = 200
 """Characters kept of an untrusted text."""
 
 
-def shorten(text: str) -> str:
+def cut_quote(text: str) -> str:
     """At most `MAX_QUOTE` characters of a text, marked if it was cut."""
-    return text if len(text) <= MAX_QUOTE else cut(text, MAX_QUOTE - 3) + "..."
+    return text if len(text) <= MAX_QUOTE else truncate(text, MAX_QUOTE - 3) + "..."
 
 
 def of_trials(count: int) -> str:
@@ -39,24 +39,24 @@ def too_few_passed(passed: int, total: int, demand: str) -> str:
     return f"{passed} of {of_trials(total)} passed, {demand} demanded"
 
 
-def not_read(trials: Sequence[TrialResult]) -> str:
+def explain_errors(trials: Sequence[TrialResult]) -> str:
     """Some trials ended in an error: how many, and the first one's reason."""
-    broken = having(trials, "error")
-    first = broken[0]
-    cause = first.reason or _first(first.assertions, {"error"})
-    return f"{len(broken)} of {of_trials(len(trials))} could not be judged{cause and f': {shorten(cause)}'}"
+    failed = filter_by_status(trials, "error")
+    first = failed[0]
+    cause = first.reason or _explain_first(first.assertions, {"error"})
+    return f"{len(failed)} of {of_trials(len(trials))} could not be judged{cause and f': {cut_quote(cause)}'}"
 
 
-def hard_failed(trials: Sequence[TrialResult]) -> str:
+def explain_hard_fail(trials: Sequence[TrialResult]) -> str:
     """A required assertion did not pass: which one, in how many trials, and its reason in the first."""
-    broken = having(trials, "hard_fail")
-    cause = _first(broken[0].assertions, {"failed", "not_evaluable"})
-    return f"{cause or 'a required assertion did not hold'} (in {len(broken)} of {of_trials(len(trials))})"
+    failed = filter_by_status(trials, "hard_fail")
+    cause = _explain_first(failed[0].assertions, {"failed", "not_evaluable"})
+    return f"{cause or 'a required assertion did not hold'} (in {len(failed)} of {of_trials(len(trials))})"
 
 
-def _first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
+def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
     """The first required assertion with one of the outcomes, and its reason; empty without one."""
     for found in assertions:
         if found.required and found.outcome in outcomes:
-            return f"{shorten(found.name)}: {shorten(found.reason)}"
+            return f"{cut_quote(found.name)}: {cut_quote(found.reason)}"
     return ""

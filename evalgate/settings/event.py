@@ -15,7 +15,7 @@ LARGEST_EVENT = 25_000_000
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 REPOSITORY = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}")
 LONGEST_BRANCH = 255
-LONGEST_LOOK = 2_000
+MAX_COMMENT_CHARS = 2_000
 """Characters of a comment that are read: a command is in its first line."""
 
 
@@ -57,41 +57,41 @@ class TriggerEvent:
 
 def read_event(name: str, path: str, problems: list[Problem]) -> TriggerEvent:
     """Reads the event from the file `path`; adds to `problems` if that fails."""
-    payload = _payload(path, problems) if path else {}
+    payload = _read_payload(path, problems) if path else {}
     if not payload:
         return TriggerEvent(name)
     pull_request = None
     if name.startswith("pull_request"):
-        pull_request = _pull_request(payload)
+        pull_request = _parse_pull_request(payload)
         if pull_request is None:
             problems.append(Problem("the event file does not say which pull request this is"))
-    triggering_run = _triggering_run(payload, problems) if name == "workflow_run" else None
+    triggering_run = _parse_triggering_run(payload, problems) if name == "workflow_run" else None
     return TriggerEvent(
         name=name,
-        default_branch=_text(dig(payload, "repository", "default_branch")) or "main",
+        default_branch=_as_text(dig(payload, "repository", "default_branch")) or "main",
         pull_request=pull_request,
-        queue_base_sha=_sha(dig(payload, "merge_group", "base_sha")) or None,
-        queue_base_branch=_text(dig(payload, "merge_group", "base_ref")).removeprefix("refs/heads/"),
+        queue_base_sha=_as_sha(dig(payload, "merge_group", "base_sha")) or None,
+        queue_base_branch=_as_text(dig(payload, "merge_group", "base_ref")).removeprefix("refs/heads/"),
         triggering_run=triggering_run,
-        comment=_comment(payload, problems) if name == "issue_comment" else None,
+        comment=_parse_comment(payload, problems) if name == "issue_comment" else None,
     )
 
 
-def _comment(payload: dict[str, Any], problems: list[Problem]) -> CommentEvent | None:
-    number, issue = _id(dig(payload, "comment", "id")), _id(dig(payload, "issue", "number"))
+def _parse_comment(payload: dict[str, Any], problems: list[Problem]) -> CommentEvent | None:
+    number, issue = _as_id(dig(payload, "comment", "id")), _as_id(dig(payload, "issue", "number"))
     if number is None or issue is None:
         problems.append(Problem("the event file does not say which comment this is"))
         return None
     return CommentEvent(
         number,
         issue,
-        _text(dig(payload, "action")),
+        _as_text(dig(payload, "action")),
         is_on_pull_request=isinstance(dig(payload, "issue", "pull_request"), dict),
-        body=_text(dig(payload, "comment", "body"))[:LONGEST_LOOK],
+        body=_as_text(dig(payload, "comment", "body"))[:MAX_COMMENT_CHARS],
     )
 
 
-def _payload(path: str, problems: list[Problem]) -> dict[str, Any]:
+def _read_payload(path: str, problems: list[Problem]) -> dict[str, Any]:
     import json
 
     try:
@@ -106,56 +106,56 @@ def _payload(path: str, problems: list[Problem]) -> dict[str, Any]:
     return payload
 
 
-def _pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
+def _parse_pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
     number = dig(payload, "pull_request", "number")
-    base = _text(dig(payload, "pull_request", "base", "ref"))
-    head_sha = _sha(dig(payload, "pull_request", "head", "sha"))
+    base = _as_text(dig(payload, "pull_request", "base", "ref"))
+    head_sha = _as_sha(dig(payload, "pull_request", "head", "sha"))
     if not isinstance(number, int) or isinstance(number, bool) or number < 1 or not base or not head_sha:
         return None
-    here, there = dig(payload, "repository", "id"), dig(payload, "pull_request", "head", "repo", "id")
+    repo, head_repo = dig(payload, "repository", "id"), dig(payload, "pull_request", "head", "repo", "id")
     return PullRequestEvent(
         number=number,
         head_sha=head_sha,
-        head_ref=_text(dig(payload, "pull_request", "head", "ref")),
+        head_ref=_as_text(dig(payload, "pull_request", "head", "ref")),
         base_ref=base,
-        base_sha=_sha(dig(payload, "pull_request", "base", "sha")),
-        from_fork=there is None or there != here,  # a deleted fork has no repository
+        base_sha=_as_sha(dig(payload, "pull_request", "base", "sha")),
+        from_fork=head_repo is None or head_repo != repo,  # a deleted fork has no repository
     )
 
 
-def _triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
+def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> TriggeringRun | None:
     """The finished run; a run of another repository, or an unfinished one, is a problem."""
     run = dig(payload, "workflow_run")
-    number, head_sha = dig(run, "id"), _sha(dig(run, "head_sha"))
-    here, of = _id(dig(payload, "repository", "id")), _id(dig(run, "repository", "id"))
-    branch = _text(dig(run, "head_branch"))
-    if _id(number) is None or not head_sha or here is None or not branch or len(branch) > LONGEST_BRANCH:
+    number, head_sha = dig(run, "id"), _as_sha(dig(run, "head_sha"))
+    repo, run_repo = _as_id(dig(payload, "repository", "id")), _as_id(dig(run, "repository", "id"))
+    branch = _as_text(dig(run, "head_branch"))
+    if _as_id(number) is None or not head_sha or repo is None or not branch or len(branch) > LONGEST_BRANCH:
         problems.append(Problem("the event file does not say which run has finished"))
         return None
-    if of != here:
+    if run_repo != repo:
         problems.append(Problem("the run that has finished is none of this repository's"))
     if dig(run, "status") != "completed":
         problems.append(Problem("the run has not finished", hint="use `workflow_run: types: [completed]`"))
-    head, name = _id(dig(run, "head_repository", "id")), _text(dig(run, "head_repository", "full_name"))
-    known = head is not None and REPOSITORY.fullmatch(name) is not None
+    head, name = _as_id(dig(run, "head_repository", "id")), _as_text(dig(run, "head_repository", "full_name"))
+    is_known = head is not None and REPOSITORY.fullmatch(name) is not None
     return TriggeringRun(
         id=number,
-        event=_text(dig(run, "event")),
-        head_repository_id=head if known else None,
-        head_repository=name if known else "",
+        event=_as_text(dig(run, "event")),
+        head_repository_id=head if is_known else None,
+        head_repository=name if is_known else "",
         head_branch=branch,
         head_sha=head_sha,
-        is_ours=head == here,
+        is_same_repository=head == repo,
     )
 
 
-def _id(value: Any) -> int | None:
+def _as_id(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _sha(value: Any) -> str:
+def _as_sha(value: Any) -> str:
     return value if isinstance(value, str) and SHA.fullmatch(value) else ""

@@ -10,7 +10,7 @@ from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.records import dataclass, field
-from evalgate.settings.limits import IN_ACTION, Limits, limits_from
+from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,12 +23,12 @@ BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
 LONGEST_PATH, LONGEST_NAME = 1_000, 255
 """Maximum characters of a path and bytes of one component, on any system."""
-WITHHELD = {
+UNSUPPORTED = {
     "allow-untrusted-head": "nothing of a stranger's is read where a token may write; docs/github.md, Forks, "
     "shows the two workflows that need no such trust"
 }
 """Inputs that people expect but that don't exist on purpose, with the reason."""
-OF_THE_RUNNER = {"ENTRYPOINT", "ARGS"}
+RUNNER_INPUTS = {"ENTRYPOINT", "ARGS"}
 """Inputs of every container action."""
 
 
@@ -71,45 +71,45 @@ def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[In
     """The inputs, and notes on unknown ones. Invalid inputs are added to `problems` and keep the default."""
     values: dict[str, Any] = {}
     for name, read in READERS.items():
-        text = environ.get(variable(name), "").strip()
+        text = environ.get(input_variable(name), "").strip()
         if not text:
             continue
         try:
             values[name] = read(text)
         except ValueError as mistake:
-            problems.append(Problem(f"input `{spelt(name)}` {mistake}"))
-    return Inputs(**values), _unknown(environ, problems)
+            problems.append(Problem(f"input `{input_name(name)}` {mistake}"))
+    return Inputs(**values), _check_unknown_inputs(environ, problems)
 
 
-def spelt(name: str) -> str:
+def input_name(name: str) -> str:
     """A field's name as written in a workflow."""
     return name.replace("_", "-")
 
 
-def variable(name: str) -> str:
+def input_variable(name: str) -> str:
     """The environment variable that holds an input; the runner keeps hyphens."""
-    return f"INPUT_{spelt(name).upper()}"
+    return f"INPUT_{input_name(name).upper()}"
 
 
-def _unknown(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
+def _check_unknown_inputs(environ: Mapping[str, str], problems: list[Problem]) -> list[str]:
     """Adds misspelt inputs to `problems`; returns notes on other unknown INPUT_ variables."""
-    known = {variable(name): spelt(name) for name in READERS}
+    known = {input_variable(name): input_name(name) for name in READERS}
     notes = []
     for key in sorted(environ):
         name = key.removeprefix("INPUT_")
-        if not key.startswith("INPUT_") or key in known or name in OF_THE_RUNNER or not environ[key].strip():
+        if not key.startswith("INPUT_") or key in known or name in RUNNER_INPUTS or not environ[key].strip():
             continue
-        meant = nearest(name.lower().replace("_", "-"), known.values())
-        if name.lower() in WITHHELD:
-            problems.append(Problem(f"there is no input `{name.lower()}`", hint=WITHHELD[name.lower()]))
-        elif meant:
-            problems.append(Problem(f"unknown input `{name.lower()}`", hint=f"did you mean `{meant}`?"))
+        guess = nearest_choice(name.lower().replace("_", "-"), known.values())
+        if name.lower() in UNSUPPORTED:
+            problems.append(Problem(f"there is no input `{name.lower()}`", hint=UNSUPPORTED[name.lower()]))
+        elif guess:
+            problems.append(Problem(f"unknown input `{name.lower()}`", hint=f"did you mean `{guess}`?"))
         else:
             notes.append(f"unknown input `{name.lower()}` is ignored")
     return notes
 
 
-def nearest(word: str, choices: Any) -> str | None:
+def nearest_choice(word: str, choices: Any) -> str | None:
     """The choice closest to a misspelt word, if any is close."""
     from difflib import get_close_matches
 
@@ -119,136 +119,136 @@ def nearest(word: str, choices: Any) -> str | None:
 # --- readers: convert text to a value; the text of a ValueError continues after the input's name ----
 
 
-def _text(text: str) -> str:
+def _read_text(text: str) -> str:
     if any(ord(character) < ord(" ") for character in text):
         raise ValueError("must be one line without control characters")
     return text
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(_text(line.strip()) for line in text.splitlines() if line.strip())
+def _read_lines(text: str) -> tuple[str, ...]:
+    return tuple(_read_text(line.strip()) for line in text.splitlines() if line.strip())
 
 
-def _flag(text: str) -> bool:
-    return _choice("true", "false")(text.lower()) == "true"
+def _read_flag(text: str) -> bool:
+    return _choice_reader("true", "false")(text.lower()) == "true"
 
 
-def _choice(*words: str) -> Callable[[str], str]:
+def _choice_reader(*words: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in words:
-            meant = nearest(text.lower(), words)
-            remedy = f"; did you mean `{meant}`?" if meant else ""
-            raise ValueError(f"must be one of {', '.join(words)}, not `{shown(text)}`{remedy}")
+            guess = nearest_choice(text.lower(), words)
+            remedy = f"; did you mean `{guess}`?" if guess else ""
+            raise ValueError(f"must be one of {', '.join(words)}, not `{shorten(text)}`{remedy}")
         return text
 
     return read
 
 
-def _words(*allowed: str) -> Callable[[str], tuple[str, ...]]:
-    one = _choice(*allowed)
+def _list_reader(*allowed: str) -> Callable[[str], tuple[str, ...]]:
+    read_choice = _choice_reader(*allowed)
 
     def read(text: str) -> tuple[str, ...]:
         words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
         if not words or text.strip() == "[]":
             raise ValueError("names nothing; to let nothing fail use `mode: report-only`")
-        return tuple(dict.fromkeys(one(word) for word in words))
+        return tuple(dict.fromkeys(read_choice(word) for word in words))
 
     return read
 
 
-def _like(pattern: re.Pattern[str], description: str) -> Callable[[str], str]:
+def _pattern_reader(pattern: re.Pattern[str], description: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if not pattern.fullmatch(text):
-            raise ValueError(f"must be {description}, not `{shown(text)}`")
+            raise ValueError(f"must be {description}, not `{shorten(text)}`")
         return text
 
     return read
 
 
-def _between(low: int, high: int) -> Callable[[str], int]:
+def _int_reader(low: int, high: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}, not `{shown(text)}`")
+            raise ValueError(f"must be a whole number from {low} to {high}, not `{shorten(text)}`")
         return int(text)
 
     return read
 
 
-def _inside(text: str) -> str:
+def _read_inside_path(text: str) -> str:
     depth = 0
-    for part in _text(text).split("/"):
+    for part in _read_text(text).split("/"):
         depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
         if depth < 0:
             break
     if text.startswith("/") or depth < 0:
-        raise ValueError(f"must be a path inside the workspace, not `{shown(text)}`")
+        raise ValueError(f"must be a path inside the workspace, not `{shorten(text)}`")
     if len(text) > LONGEST_PATH or any(
         len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in text.split("/")
     ):
-        raise ValueError(f"is longer than a path can be: `{shown(text)}`")
+        raise ValueError(f"is longer than a path can be: `{shorten(text)}`")
     return text
 
 
-def _file_inside(text: str) -> str:
-    if posixpath.normpath(_inside(text)) == ".":
-        raise ValueError(f"must be the path of a file, not `{shown(text)}`")
+def _read_file_path(text: str) -> str:
+    if posixpath.normpath(_read_inside_path(text)) == ".":
+        raise ValueError(f"must be the path of a file, not `{shorten(text)}`")
     return text
 
 
-def _branch(text: str) -> str:
+def _read_branch(text: str) -> str:
     """Checks a branch name by git's rules: it is used in URLs, where `..` would lead elsewhere."""
-    wrong = any(each in text for each in ("..", "//", "@{"))
-    if wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
-        raise ValueError(f"must be the name of a branch, not `{shown(text)}`")
-    return _like(BRANCH, "the name of a branch")(text)
+    is_wrong = any(each in text for each in ("..", "//", "@{"))
+    if is_wrong or text.startswith(("/", "-")) or text.endswith(("/", ".", ".lock")):
+        raise ValueError(f"must be the name of a branch, not `{shorten(text)}`")
+    return _pattern_reader(BRANCH, "the name of a branch")(text)
 
 
-def _limits(text: str) -> Limits:
+def _read_limits(text: str) -> Limits:
     try:
-        return limits_from(_lines(text), IN_ACTION)
+        return parse_limits(_read_lines(text), IN_ACTION)
     except SettingError as mistake:
-        raise ValueError(f"is wrong: {shown('; '.join(map(str, mistake.problems)), 500)}") from None
+        raise ValueError(f"is wrong: {shorten('; '.join(map(str, mistake.problems)), 500)}") from None
 
 
-def _token(text: str) -> str:
+def _read_token(text: str) -> str:
     if not re.fullmatch(r"[!-~]{1,4000}", text):
         raise ValueError("is not a token: it has blanks or characters that no token has")
     return text
 
 
-def shown(text: str, limit: int = 60) -> str:
+def shorten(text: str, limit: int = 60) -> str:
     """Shortens a value for a message."""
     return text if len(text) <= limit else text[:limit] + "..."
 
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "config": _lines,
-    "traces": _lines,
-    "format": _text,
-    "working_directory": _inside,
-    "github_token": _token,
-    "mode": _choice("auto", "gate", "report-only", "evaluate", "publish", "approve"),
-    "on_weakening": _choice(*get_args(OnWeakening)),
-    "fail_on": _words(*get_args(FailOn)),
-    "baseline": _text,
-    "baseline_artifact": _like(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
-    "baseline_branch": _branch,
-    "baseline_workflow": _like(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
-    "upload_baseline": _choice("auto", "true", "false"),
-    "upload_report": _choice("auto", "true", "false"),
-    "comment": _choice("auto", "always", "on-change", "on-failure", "off"),
-    "comment_key": _like(KEY, "made of letters, digits and . _ / -"),
-    "template": _file_inside,
-    "policy_from": _choice("head", "base"),
-    "approvals_from": _choice("base", "head", "comments"),
-    "allow_self_approval": _flag,
-    "annotations": _flag,
-    "check_run": _flag,
-    "job_summary": _flag,
-    "junit_path": _file_inside,
-    "sarif_path": _file_inside,
-    "store_url": _text,
-    "max_comment_chars": _between(1_000, 65_000),
-    "limits": _limits,
-    "debug": _flag,
+    "config": _read_lines,
+    "traces": _read_lines,
+    "format": _read_text,
+    "working_directory": _read_inside_path,
+    "github_token": _read_token,
+    "mode": _choice_reader("auto", "gate", "report-only", "evaluate", "publish", "approve"),
+    "on_weakening": _choice_reader(*get_args(OnWeakening)),
+    "fail_on": _list_reader(*get_args(FailOn)),
+    "baseline": _read_text,
+    "baseline_artifact": _pattern_reader(ARTIFACT_NAME, 'a name without any of " : < > | * ? \\ /'),
+    "baseline_branch": _read_branch,
+    "baseline_workflow": _pattern_reader(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
+    "upload_baseline": _choice_reader("auto", "true", "false"),
+    "upload_report": _choice_reader("auto", "true", "false"),
+    "comment": _choice_reader("auto", "always", "on-change", "on-failure", "off"),
+    "comment_key": _pattern_reader(KEY, "made of letters, digits and . _ / -"),
+    "template": _read_file_path,
+    "policy_from": _choice_reader("head", "base"),
+    "approvals_from": _choice_reader("base", "head", "comments"),
+    "allow_self_approval": _read_flag,
+    "annotations": _read_flag,
+    "check_run": _read_flag,
+    "job_summary": _read_flag,
+    "junit_path": _read_file_path,
+    "sarif_path": _read_file_path,
+    "store_url": _read_text,
+    "max_comment_chars": _int_reader(1_000, 65_000),
+    "limits": _read_limits,
+    "debug": _read_flag,
 }

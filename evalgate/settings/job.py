@@ -63,8 +63,8 @@ class Job:
 
 def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
     """Reads the job; missing or malformed variables are added to `problems`."""
-    required = {name: _required(environ, name, problems) for name in REQUIRED}
-    addresses = {name: _address(environ, name, problems) for name in ADDRESSES}
+    required = {name: _read_required(environ, name, problems) for name in REQUIRED}
+    addresses = {name: _read_address(environ, name, problems) for name in ADDRESSES}
     return Job(
         workspace=required["GITHUB_WORKSPACE"],
         event_name=required["GITHUB_EVENT_NAME"],
@@ -75,32 +75,32 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         sha=required["GITHUB_SHA"],
         ref=environ.get("GITHUB_REF", ""),
         run_id=required["GITHUB_RUN_ID"],
-        attempt=_attempt(environ.get("GITHUB_RUN_ATTEMPT", "")),
-        job=_key(environ.get("GITHUB_JOB", "")),
-        workflow_path=_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
+        attempt=_parse_attempt(environ.get("GITHUB_RUN_ATTEMPT", "")),
+        job=_safe_key(environ.get("GITHUB_JOB", "")),
+        workflow_path=_parse_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
         api_url=addresses["GITHUB_API_URL"],
         server_url=addresses["GITHUB_SERVER_URL"],
         results_url=addresses["ACTIONS_RESULTS_URL"],
         runtime_token=environ.get("ACTIONS_RUNTIME_TOKEN", ""),
         temp=environ.get("RUNNER_TEMP", ""),
-        proxies=_proxies(environ),
-        no_proxy=_either(environ, "NO_PROXY"),
+        proxies=_read_proxies(environ),
+        no_proxy=_read_either_case(environ, "NO_PROXY"),
         ca_bundle=environ.get("REQUESTS_CA_BUNDLE", ""),
         source_date_epoch=environ.get("SOURCE_DATE_EPOCH"),
         debug=environ.get("RUNNER_DEBUG") == "1",
     )
 
 
-def _required(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
+def _read_required(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
     value = environ.get(name, "")
     if REQUIRED[name].fullmatch(value):
         return value
-    wrong = "is not as GitHub Actions sets it" if value else "is not set"
-    problems.append(Problem(f"variable {name} {wrong}", hint="outside GitHub Actions use `evalgate run`"))
+    reason = "is not as GitHub Actions sets it" if value else "is not set"
+    problems.append(Problem(f"variable {name} {reason}", hint="outside GitHub Actions use `evalgate run`"))
     return ""
 
 
-def _address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
+def _read_address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
     value = environ.get(name) or ADDRESSES[name]
     if value and not ADDRESS.fullmatch(value):
         problems.append(Problem(f"variable {name} is not an address"))
@@ -108,25 +108,25 @@ def _address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> 
     return value.rstrip("/")
 
 
-def _workflow_path(reference: str) -> str:
+def _parse_workflow_path(reference: str) -> str:
     """`.github/workflows/x.yml` from `owner/repository/.github/workflows/x.yml@ref`."""
     path = reference.partition("@")[0].split("/", 2)
     return path[2] if len(path) > len(("owner", "repository")) else ""
 
 
-def _attempt(text: str) -> int:
+def _parse_attempt(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else 1
 
 
-def _key(job: str) -> str:
+def _safe_key(job: str) -> str:
     return re.sub(r"[^A-Za-z0-9._/-]", "-", job)[:60]
 
 
-def _proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
-    found = {scheme: _either(environ, f"{scheme.upper()}_PROXY") for scheme in ("https", "http")}
+def _read_proxies(environ: Mapping[str, str]) -> Mapping[str, str]:
+    found = {scheme: _read_either_case(environ, f"{scheme.upper()}_PROXY") for scheme in ("https", "http")}
     return {scheme: proxy for scheme, proxy in found.items() if proxy}
 
 
-def _either(environ: Mapping[str, str], name: str) -> str:
+def _read_either_case(environ: Mapping[str, str], name: str) -> str:
     """The variable in lower or upper case, as both are used for proxies."""
     return environ.get(name.lower()) or environ.get(name, "")

@@ -31,7 +31,7 @@ class Limits:
     memory: int | None = None
 
     @property
-    def bounds_process(self) -> bool:
+    def is_process_limited(self) -> bool:
         """Whether a separate process must judge, as CPU time or memory is limited."""
         return self.cpu is not None or self.memory is not None
 
@@ -46,7 +46,7 @@ LIMITS: Mapping[str, str] = {
     "cpu": "seconds of CPU time to judge, default none in a shell, 60 in the Action",
     "memory": "memory to judge with, default none in a shell, 1GB in the Action",
 }
-PROCESS = ("cpu", "memory")
+PROCESS_LIMITS = ("cpu", "memory")
 """The limits on the judge's process."""
 COUNTS = {"messages": 5000, "cpu": 120}
 """The limits that are counts instead of sizes, each with an example."""
@@ -54,17 +54,17 @@ _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
 
-def limits_from(
-    given: Sequence[str], base: Limits | None = None, *, known: Collection[str] = LIMITS
+def parse_limits(
+    texts: Sequence[str], base: Limits | None = None, *, allowed: Collection[str] = LIMITS
 ) -> Limits:
     """Parses `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
     values: dict[str, int] = {}
     problems = []
-    for text in given:
+    for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
-        size = _count(value) if name in COUNTS else _size(value)
-        if name not in known:
-            problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(known)}"))
+        size = _parse_count(value) if name in COUNTS else _parse_size(value)
+        if name not in allowed:
+            problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(allowed)}"))
         elif size is None:
             kind, example = (
                 ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
@@ -74,18 +74,18 @@ def limits_from(
             values[name] = size
     if problems:
         raise SettingError(*problems)
-    changed: Callable[..., Limits] = replace
-    return changed(base or Limits(), **values)
+    replace_limits: Callable[..., Limits] = replace
+    return replace_limits(base or Limits(), **values)
 
 
-def _size(text: str) -> int | None:
+def _parse_size(text: str) -> int | None:
     digits = text.rstrip("BKMGbkmg")
     unit = _UNITS.get(text[len(digits) :].upper())
-    count = _count(digits)
+    count = _parse_count(digits)
     return None if unit is None or count is None else count * unit
 
 
-def _count(text: str) -> int | None:
+def _parse_count(text: str) -> int | None:
     if not text.isascii() or not text.isdigit() or len(text) > MAX_DIGITS:
         return None
     return int(text) or None

@@ -11,44 +11,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-SHORTEST, LONG = 8, 16
+MIN_LENGTH, MIN_LETTERS_LENGTH = 8, 16
 """Minimum characters of a value to redact, and of a value made of letters only."""
-WORDS = frozenset(
+SECRET_WORDS = frozenset(
     [
         *("PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "CREDENTIAL"),
         *("KEY", "APIKEY", "ACCESSKEY", "AUTHKEY", "SECRETKEY", "PRIVATEKEY"),
         *("TOKEN", "APITOKEN", "ACCESSTOKEN", "AUTHTOKEN"),
     ]
 )
-INPUT = "INPUT_"
+INPUT_PREFIX = "INPUT_"
 """Prefix of the Action's inputs. The settings know which are secret: `comment-key` is not."""
-ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
+SECRET_ROOTS = ("PASS", "SECRET", "CREDENTIAL", "KEY", "TOKEN")
 PUBLIC = ("GITHUB_", "RUNNER_")
 """Prefixes of the runner's variables, which are not secret unless their name is that of a secret."""
 WITH_PASSWORD = "//[^:@/]*:([^@/]+)@"  # noqa: S105  (a pattern)
 
 
-def secret_values(environ: Mapping[str, str]) -> list[str]:
+def find_secret_values(environ: Mapping[str, str]) -> list[str]:
     """The values to redact, except words, numbers and existing paths, which also occur in ordinary text."""
     names = "\n".join(environ).upper()
-    may_be_named = any(root in names for root in ROOTS)
-    named = [value for name, value in environ.items() if _reads_secret(name)] if may_be_named else []
-    inside = [
+    may_be_named = any(root in names for root in SECRET_ROOTS)
+    named = [value for name, value in environ.items() if _is_secret(name)] if may_be_named else []
+    passwords = [
         found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)
     ]
-    if not named and not inside:
+    if not named and not passwords:
         return []
-    public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not _reads_secret(name)}
-    hidden = dict.fromkeys([*named, *inside])
+    public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not _is_secret(name)}
+    hidden = dict.fromkeys([*named, *passwords])
     return [value for value in hidden if value not in public and _can_be_hidden(value)]
 
 
-def _reads_secret(name: str) -> bool:
+def _is_secret(name: str) -> bool:
     name = name.upper()
-    if name.startswith(INPUT) or not any(root in name for root in ROOTS):
+    if name.startswith(INPUT_PREFIX) or not any(root in name for root in SECRET_ROOTS):
         return False
     parts = name.replace("-", "_").replace(".", "_").split("_")
-    return any(part in WORDS or part.removesuffix("S") in WORDS for part in parts)
+    return any(part in SECRET_WORDS or part.removesuffix("S") in SECRET_WORDS for part in parts)
 
 
 def _passwords(address: str) -> Iterator[str]:
@@ -56,14 +56,14 @@ def _passwords(address: str) -> Iterator[str]:
 
 
 def _can_be_hidden(value: str) -> bool:
-    if len(value) < SHORTEST or not any(map(str.isalpha, value)):
+    if len(value) < MIN_LENGTH or not any(map(str.isalpha, value)):
         return False
-    if value.isalpha() and len(value) < LONG:
+    if value.isalpha() and len(value) < MIN_LETTERS_LENGTH:
         return False
-    return not (value.startswith(("/", "~", "./")) and _is_there(value))
+    return not (value.startswith(("/", "~", "./")) and _is_existing_path(value))
 
 
-def _is_there(value: str) -> bool:
+def _is_existing_path(value: str) -> bool:
     from pathlib import Path
 
     try:

@@ -14,7 +14,7 @@ from evalgate.records import dataclass, replace
 from evalgate.settings.event import TriggerEvent, read_event
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, read_job
-from evalgate.settings.store_path import misplaced
+from evalgate.settings.store_path import find_store_path_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +25,10 @@ UNSAFE_EVENTS = {
     "workflow_run": "use `on: pull_request`, or `mode: publish` to post what its run found",
 }
 """Events with a write token while the workspace may be untrusted, and what to use instead."""
-NOT_IN_A_KEY = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
+INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
-NO_BUNDLE = (
+MISSING_CA_BUNDLE = (
     "REQUESTS_CA_BUNDLE names no file in this container, so only well-known certificates are trusted: put "
     "the file below the workspace or RUNNER_TEMP"
 )
@@ -51,18 +51,18 @@ class Settings:
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
-        problems += _out_of_place(inputs, job.event_name)
+        problems += _check_event(inputs, job.event_name)
         if inputs.store_url:
-            problems += filter(None, [misplaced(inputs.store_url, job.temp, job.workspace)])
+            problems += filter(None, [find_store_path_problem(inputs.store_url, job.temp, job.workspace)])
         if problems:
             raise SettingError(*problems)
         if job.ca_bundle and not Path(job.ca_bundle).exists():
             job = replace(job, ca_bundle="")
-            notes.append(NO_BUNDLE)
+            notes.append(MISSING_CA_BUNDLE)
         return cls(inputs, job, event, tuple(notes))
 
     @property
-    def approves(self) -> bool:
+    def is_approving(self) -> bool:
         """Whether this run only handles a comment that may approve something, and judges nothing."""
         return self.event.name == APPROVING_EVENT
 
@@ -94,7 +94,7 @@ class Settings:
     def comment_key(self) -> str:
         """The key that distinguishes this gate's comment from another gate's."""
         default = f"{self.job.workflow_path.rpartition('/')[2]}/{self.job.job}".strip("/")
-        return self.inputs.comment_key or NOT_IN_A_KEY.sub("-", default) or "evalgate"
+        return self.inputs.comment_key or INVALID_KEY_CHARS.sub("-", default) or "evalgate"
 
     @property
     def template_commit(self) -> str:
@@ -104,7 +104,7 @@ class Settings:
         """
         if self.event.pull_request is not None:
             return self.event.pull_request.base_sha or self.event.pull_request.base_ref
-        return self.job.sha if self.event.triggering_run is not None or self.approves else ""
+        return self.job.sha if self.event.triggering_run is not None or self.is_approving else ""
 
     @property
     def approvals_commit(self) -> str:
@@ -119,7 +119,7 @@ class Settings:
         return self.event.queue_base_sha or ""
 
     @property
-    def by_rules_of_base(self) -> bool:
+    def uses_base_rules(self) -> bool:
         """Whether the base branch's suites and policy decide: for pull requests and merge groups."""
         proposes = self.event.pull_request is not None or self.event.queue_base_sha is not None
         return self.inputs.policy_from == "base" and proposes
@@ -130,19 +130,19 @@ class Settings:
         return f"evalgate-report-{self.comment_key.replace('/', '-')}"
 
     @property
-    def only_reads(self) -> bool:
+    def has_read_only_token(self) -> bool:
         """Whether this is a pull request for which GitHub gives no write token."""
         pull_request = self.event.pull_request
         return pull_request is not None and (pull_request.from_fork or self.job.actor == DEPENDABOT)
 
     @property
-    def leaves_report(self) -> bool:
+    def uploads_report(self) -> bool:
         """Whether this run uploads its report for a publishing workflow."""
         choice = self.inputs.upload_report
         if self.event.pull_request is None or choice == "false":
             return False
         is_needed = self.inputs.mode == "evaluate" or self.inputs.approvals_from == "comments"
-        return choice == "true" or is_needed or self.only_reads
+        return choice == "true" or is_needed or self.has_read_only_token
 
     @property
     def stored_branch(self) -> str:
@@ -154,8 +154,8 @@ class Settings:
         pull_request = self.event.pull_request
         if pull_request is None:
             return self.job.ref.removeprefix("refs/heads/")
-        ours = {self.baseline_branch, self.event.default_branch, pull_request.base_ref}
-        is_plain = pull_request.head_ref and not pull_request.from_fork and pull_request.head_ref not in ours
+        refs = {self.baseline_branch, self.event.default_branch, pull_request.base_ref}
+        is_plain = pull_request.head_ref and not pull_request.from_fork and pull_request.head_ref not in refs
         return pull_request.head_ref if is_plain else f"pull/{pull_request.number}"
 
     @property
@@ -169,7 +169,7 @@ class Settings:
         return self.makes_baseline and self.inputs.upload_baseline != "false"
 
     @property
-    def compared_commit(self) -> tuple[CommitKind, str, str | None]:
+    def baseline_reference(self) -> tuple[CommitKind, str, str | None]:
         """The commit to compare with: how to derive it, the commit to derive it from, and a fallback.
 
         A pull request is tested as merged into its base, so its merge commit's first parent is used. A push
@@ -193,40 +193,40 @@ class Settings:
         return pull_request.head_sha if pull_request else self.job.sha
 
 
-def _out_of_place(inputs: Inputs, event: str) -> list[Problem]:
+def _check_event(inputs: Inputs, event: str) -> list[Problem]:
     """Problems if the mode does not fit the event."""
     mode = inputs.mode
     if mode == "publish":
-        wrong = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
+        text = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
         hint = "docs/github.md, Forks, shows both workflows"
-        return [] if event == PUBLISHING_EVENT else [Problem(wrong, hint=hint)]
+        return [] if event == PUBLISHING_EVENT else [Problem(text, hint=hint)]
     if mode == "approve" or event == APPROVING_EVENT:
-        return _approving(inputs, event)
+        return _check_approving(inputs, event)
     if event not in UNSAFE_EVENTS:
-        return _rules_of_a_file(inputs)
-    refused = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
-    return [Problem(refused, hint=UNSAFE_EVENTS[event])]
+        return _check_policy_source(inputs)
+    text = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
+    return [Problem(text, hint=UNSAFE_EVENTS[event])]
 
 
-def _rules_of_a_file(inputs: Inputs) -> list[Problem]:
+def _check_policy_source(inputs: Inputs) -> list[Problem]:
     """Base rules need a baseline from a push to the base branch: a file in the checkout is untrusted."""
     if inputs.policy_from != "base" or inputs.baseline == "auto":
         return []
-    wrong = "`policy-from: base` takes the rules from the baseline of a push, so it needs `baseline: auto`"
-    return [Problem(wrong, hint="docs/security.md, Main's rules")]
+    text = "`policy-from: base` takes the rules from the baseline of a push, so it needs `baseline: auto`"
+    return [Problem(text, hint="docs/security.md, Main's rules")]
 
 
-def _approving(inputs: Inputs, event: str) -> list[Problem]:
+def _check_approving(inputs: Inputs, event: str) -> list[Problem]:
     """Requires mode `approve` on comment events only, and the path of the gate's workflow."""
     hint = "docs/approvals.md, In a comment, shows the workflow"
     if event != APPROVING_EVENT:
-        wrong = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
-        return [Problem(wrong, hint=hint)]
+        text = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
+        return [Problem(text, hint=hint)]
     if inputs.mode not in {"auto", "approve"}:
         return [
             Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)
         ]
     if not inputs.baseline_workflow:
-        wrong = "`baseline-workflow` must name the gate's workflow file: this one judges nothing"
-        return [Problem(wrong, hint=hint)]
+        text = "`baseline-workflow` must name the gate's workflow file: this one judges nothing"
+        return [Problem(text, hint=hint)]
     return []

@@ -16,7 +16,7 @@ SHORTEST = 4
 """Minimum characters of a password to mask: shorter ones would make a log unreadable."""
 
 
-def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
+def find_store_path_problem(store_url: str, temp: str, workspace: str) -> Problem | None:
     """The problem with a SQLite file's path; None for one below RUNNER_TEMP, and for a server."""
     is_url = FILE.match(store_url) is not None
     path = unquote(FILE.sub("", store_url, count=1)) if is_url else store_url
@@ -24,23 +24,23 @@ def misplaced(store_url: str, temp: str, workspace: str) -> Problem | None:
         return None
     if not temp:
         return Problem("input `store-url` is a file, and RUNNER_TEMP is not set", hint=HINT)
-    whole = posixpath.normpath(posixpath.join(temp, path))
-    if _within(whole, workspace) and not _within(temp, workspace):
+    full_path = posixpath.normpath(posixpath.join(temp, path))
+    if _is_within(full_path, workspace) and not _is_within(temp, workspace):
         return Problem("input `store-url` is a file in the workspace, where anybody may leave one", hint=HINT)
-    if not _within(whole, temp):
+    if not _is_within(full_path, temp):
         return Problem("input `store-url` is a file outside of RUNNER_TEMP", hint=HINT)
     return None
 
 
-def secrets_in(store_url: str) -> list[str]:
+def find_store_secrets(store_url: str) -> list[str]:
     """The parts of a store's URL to mask in a log: the URL, and its password as written and as decoded."""
     if not URL.match(store_url) or FILE.match(store_url):
         return []
     passwords = [found[1] or found[2] for found in PASSWORD.finditer(store_url)]
-    told = dict.fromkeys(form for each in passwords for form in (each, unquote(each)))
-    return [store_url, *(each for each in told if len(each) >= SHORTEST)]
+    spellings = dict.fromkeys(form for each in passwords for form in (each, unquote(each)))
+    return [store_url, *(each for each in spellings if len(each) >= SHORTEST)]
 
 
-def _within(path: str, folder: str) -> bool:
+def _is_within(path: str, folder: str) -> bool:
     folder = posixpath.normpath(folder)
     return bool(folder) and path.startswith(f"{folder}/")

@@ -10,12 +10,12 @@ import unicodedata
 from datetime import date
 from typing import NamedTuple
 
-WORD = "/evalgate"
-USAGE = f"say `{WORD} approve SCENARIO [until 2026-12-31] because REASON`, or `all` for SCENARIO"
+COMMAND = "/evalgate"
+USAGE = f"say `{COMMAND} approve SCENARIO [until 2026-12-31] because REASON`, or `all` for SCENARIO"
 LONGEST_LINE = 1_000
 LONGEST_NAME = 512
 LONGEST_REASON = 500
-HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 """Categories of characters that are invisible, or that set the direction of the others."""
 _BREAK = re.compile("\r\n|[\n\r]")
 _QUOTED = re.compile(r"(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)(?= |$)")
@@ -32,42 +32,42 @@ class ApproveCommand(NamedTuple):
     reason: str
 
 
-def read_command(body: str) -> ApproveCommand | str | None:
+def parse_command(body: str) -> ApproveCommand | str | None:
     """The command of a comment; a text that explains why it is refused; None if the comment has none.
 
     Only the comment's first line counts: in a quote, a code block or further down people only write about
     commands.
     """
     line = _BREAK.split(body[: LONGEST_LINE + 1], maxsplit=1)[0].rstrip(" \t")
-    if line != WORD and not line.startswith(f"{WORD} "):
+    if line != COMMAND and not line.startswith(f"{COMMAND} "):
         return None
     if len(line) > LONGEST_LINE:
         return f"its first line is longer than {LONGEST_LINE:,} characters"
-    if any(unicodedata.category(character) in HIDDEN for character in line):
+    if any(unicodedata.category(character) in HIDDEN_CATEGORIES for character in line):
         return "its first line holds characters that nobody can see"
-    verb, _, rest = line[len(WORD) :].strip(" ").partition(" ")
+    verb, _, rest = line[len(COMMAND) :].strip(" ").partition(" ")
     if verb != "approve":
-        return f"`{WORD}` knows no such command: {USAGE}"
-    return _approval(rest.strip(" "))
+        return f"`{COMMAND}` knows no such command: {USAGE}"
+    return _parse_approval(rest.strip(" "))
 
 
-def _approval(rest: str) -> ApproveCommand | str:
+def _parse_approval(rest: str) -> ApproveCommand | str:
     quoted = _QUOTED.match(rest)
-    named = quoted or _PLAIN.match(rest)
-    if named is None:
+    name_match = quoted or _PLAIN.match(rest)
+    if name_match is None:
         return f"it names no scenario: {USAGE}"
-    name = quoted[2] if quoted else named[0]
-    tail = _TAIL.fullmatch(rest, named.end())
+    name = quoted[2] if quoted else name_match[0]
+    tail = _TAIL.fullmatch(rest, name_match.end())
     if tail is None:
         return f"after the scenario it must go on with `because REASON`: {USAGE}"
-    flaw, until = _flaw(name, tail["reason"]), _day(tail["until"])
-    if flaw is not None or isinstance(until, str):
-        return flaw or str(until)
+    problem, until = _find_problem(name, tail["reason"]), _parse_day(tail["until"])
+    if problem is not None or isinstance(until, str):
+        return problem or str(until)
     is_all = quoted is None and name == "all"
     return ApproveCommand(None if is_all else name, until, tail["reason"])
 
 
-def _flaw(name: str, reason: str) -> str | None:
+def _find_problem(name: str, reason: str) -> str | None:
     if "*" in name:
         return "an approval has no wildcards: name one scenario, or say `all`"
     if len(name) > LONGEST_NAME:
@@ -75,7 +75,7 @@ def _flaw(name: str, reason: str) -> str | None:
     return f"the reason is longer than {LONGEST_REASON} characters" if len(reason) > LONGEST_REASON else None
 
 
-def _day(text: str | None) -> date | str | None:
+def _parse_day(text: str | None) -> date | str | None:
     if text is None:
         return None
     if _DAY.fullmatch(text):

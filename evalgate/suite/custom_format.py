@@ -17,7 +17,7 @@ CUSTOM = "custom"
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
+class CustomMapping:
     """Compiled expressions by field name: of the run, of a message in it, of a tool call.
 
     `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.field_problems import FieldProblem, Path
-from evalgate.suite.custom_format import CUSTOM, Custom
+from evalgate.suite.custom_format import CUSTOM, CustomMapping
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.trace_matcher import TraceMatcher
 
@@ -20,70 +20,80 @@ if TYPE_CHECKING:
 
 IN_SUITE: Path = ("custom",)
 IN_PROJECT: Path = ("defaults", "custom")
-SPEAKING = ("messages", "response", "input")
+SPEECH_FIELDS = ("messages", "response", "input")
 
 
-def check_custom(document: Document, entry: CustomEntry | None, mistakes: Diagnostics) -> None:
+def check_project_custom(document: Document, entry: CustomEntry | None, diagnostics: Diagnostics) -> None:
     """Adds the mistakes in the `custom` that a project gives to its suites."""
     if entry is not None:
-        _read(document, entry, IN_PROJECT, mistakes)
+        _compile_entry(document, entry, IN_PROJECT, diagnostics)
 
 
-def custom_of(
-    document: Document, file: SuiteFile, shared: CustomEntry | None, form: str, mistakes: Diagnostics
-) -> Custom | None:
+def compile_custom(
+    document: Document,
+    file: SuiteFile,
+    shared: CustomEntry | None,
+    format_name: str,
+    diagnostics: Diagnostics,
+) -> CustomMapping | None:
     """The compiled `custom` of the suite, else of the project; None for other formats."""
-    own = None if file.custom is None else _read(document, file.custom, IN_SUITE, mistakes)
-    if form != CUSTOM:
+    own = None if file.custom is None else _compile_entry(document, file.custom, IN_SUITE, diagnostics)
+    if format_name != CUSTOM:
         if own is not None:
-            said = "`custom` is read only with `format: custom`"
-            mistakes.add(
-                document, FieldProblem(IN_SUITE, said, "add `format: custom`, or take `custom` away")
+            message = "`custom` is read only with `format: custom`"
+            diagnostics.add_problem(
+                document, FieldProblem(IN_SUITE, message, "add `format: custom`, or take `custom` away")
             )
         return None
     if own is None and shared is None:
-        said = "`format: custom` needs `custom`, which says where the fields of a trace stand"
-        mistakes.add(document, FieldProblem(("format",), said))
+        message = "`format: custom` needs `custom`, which says where the fields of a trace stand"
+        diagnostics.add_problem(document, FieldProblem(("format",), message))
     if own is not None or shared is None:
         return own
-    return _read(document, shared, IN_PROJECT, Diagnostics())  # mistakes were reported with the project
+    return _compile_entry(
+        document, shared, IN_PROJECT, Diagnostics()
+    )  # mistakes were reported with the project
 
 
-def _read(document: Document, entry: CustomEntry, at: Path, mistakes: Diagnostics) -> Custom:
-    for flaw in _flaws(entry, at):
-        mistakes.add(document, flaw)
-    return _compiled(entry, at, TraceMatcher(document, mistakes).query)
+def _compile_entry(
+    document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics
+) -> CustomMapping:
+    for problem in _find_problems(entry, path):
+        diagnostics.add_problem(document, problem)
+    return _compile_fields(entry, path, TraceMatcher(document, diagnostics).compile_expression)
 
 
-def _flaws(entry: CustomEntry, at: Path) -> Iterator[FieldProblem]:
+def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
     """Mistakes other than expressions that do not compile."""
-    if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEAKING):
-        said = "`custom` finds nothing that an agent said or did"
-        yield FieldProblem(at, said, "give it `messages`, or `response`, or `path` of `tool_calls`")
-    twice: tuple[tuple[Path, Closed, str, str], ...] = (
-        (at, entry, "latency_ms", "latency_seconds"),
-        ((*at, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
+    if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEECH_FIELDS):
+        message = "`custom` finds nothing that an agent said or did"
+        yield FieldProblem(path, message, "give it `messages`, or `response`, or `path` of `tool_calls`")
+    duplicates: tuple[tuple[Path, Closed, str, str], ...] = (
+        (path, entry, "latency_ms", "latency_seconds"),
+        ((*path, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
     )
-    for around, holder, one, other in twice:
+    for parent, holder, one, other in duplicates:
         if getattr(holder, one) is not None and getattr(holder, other) is not None:
-            yield FieldProblem((*around, other), f"`{one}` and `{other}` say the same thing: keep one")
+            yield FieldProblem((*parent, other), f"`{one}` and `{other}` say the same thing: keep one")
 
 
-def _compiled(entry: CustomEntry, at: Path, compile_one: Callable[[str, Path], Query | None]) -> Custom:
-    def of(model: Closed, *around: str) -> dict[str, Query]:
+def _compile_fields(
+    entry: CustomEntry, path: Path, compile_expression: Callable[[str, Path], Query | None]
+) -> CustomMapping:
+    def compile_model(model: Closed, *parents: str) -> dict[str, Query]:
         written = {name: getattr(model, name) for name in type(model).model_fields}
         found = {
-            name: compile_one(expression, (*at, *around, name))
+            name: compile_expression(expression, (*path, *parents, name))
             for name, expression in written.items()
             if isinstance(expression, str)
         }
         return {name: query for name, query in found.items() if query is not None}
 
-    run, call = of(entry), of(entry.tool_calls, "tool_calls")
-    return Custom(
+    run, call = compile_model(entry), compile_model(entry.tool_calls, "tool_calls")
+    return CustomMapping(
         records=run.pop("records", None),
         run=run,
-        message=of(entry.message, "message"),
+        message=compile_model(entry.message, "message"),
         calls=call.pop("path", None),
         call=call,
         roles=dict(entry.roles),

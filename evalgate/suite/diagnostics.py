@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from evalgate.declarations import Closed, refusal
 from evalgate.errors import Location, Problem
-from evalgate.evaluators.core.field_problems import FieldProblem, Path, flaws_of
+from evalgate.evaluators.core.field_problems import FieldProblem, Path, problems_from_error
 from evalgate.evaluators.core.parse import Parser
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
 
 FileModel = TypeVar("FileModel", bound=Closed)
-HOW_TO_BEGIN = "a suite has `scenarios`, a project has `suites`"
+START_HINT = "a suite has `scenarios`, a project has `suites`"
 
 
 class Document(Protocol):
@@ -21,7 +21,7 @@ class Document(Protocol):
 
     value: Any
 
-    def at(self, path: Path) -> Location:
+    def locate(self, path: Path) -> Location:
         """The location of the part that `path` leads to, or of the nearest part around it."""
 
 
@@ -31,33 +31,33 @@ class Diagnostics:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def add(self, document: Document, flaw: FieldProblem) -> None:
+    def add_problem(self, document: Document, problem: FieldProblem) -> None:
         """Adds one problem with its location in the file."""
-        self.problems.append(Problem(flaw.message, document.at(flaw.path), flaw.hint))
+        self.problems.append(Problem(problem.message, document.locate(problem.path), problem.hint))
 
-    def read(self, document: Document, model: type[FileModel]) -> FileModel | None:
+    def read_model(self, document: Document, model: type[FileModel]) -> FileModel | None:
         """Parses the file as a model; None if it has mistakes, which are added."""
         try:
             return model.model_validate(document.value)
         except refusal() as error:
-            for flaw in flaws_of(error, model):
-                self.add(document, _with_remedy(flaw))
+            for problem in problems_from_error(error, model):
+                self.add_problem(document, _add_hint(problem))
             return None
 
-    def assertions(self, document: Document, raw: Any, path: Path) -> list[Assertion]:
+    def parse_assertions(self, document: Document, raw: Any, path: Path) -> list[Assertion]:
         """The assertions at `path` of the file that have no mistakes; mistakes of the others are added."""
-        parser = Parser(document.at)
-        parsed = parser.assertions(raw, path)
-        for flaw in parser.flaws:
-            self.add(document, flaw)
+        parser = Parser(document.locate)
+        parsed = parser.parse_assertions(raw, path)
+        for problem in parser.problems:
+            self.add_problem(document, problem)
         return parsed
 
 
-def _with_remedy(flaw: FieldProblem) -> FieldProblem:
-    if flaw.path[-1:] == ("fail_on",) and "at least" in flaw.message:
-        return flaw._replace(
+def _add_hint(problem: FieldProblem) -> FieldProblem:
+    if problem.path[-1:] == ("fail_on",) and "at least" in problem.message:
+        return problem._replace(
             message="`fail_on` can't be empty", hint="to never fail the check use report-only"
         )
-    if not flaw.path and "mapping" in flaw.message:
-        return flaw._replace(message="the file is empty or no mapping", hint=HOW_TO_BEGIN)
-    return flaw
+    if not problem.path and "mapping" in problem.message:
+        return problem._replace(message="the file is empty or no mapping", hint=START_HINT)
+    return problem

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.quarantine import Quarantine
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.schema.suite_file import PolicyEntry
 
 NO_PRICES = SuitePrices()
@@ -90,14 +90,14 @@ class Suite:
     folder: str
     traces: Sequence[str] | None
     traces_folder: str
-    form: str
-    custom: Custom | None
+    format_name: str
+    custom: CustomMapping | None
     scenario_from: Query | None
     scenarios: Sequence[Scenario]
     policy: PolicyEntry
-    written: dict[str, Any]  # the file's content, for the baseline
+    content: dict[str, Any]  # the file's content, for the baseline
     prices: SuitePrices = NO_PRICES  # the suite's before its project's
-    form_at: Location | None = None
+    format_location: Location | None = None
     quarantine: Sequence[Quarantine] = ()
 
 
@@ -108,5 +108,5 @@ class Configuration:
     suites: Sequence[Suite]
     policy: PolicyEntry
     warnings: Sequence[Problem]
-    written: dict[str, Any]  # the project file's content, {} without one
+    project_content: dict[str, Any]  # the project file's content, {} without one
     prices: SuitePrices = NO_PRICES

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
 from evalgate.evaluators.core.field_problems import FieldProblem
-from evalgate.measures.redaction.redact import hide_too
-from evalgate.suite.custom_mapping import check_custom, custom_of
-from evalgate.suite.diagnostics import HOW_TO_BEGIN, Diagnostics
+from evalgate.measures.redaction.redact import add_project_secrets
+from evalgate.suite.custom_mapping import check_project_custom, compile_custom
+from evalgate.suite.diagnostics import START_HINT, Diagnostics
 from evalgate.suite.models import Suite
-from evalgate.suite.scenarios import Scenarios
+from evalgate.suite.scenarios import ScenarioBuilder
 from evalgate.suite.scheduled_tool import ScheduledTool
 from evalgate.suite.schema.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
-from evalgate.suite.suite_prices import own_prices
+from evalgate.suite.suite_prices import merge_prices
 from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.models.comparison.quarantine import Quarantine
     from evalgate.suite.diagnostics import Document
-    from evalgate.suite.goldens.golden_written import StoredGoldens
+    from evalgate.suite.goldens.golden_written import GoldenDocuments
     from evalgate.suite.schema.suite_file import PriceEntry
 
 ASSERTIONS = ("defaults", "assertions")
@@ -31,25 +31,25 @@ SUFFIXES = (".yaml", ".yml", ".json")
 SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 
 
-def parse_project(document: Document, mistakes: Diagnostics) -> ProjectFile | None:
+def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile | None:
     """A project file, None if it has mistakes, which are added; what it redacts is redacted from here on."""
-    project = mistakes.read(document, ProjectFile)
-    hide_what_it_says(document, mistakes)
+    project = diagnostics.read_model(document, ProjectFile)
+    hide_project_secrets(document, diagnostics)
     if project is not None:
-        mistakes.assertions(document, project.defaults.assertions, ASSERTIONS)
-        check_custom(document, project.defaults.custom, mistakes)
+        diagnostics.parse_assertions(document, project.defaults.assertions, ASSERTIONS)
+        check_project_custom(document, project.defaults.custom, diagnostics)
     return project
 
 
-def hide_what_it_says(document: Document, mistakes: Diagnostics) -> None:
+def hide_project_secrets(document: Document, diagnostics: Diagnostics) -> None:
     """From here on this process redacts what a project file names, in addition to the known secrets."""
     if not isinstance(document.value, dict) or "redact" not in document.value:
         return
-    from evalgate.suite.project_secrets import own_secrets
+    from evalgate.suite.project_secrets import parse_project_secrets
 
-    found = own_secrets(document, mistakes)
-    if found is not None:
-        hide_too(found)
+    secrets = parse_project_secrets(document, diagnostics)
+    if secrets is not None:
+        add_project_secrets(secrets)
 
 
 class SharedDefaults:
@@ -67,11 +67,11 @@ class SharedDefaults:
         self.folder = folder
         self.prices = prices or {}
 
-    def assertions(self) -> list[Assertion]:
+    def parse_assertions(self) -> list[Assertion]:
         """The project's assertions, compiled; its mistakes were reported when it was parsed."""
         if self.document is None:
             return []
-        return Diagnostics().assertions(self.document, self.defaults.assertions, ASSERTIONS)
+        return Diagnostics().parse_assertions(self.document, self.defaults.assertions, ASSERTIONS)
 
 
 def parse_suite(
@@ -79,34 +79,34 @@ def parse_suite(
     path: str,
     folder: str,
     shared: SharedDefaults,
-    mistakes: Diagnostics,
-    goldens: StoredGoldens | None = None,
+    diagnostics: Diagnostics,
+    goldens: GoldenDocuments | None = None,
 ) -> tuple[Suite | None, list[Problem]]:
     """One suite, or None if it has mistakes; and what `validate` warns about. Raises OverLimit.
 
     `goldens` are the documents outside the suite that the entries of its `goldens` name.
     """
-    before = len(mistakes.problems)
+    problem_count = len(diagnostics.problems)
     if isinstance(document.value, dict) and not {"scenarios", "goldens"} & document.value.keys():
-        mistakes.add(document, FieldProblem((), "`scenarios` is missing", HOW_TO_BEGIN))
-    file = mistakes.read(document, SuiteFile)
+        diagnostics.add_problem(document, FieldProblem((), "`scenarios` is missing", START_HINT))
+    file = diagnostics.read_model(document, SuiteFile)
     if file is None:
-        _parse_what_can_be(document, mistakes)
+        _parse_remaining_assertions(document, diagnostics)
         return None, []
-    own = mistakes.assertions(document, file.defaults.assertions, ASSERTIONS)
-    common = [*shared.assertions(), *own]
-    scenarios = Scenarios(document, file, shared.defaults, mistakes)
-    built = scenarios.built(common)
-    written, policy = document.value, file.policy
+    suite_assertions = diagnostics.parse_assertions(document, file.defaults.assertions, ASSERTIONS)
+    common = [*shared.parse_assertions(), *suite_assertions]
+    scenarios = ScenarioBuilder(document, file, shared.defaults, diagnostics)
+    built_scenarios = scenarios.build(common)
+    content, policy = document.value, file.policy
     if file.goldens or file.golden is not None:
-        from evalgate.suite.goldens.goldens import SuiteGoldens
+        from evalgate.suite.goldens.goldens import GoldenScenarioBuilder
 
-        found = SuiteGoldens(document, file, goldens, mistakes, scenarios.variants)
-        built += found.built(common, built)
-        written, policy = found.written, found.policy
-        scenarios.warnings += found.warnings
+        golden_builder = GoldenScenarioBuilder(document, file, goldens, diagnostics, scenarios.variants)
+        built_scenarios += golden_builder.build(common, built_scenarios)
+        content, policy = golden_builder.content, golden_builder.policy
+        scenarios.warnings += golden_builder.warnings
     expression = file.scenario_from or shared.defaults.scenario_from
-    form = file.format or shared.defaults.format or "auto"
+    format_name = file.format or shared.defaults.format or "auto"
     has_traces = file.traces is not None
     suite = Suite(
         name=file.suite or name_of(path),
@@ -114,28 +114,28 @@ def parse_suite(
         folder=folder,
         traces=file.traces if has_traces else shared.defaults.traces,
         traces_folder=folder if has_traces else shared.folder,
-        form=form,
-        custom=custom_of(document, file, shared.defaults.custom, form, mistakes),
-        scenario_from=TraceMatcher(document, mistakes).query(expression, ("scenario_from",))
+        format_name=format_name,
+        custom=compile_custom(document, file, shared.defaults.custom, format_name, diagnostics),
+        scenario_from=TraceMatcher(document, diagnostics).compile_expression(expression, ("scenario_from",))
         if expression
         else None,
-        scenarios=built,
+        scenarios=built_scenarios,
         policy=policy,
-        written=written,
-        prices=own_prices(file.prices, shared.prices),
-        form_at=document.at(("format",)) if file.format else None,
-        quarantine=_quarantines(document, file),
+        content=content,
+        prices=merge_prices(file.prices, shared.prices),
+        format_location=document.locate(("format",)) if file.format else None,
+        quarantine=_parse_quarantines(document, file),
     )
-    warned = [Problem(each.warning, each.location) for each in common if each.warning]
-    return (None if len(mistakes.problems) > before else suite), [*warned, *scenarios.warnings]
+    warnings = [Problem(each.warning, each.location) for each in common if each.warning]
+    return (None if len(diagnostics.problems) > problem_count else suite), [*warnings, *scenarios.warnings]
 
 
-def _quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:
+def _parse_quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:
     if not file.quarantine:
         return ()
-    from evalgate.suite.quarantine import quarantines
+    from evalgate.suite.quarantine import build_quarantines
 
-    return quarantines(document, file)
+    return build_quarantines(document, file)
 
 
 def name_of(path: str) -> str:
@@ -146,28 +146,28 @@ def name_of(path: str) -> str:
     """
     name = posixpath.basename(path)
     for suffixes in (SUFFIXES, SECOND_SUFFIXES):
-        found = next((each for each in suffixes if name.endswith(each) and name != each), "")
-        name = name.removesuffix(found)
+        suffix = next((each for each in suffixes if name.endswith(each) and name != each), "")
+        name = name.removesuffix(suffix)
     return name[:MAX_NAME]
 
 
-def _parse_what_can_be(document: Document, mistakes: Diagnostics) -> None:
+def _parse_remaining_assertions(document: Document, diagnostics: Diagnostics) -> None:
     """Parses the assertions of a file that has other mistakes, so that all are reported at once."""
     value = document.value if isinstance(document.value, dict) else {}
     defaults = value.get("defaults")
     if isinstance(defaults, dict) and isinstance(defaults.get("assertions"), list):
-        mistakes.assertions(document, defaults["assertions"], ASSERTIONS)
+        diagnostics.parse_assertions(document, defaults["assertions"], ASSERTIONS)
     scenarios = value.get("scenarios")
     for index, entry in enumerate(scenarios if isinstance(scenarios, list) else []):
         if isinstance(entry, dict) and isinstance(entry.get("assertions"), list):
-            subject = ScheduledTool(_some_tool(entry.get("expected_tool"), entry, value))
-            written = [subject.written_into(each) for each in entry["assertions"]]
-            mistakes.assertions(document, written, ("scenarios", index, "assertions"))
+            scheduled_tool = ScheduledTool(_guess_tool(entry.get("expected_tool"), entry, value))
+            filled = [scheduled_tool.fill_assertion(each) for each in entry["assertions"]]
+            diagnostics.parse_assertions(document, filled, ("scenarios", index, "assertions"))
 
 
-def _some_tool(expected: Any, *places: dict[str, Any]) -> str | None:
+def _guess_tool(expected: Any, *holders: dict[str, Any]) -> str | None:
     """The tool of the scenario or of the first variant that has one: enough to read its checks."""
-    variants = [each for place in places if isinstance(each := place.get("variants"), dict)]
+    variants = [each for holder in holders if isinstance(each := holder.get("variants"), dict)]
     entries = [entry for each in variants for entry in each.values() if isinstance(entry, dict)]
     tools = [expected, *(entry.get("tool") for entry in entries)]
     return next((tool for tool in tools if isinstance(tool, str) and tool), None)

@@ -14,7 +14,7 @@ FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
-def one_as_list(value: Any) -> Any:
+def wrap_in_list(value: Any) -> Any:
     """A single text as a list."""
     return [value] if isinstance(value, str) else value
 
@@ -52,13 +52,13 @@ class FreshnessPolicy(Closed):
     """
 
     require: Literal["head", "any"] = "any"
-    watch: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(one_as_list)] = Field(
+    watch: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list)] = Field(
         default_factory=list, max_length=100
     )
     max_age: Annotated[str, Field(pattern=r"^[1-9]\d{0,3}[hdw]$")] | None = None
 
     @property
-    def longest(self) -> timedelta:
+    def longest_age(self) -> timedelta:
         """`max_age` as a time span, unlimited if it is not given."""
         if self.max_age is None:
             return timedelta.max
@@ -72,23 +72,28 @@ class Policy(Closed):
     """
 
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
-    regression: RegressionPolicy = RegressionPolicy.unsaid()
+    regression: RegressionPolicy = RegressionPolicy.from_defaults()
     min_evaluated: Share = 0.0
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
 
 
-def effective(entry: Closed, project: Closed, fail_on: list[FailOn] | None) -> Policy:
+def build_effective_policy(entry: Closed, project: Closed, fail_on: list[FailOn] | None) -> Policy:
     """The policy of one suite.
 
     `fail_on` of a flag wins over the project's, which wins over the suite's; any other key of the suite wins
     over the project's.
     """
-    said, shared = entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True)
-    merged = {**shared, **said}
+    suite_fields, project_fields = (
+        entry.model_dump(exclude_unset=True),
+        project.model_dump(exclude_unset=True),
+    )
+    merged = {**project_fields, **suite_fields}
     for part in ("regression", "freshness"):
-        if shared.get(part) or said.get(part):
-            merged[part] = {**(shared.get(part) or {}), **(said.get(part) or {})}
-    merged["fail_on"] = fail_on or shared.get("fail_on") or said.get("fail_on") or ["hard_fail"]
+        if project_fields.get(part) or suite_fields.get(part):
+            merged[part] = {**(project_fields.get(part) or {}), **(suite_fields.get(part) or {})}
+    merged["fail_on"] = (
+        fail_on or project_fields.get("fail_on") or suite_fields.get("fail_on") or ["hard_fail"]
+    )
     return Policy.model_validate({name: value for name, value in merged.items() if value is not None})

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evalgate.declarations import Closed, Field, refusal
-from evalgate.evaluators.core.field_problems import FieldProblem, flaws_of
+from evalgate.evaluators.core.field_problems import FieldProblem, problems_from_error
 from evalgate.measures.redaction.project_secrets import (
-    SLOW_SECONDS,
-    HiddenText,
+    MAX_SLOW_SECONDS,
     ProjectSecrets,
-    hides_too_much,
+    SecretPattern,
+    explain_too_broad,
 )
 from evalgate.measures.text.patterns import MAX_LENGTH, Pattern, PatternError, PatternFailedError
-from evalgate.models.results.field_names import own_names
+from evalgate.models.results.field_names import list_field_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REDACT = "redact"
 MAX_PATTERNS, MAX_FIELDS = 50, 200
-HINT = "hide what you mean by a narrower pattern"
+NARROWER_HINT = "hide what you mean by a narrower pattern"
 
 
 class RedactPattern(Closed):
@@ -43,58 +43,62 @@ class RedactEntry(Closed):
     fields: Annotated[list[FieldName], Field(max_length=MAX_FIELDS)] = Field(default_factory=list)
 
 
-def own_secrets(document: Document, mistakes: Diagnostics) -> ProjectSecrets | None:
+def parse_project_secrets(document: Document, diagnostics: Diagnostics) -> ProjectSecrets | None:
     """What a project file asks to be redacted; None if it has mistakes, which are added."""
-    flaws: list[FieldProblem] = []
-    found = _read(document.value[REDACT], flaws)
-    for flaw in flaws:
-        mistakes.add(document, flaw._replace(path=(REDACT, *flaw.path)))
-    return None if flaws else found
+    problems: list[FieldProblem] = []
+    secrets = _parse_entry(document.value[REDACT], problems)
+    for problem in problems:
+        diagnostics.add_problem(document, problem._replace(path=(REDACT, *problem.path)))
+    return None if problems else secrets
 
 
-def _read(raw: Any, flaws: list[FieldProblem]) -> ProjectSecrets | None:
+def _parse_entry(raw: Any, problems: list[FieldProblem]) -> ProjectSecrets | None:
     try:
         entry = RedactEntry.model_validate(raw)
     except refusal() as error:
-        flaws += flaws_of(error, RedactEntry)
+        problems += problems_from_error(error, RedactEntry)
         return None
     if not entry.patterns and not entry.fields:
-        flaws.append(FieldProblem((), "`redact` is empty", "it has `patterns`, `fields` or both"))
-    flaws += _flawed_fields(entry.fields)
-    return ProjectSecrets([*_texts(entry.patterns, flaws)], entry.fields)
+        problems.append(FieldProblem((), "`redact` is empty", "it has `patterns`, `fields` or both"))
+    problems += _find_field_problems(entry.fields)
+    return ProjectSecrets([*_compile_patterns(entry.patterns, problems)], entry.fields)
 
 
-def _texts(patterns: Sequence[RedactPattern], flaws: list[FieldProblem]) -> Iterator[HiddenText]:
+def _compile_patterns(
+    patterns: Sequence[RedactPattern], problems: list[FieldProblem]
+) -> Iterator[SecretPattern]:
     names: set[str] = set()
     for index, each in enumerate(patterns):
         if each.name in names:
-            flaws.append(FieldProblem(("patterns", index, "name"), f"`{each.name}` stands twice in `redact`"))
+            problems.append(
+                FieldProblem(("patterns", index, "name"), f"`{each.name}` stands twice in `redact`")
+            )
         names.add(each.name)
-        compiled = _compiled(each.regex, ("patterns", index, "regex"), flaws)
+        compiled = _compile_pattern(each.regex, ("patterns", index, "regex"), problems)
         if compiled is not None:
-            yield HiddenText(each.name, compiled)
+            yield SecretPattern(each.name, compiled)
 
 
-def _compiled(source: str, path: Path, flaws: list[FieldProblem]) -> Pattern | None:
+def _compile_pattern(source: str, path: Path, problems: list[FieldProblem]) -> Pattern | None:
     try:
-        pattern = Pattern(source, SLOW_SECONDS)
-        why = hides_too_much(pattern)
+        pattern = Pattern(source, MAX_SLOW_SECONDS)
+        reason = explain_too_broad(pattern)
     except PatternError as error:
         place = f" (character {error.position})" if error.position else ""
-        flaws.append(FieldProblem(path, f"{error}{place}"))
+        problems.append(FieldProblem(path, f"{error}{place}"))
     except PatternFailedError as error:
-        flaws.append(FieldProblem(path, str(error), HINT))
+        problems.append(FieldProblem(path, str(error), NARROWER_HINT))
     else:
-        if why is None:
+        if reason is None:
             return pattern
-        flaws.append(FieldProblem(path, f"this pattern would hide everything: {why}", HINT))
+        problems.append(FieldProblem(path, f"this pattern would hide everything: {reason}", NARROWER_HINT))
     return None
 
 
-def _flawed_fields(fields: Sequence[str]) -> Iterator[FieldProblem]:
+def _find_field_problems(fields: Sequence[str]) -> Iterator[FieldProblem]:
     """Refuses names of fields that traces and reports consist of: redacting those would destroy them."""
-    ours = {name.casefold() for name in own_names()} if fields else ()
+    reserved_names = {name.casefold() for name in list_field_names()} if fields else ()
     for index, name in enumerate(fields):
-        if name.casefold() in ours:
+        if name.casefold() in reserved_names:
             message = f"`{name}` is a field of every trace or report"
             yield FieldProblem(("fields", index), message, "hide what stands in it by a pattern")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.suite.schema.suite_file import SuiteFile
 
 
-def quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:
+def build_quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:
     """The quarantines of one suite, in file order."""
     return [
         Quarantine(
@@ -21,7 +21,7 @@ def quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:
             reason=entry.reason,
             until=date.fromisoformat(entry.until),
             who=entry.who,
-            location=document.at(("quarantine", number)),
+            location=document.locate(("quarantine", number)),
         )
         for number, entry in enumerate(file.quarantine)
     ]

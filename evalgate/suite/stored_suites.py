@@ -12,7 +12,7 @@ from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
-from evalgate.suite.suite_prices import own_prices
+from evalgate.suite.suite_prices import merge_prices
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.field_problems import Path
@@ -24,7 +24,7 @@ MAX_VALUES = 5_000_000
 """Keys and values of all suites together."""
 
 
-class StoredSuites(NamedTuple):
+class BaselineSuites(NamedTuple):
     """The suites that could be parsed, and those, by name or path, that this version can't read."""
 
     configuration: Configuration
@@ -32,30 +32,34 @@ class StoredSuites(NamedTuple):
 
 
 @dataclass(slots=True)
-class StoredDocument:
+class BaselineDocument:
     """A file's content without its text: every location is the file as a whole."""
 
     file: str
     value: Any
 
-    def at(self, path: Path) -> Location:  # noqa: ARG002  (a Document's signature)
+    def locate(self, path: Path) -> Location:  # noqa: ARG002  (a Document's signature)
         """The file."""
         return Location(self.file)
 
 
-def stored_suites(kept: Any) -> StoredSuites | None:
+def parse_baseline_suites(content: Any) -> BaselineSuites | None:
     """The suites of a baseline; None for another kind of document, or one larger than EvalGate writes."""
-    if not isinstance(kept, dict) or kept.get("schema") != SUITES_SCHEMA or not _is_bounded(kept):
+    if not isinstance(content, dict) or content.get("schema") != SUITES_SCHEMA or not _is_bounded(content):
         return None
-    written, entries = kept.get("project"), kept.get("suites")
-    if not isinstance(written, dict) or not isinstance(entries, list):
+    project_content, entries = content.get("project"), content.get("suites")
+    if not isinstance(project_content, dict) or not isinstance(entries, list):
         return None
-    shared, policy, unread = SharedDefaults(None, Defaults.unsaid()), PolicyEntry.unsaid(), list[str]()
-    if written:
-        document = StoredDocument(PROJECT, written)
-        mistakes = Diagnostics()
-        project = parse_project(document, mistakes)
-        if project is None or mistakes.problems:
+    shared, policy, unread = (
+        SharedDefaults(None, Defaults.from_defaults()),
+        PolicyEntry.from_defaults(),
+        list[str](),
+    )
+    if project_content:
+        document = BaselineDocument(PROJECT, project_content)
+        diagnostics = Diagnostics()
+        project = parse_project(document, diagnostics)
+        if project is None or diagnostics.problems:
             return None
         shared = SharedDefaults(document, project.defaults, ".", project.prices)
         policy = project.policy
@@ -64,23 +68,23 @@ def stored_suites(kept: Any) -> StoredSuites | None:
         path, value = (entry.get("path"), entry.get("suite")) if isinstance(entry, dict) else (None, None)
         if not isinstance(path, str):
             return None
-        suite = _suite(StoredDocument(path, value), shared)
+        suite = _parse_suite(BaselineDocument(path, value), shared)
         if suite is None:
             unread.append(path)
         else:
             suites[suite.name] = suite
-    found = Configuration(list(suites.values()), policy, (), written, own_prices(shared.prices))
-    return StoredSuites(found, tuple(unread))
+    found = Configuration(list(suites.values()), policy, (), project_content, merge_prices(shared.prices))
+    return BaselineSuites(found, tuple(unread))
 
 
-def _suite(document: StoredDocument, shared: SharedDefaults) -> Suite | None:
-    mistakes = Diagnostics()
+def _parse_suite(document: BaselineDocument, shared: SharedDefaults) -> Suite | None:
+    diagnostics = Diagnostics()
     folder = posixpath.dirname(document.file) or "."
     try:
-        suite, _ = parse_suite(document, document.file, folder, shared, mistakes)
+        suite, _ = parse_suite(document, document.file, folder, shared, diagnostics)
     except InvalidInput:
         return None
-    return None if mistakes.problems else suite
+    return None if diagnostics.problems else suite
 
 
 def _is_bounded(value: Any) -> bool:

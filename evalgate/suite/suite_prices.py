@@ -34,15 +34,15 @@ class SuitePrices:
         return f"prices {hashlib.sha256(repr(list(self.entries)).encode()).hexdigest()[:12]}"
 
 
-def own_prices(*tables: Mapping[str, PriceEntry | None]) -> SuitePrices:
+def merge_prices(*tables: Mapping[str, PriceEntry | None]) -> SuitePrices:
     """Merges the prices of several files; the first that names a model wins."""
-    return SuitePrices([(model, _rates(entry)) for table in tables for model, entry in table.items()])
+    return SuitePrices([(model, _build_rates(entry)) for table in tables for model, entry in table.items()])
 
 
-def _rates(entry: PriceEntry | None) -> Rates | None:
+def _build_rates(entry: PriceEntry | None) -> Rates | None:
     """Cached tokens cost the same as others unless the entry sets a price."""
     if entry is None:
         return None
-    given: Any = (entry.cache_read, entry.cache_write)
-    read, written = (entry.input if each is None else each for each in given)
-    return Rates(entry.input, entry.output, read, written)
+    cache_prices: Any = (entry.cache_read, entry.cache_write)
+    read, write = (entry.input if each is None else each for each in cache_prices)
+    return Rates(entry.input, entry.output, read, write)

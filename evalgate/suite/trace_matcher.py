@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError, Path
 from evalgate.evaluators.kinds.run.jmespath import compile_query
-from evalgate.measures.text.globs import GlobError, path_pattern
+from evalgate.measures.text.globs import GlobError, compile_path_glob
 from evalgate.suite.models import Match, Variant
 from evalgate.suite.schema.suite_file import MatchEntry
 
@@ -22,49 +22,49 @@ if TYPE_CHECKING:
 class TraceMatcher:
     """Compiles the expressions and patterns of one file; adds mistakes with their location."""
 
-    def __init__(self, document: Document, mistakes: Diagnostics) -> None:
-        self._document, self._mistakes = document, mistakes
+    def __init__(self, document: Document, diagnostics: Diagnostics) -> None:
+        self._document, self._diagnostics = document, diagnostics
 
-    def of_scenario(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
+    def build_scenario_match(self, entry: ScenarioEntry | GoldenEntry, path: Path) -> Match:
         """Without `match` the trace's id decides; a glob id always selects its scenarios by id."""
         match = entry.match
-        if match is None or match == MatchEntry.unsaid():
+        if match is None or match == MatchEntry.from_defaults():
             return Match(entry.id)
         glob = entry.id if "*" in entry.id else None
-        return self._match(match, match.scenario_id or glob, (*path, "match"))
+        return self._build_match(match, match.scenario_id or glob, (*path, "match"))
 
-    def variants(self, entries: Mapping[str, VariantEntry], path: Path) -> list[Variant]:
+    def build_variants(self, entries: Mapping[str, VariantEntry], path: Path) -> list[Variant]:
         """The variants at `path`, in the order of the file."""
         return [
             Variant(
                 name,
-                self._match(entry.match, entry.match.scenario_id, (*path, name, "match")),
+                self._build_match(entry.match, entry.match.scenario_id, (*path, name, "match")),
                 entry.tool,
                 entry.action,
-                self._document.at((*path, name)),
+                self._document.locate((*path, name)),
             )
             for name, entry in entries.items()
         ]
 
-    def query(self, expression: str, path: Path) -> Query | None:
+    def compile_expression(self, expression: str, path: Path) -> Query | None:
         """A compiled expression; None if it has a mistake, which is added."""
         try:
             return compile_query(expression, str(path[-1]))
         except FieldProblemError as error:
-            self._mistakes.add(self._document, FieldProblem(path, error.flaw.message))
+            self._diagnostics.add_problem(self._document, FieldProblem(path, error.problem.message))
             return None
 
-    def _match(self, match: MatchEntry, scenario_id: str | None, at: Path) -> Match:
+    def _build_match(self, match: MatchEntry, scenario_id: str | None, path: Path) -> Match:
         return Match(
             scenario_id=scenario_id,
-            path=self._path_pattern(match.path, (*at, "path")) if match.path else None,
+            path=self._compile_path_pattern(match.path, (*path, "path")) if match.path else None,
             tags=frozenset(match.tags),
-            where=self.query(match.where, (*at, "where")) if match.where else None,
+            where=self.compile_expression(match.where, (*path, "where")) if match.where else None,
         )
 
-    def _path_pattern(self, pattern: str, path: Path) -> Any:
+    def _compile_path_pattern(self, pattern: str, path: Path) -> Any:
         try:
-            return path_pattern(pattern)
+            return compile_path_glob(pattern)
         except GlobError as error:
-            self._mistakes.add(self._document, FieldProblem(path, str(error)))
+            self._diagnostics.add_problem(self._document, FieldProblem(path, str(error)))
             return None

@@ -15,7 +15,7 @@ from evalgate.application.action.step_outputs import OUTPUTS, comment_outputs, o
 from evalgate.models.comparison.comparison import BaselineStatus
 from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
-from evalgate.settings.inputs import READERS, Inputs, spelt
+from evalgate.settings.inputs import READERS, Inputs, input_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {"results-path": "", "report-path": "", "baseline-path": ""}
@@ -35,7 +35,7 @@ def readme_table(heading: str) -> list[str]:
 
 
 def test_the_inputs_are_those_that_settings_read(action):
-    assert list(action["inputs"]) == [spelt(known.name) for known in fields(Inputs)]
+    assert list(action["inputs"]) == [input_name(known.name) for known in fields(Inputs)]
 
 
 def test_the_readme_names_the_same_inputs(action):

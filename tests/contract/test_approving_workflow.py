@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evalgate.suite.approve_command import read_command
+from evalgate.suite.approve_command import parse_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,4 +58,4 @@ def test_the_commands_that_the_documentation_shows_are_commands():
     text = (ROOT / "docs/approvals.md").read_text(encoding="utf-8")
     shown = [line.strip() for line in text.splitlines() if line.startswith("    /evalgate")]
     assert len(shown) == 3
-    assert not any(isinstance(read_command(line), str | None) for line in shown)
+    assert not any(isinstance(parse_command(line), str | None) for line in shown)

@@ -16,13 +16,13 @@ from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.cli import VERBS
 from evalgate.errors import EvalGateError, InvalidInput, Unreachable
 from evalgate.evaluators.core.operators import OPERATORS
-from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import COMMON
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineStatus, ChangeKind
 from evalgate.models.comparison.decision import NEEDS_BASELINE, FailOn
 from evalgate.models.run.run import Verdict
-from evalgate.settings.limits import LIMITS, Limits, limits_from
+from evalgate.settings.limits import LIMITS, Limits, parse_limits
 from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
 from evalgate.suite.schema.approvals_file import ApprovalEntry
 from evalgate.suite.schema.suite_file import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
@@ -148,7 +148,7 @@ def test_the_table_of_limits_names_each_and_its_default() -> None:
     section = read("docs/traces.md").split("\n## Limits\n")[1]
     told = dict(re.findall(r"^\| `(\w+)` \| (\w+)", section, re.MULTILINE))
     assert set(told) == set(LIMITS)
-    defaults = limits_from([f"{name}={value}" for name, value in told.items() if value != "none"])
+    defaults = parse_limits([f"{name}={value}" for name, value in told.items() if value != "none"])
     assert defaults == Limits()
     assert told["traces"] == told["cpu"] == told["memory"] == "none"
 
@@ -172,7 +172,7 @@ def test_exit_code_table_names_the_codes_in_order_of_precedence() -> None:
 
 def test_every_evaluator_has_its_section() -> None:
     titles = {word for heading in HEADING.findall(read("docs/evaluators.md")) for word in heading.split(", ")}
-    assert set(KINDS) <= titles
+    assert set(BUILT_IN_TYPES) <= titles
 
 
 def test_evaluator_tables_name_every_common_key_and_operator() -> None:

@@ -23,12 +23,16 @@ TEXTS = {
 }
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 LOOKED_INTO_ONLY = {
-    ("evalgate/adapters/store/errors.py", "_refused", "str(error.orig)"): "the name of a rule of ours",
-    ("evalgate/adapters/formats/core/strict_json.py", "_why", "error.msg"): "a phrase",
+    (
+        "evalgate/adapters/store/errors.py",
+        "_error_from_violation",
+        "str(error.orig)",
+    ): "the name of a rule of ours",
+    ("evalgate/adapters/formats/core/strict_json.py", "_describe_error", "error.msg"): "a phrase",
     ("evalgate/adapters/suites/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
         "evalgate/reporting/dataset/evaluation_csv.py",
-        "read_evaluation_rows",
+        "read_evaluation_csv",
         "str(error)",
     ): "own readers raise it",
     ("evalgate/settings/inputs.py", "read_inputs", "mistake"): "own readers raise it",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
-from evalgate.adapters.sandbox.judge_process import GROUP
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.application.messages.request import JudgeRequest
-from evalgate.application.messages.request_codec import to_plain
+from evalgate.application.messages.request_codec import encode_value
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
 from evalgate.bootstrap.judge_context import JudgeContext
 
@@ -197,9 +197,11 @@ def job_of(project, tmp_path):
 def judged_of(project, tmp_path):
     """The judge of such a job, as a script."""
     bench = JudgeContext(str(project), str(project), str(project / ".evalgate"))
-    place = ExchangeDir(tmp_path / "judge", None, GROUP)
+    place = ExchangeDir(tmp_path / "judge", None, JUDGE_GROUP)
     request = JudgeRequest(configs=("suite.yaml",))
-    place.ask(json.dumps(to_plain(["judge", bench.moved_to(f"{place.path}/files"), [request]])).encode())
+    place.write_request(
+        json.dumps(encode_value(["judge", bench.with_folder(f"{place.path}/files"), [request]])).encode()
+    )
     return JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"])
 
 

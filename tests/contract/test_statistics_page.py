@@ -10,10 +10,10 @@ from typing import get_type_hints
 import pytest
 from documents import ROOT, cells
 
-from evalgate.gate.comparison.corrections import corrected
+from evalgate.gate.comparison.corrections import correct_p_values
 from evalgate.gate.comparison.paired_tests import mcnemar, pairs_for_scores
 from evalgate.gate.comparison.significance import fisher_exact, trials_for_flip, trials_for_scores
-from evalgate.models.results.results_statistics import FiguresDoc
+from evalgate.models.results.results_statistics import StatisticsDoc
 
 PAGE = "docs/statistics.md"
 
@@ -56,7 +56,7 @@ def test_simulation_keeps_what_the_page_promises():
 def test_figures_in_its_sentences_are_right():
     assert fisher_exact(4, 4, 0, 4) == pytest.approx(0.029, abs=5e-4)
     assert trials_for_flip(2, 2, 0, 2, 0.05) == trials_for_scores(0.05) == 4
-    enough = [n for n in range(2, 12) if corrected([fisher_exact(n, n, 0, n)], 50, "holm")[0] <= 0.05]
+    enough = [n for n in range(2, 12) if correct_p_values([fisher_exact(n, n, 0, n)], 50, "holm")[0] <= 0.05]
     assert enough[0] == 7
     assert (mcnemar(6, 0), pairs_for_scores(0.05)) == (0.03125, 6)
 
@@ -66,4 +66,4 @@ def test_every_figure_is_described():
         *cells(PAGE, "Figures of suites and runs", column=1),
         *("pass_rate_interval", "scenarios", "trials"),
     }
-    assert set(get_type_hints(FiguresDoc)) <= described
+    assert set(get_type_hints(StatisticsDoc)) <= described

@@ -10,10 +10,10 @@ from sqlalchemy import text
 
 from evalgate.adapters.store import schema_version
 from evalgate.adapters.store.database import Database
-from evalgate.adapters.store.schema.column_types import LONGEST_KEY
+from evalgate.adapters.store.schema.column_types import MAX_KEY_BYTES
 from evalgate.adapters.store.schema.tables import METADATA
-from evalgate.adapters.store.sqlite_file import LONGEST_WAIT, LONGEST_WORK
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.sqlite_file import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
@@ -44,9 +44,9 @@ def blocks_of_page():
 def test_the_page_tells_the_limits_as_they_are():
     page = "\n".join(blocks_of_page())
 
-    assert f"at most {LONGEST_KEY} bytes" in page
-    assert f"up to {LONGEST_WAIT:.0f} seconds" in page
-    assert (LONGEST_WORK, "more than two minutes" in page) == (120, True)
+    assert f"at most {MAX_KEY_BYTES} bytes" in page
+    assert f"up to {MAX_WAIT_SECONDS:.0f} seconds" in page
+    assert (MAX_STATEMENT_SECONDS, "more than two minutes" in page) == (120, True)
     assert f"this EvalGate knows {schema_version.NEWEST}: it is too old" in page
 
 
@@ -58,7 +58,7 @@ def filled(store, store_url):
         facts = RunFacts(f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5)
         row = StoredScenarioRow(ScenarioKey("s", "a", None), "PASS" if number == 2 else "FAIL", n=1)
         store.runs.record(StoredRun(facts, (StoredSuiteRow("s", "pass"),), (row,), b"{}"))
-    database = Database(place_of(store_url, "/"))
+    database = Database(parse_store_url(store_url, "/"))
     with database.writing() as connection:
         yield connection
     database.close()

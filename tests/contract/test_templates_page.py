@@ -11,7 +11,7 @@ from results_builder import a_baseline, a_change, a_scenario, a_suite, results
 from evalgate.models.github.template_file import TemplateFile
 from evalgate.reporting.markdown import view
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.markdown.template_rules import FILTERS, LOOP, PARTS, TAGS
+from evalgate.reporting.markdown.template_rules import FILTERS, LOOP_FIELDS, MACROS, TAGS
 
 PAGE = "docs/templates.md"
 RECORDS = {
@@ -21,7 +21,7 @@ RECORDS = {
     "failure": view.Failure,
     "check": view.CheckRow,
     "scenario": view.ScenarioRow,
-    "sum": view.SumRow,
+    "sum": view.StatisticsRow,
     "lost": view.CostlyAssertionRow,
     "dimension": view.DimensionRow,
     "golden": view.GoldenRow,
@@ -57,9 +57,9 @@ def test_every_field_of_what_is_in_it_is_described():
 
 def test_every_part_filter_and_tag_is_described():
     section = text().partition("## What a template may say")[2].partition("\n## ")[0]
-    for name in PARTS:
+    for name in MACROS:
         assert f"{{{{ {name}(" in section
-    for name in [*FILTERS, *(f"loop.{name}" for name in LOOP), *(f"<{tag}>" for tag in TAGS)]:
+    for name in [*FILTERS, *(f"loop.{name}" for name in LOOP_FIELDS), *(f"<{tag}>" for tag in TAGS)]:
         assert f"`{name}" in section
 
 

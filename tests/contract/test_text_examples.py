@@ -41,8 +41,8 @@ EXAMPLES = [(heading, raw) for heading in HEADINGS for raw in yaml.safe_load(blo
 
 def assess(raw, answer):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    (assertion,) = parser.assertions([raw], ("assertions",))
-    assert not parser.flaws
+    (assertion,) = parser.parse_assertions([raw], ("assertions",))
+    assert not parser.problems
     trace = make_trace(response=answer)
     trace.response["content"] = answer
     return assertion.assess(trace)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.adapters.formats.native.reader import build
-from evalgate.adapters.progress import Quiet
+from evalgate.adapters.progress import SilentProgress
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
 from evalgate.errors import SettingError, SuiteError
 from evalgate.models.comparison.baseline_run import build_baseline_run
-from evalgate.models.trace.trace_document import to_document
-from evalgate.ports import Baseline, EarlierBaseline
+from evalgate.models.trace.trace_document import encode_trace
+from evalgate.ports import Baseline, ComparableBaseline
 from evalgate.reporting.results.standings import (
+    build_baseline_from_results,
     dump_standings,
-    earlier_of,
     load_standings,
     standings_of_results,
 )
@@ -60,7 +60,7 @@ class SuiteTexts:
             raise SuiteError(*mistakes.problems)
         return Configuration([suite for suite in suites if suite is not None], self._policy, warnings, {})
 
-    def approvals(self, file: ApprovalFile) -> Sequence[Approval]:
+    def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
         return read_approvals(file)
 
 
@@ -76,7 +76,7 @@ class TraceList:
     def formats(self) -> Sequence[str]:
         return ["native"]
 
-    def restored(self, line: bytes) -> Trace | None:
+    def restore_trace(self, line: bytes) -> Trace | None:
         return build(orjson.loads(line))
 
 
@@ -95,26 +95,26 @@ class BaselineShelf:
             raise SettingError(f"no baseline {path}")
         return self._shelf[path]
 
-    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+    def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         found = self.load(path)
         if whole:
-            return EarlierBaseline(earlier_of(found.results, path), found.manifest)
+            return ComparableBaseline(build_baseline_from_results(found.results, path), found.manifest)
         written = dump_standings(standings_of_results(found.results), IDENTITY)
         assert written is not None
-        return EarlierBaseline(
+        return ComparableBaseline(
             build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest
         )
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._shelf[path] = baseline
 
-    def traces(self, path: str) -> Iterator[bytes]:
-        return (orjson.dumps(to_document(trace)) for trace in self.stored.get(path, ()))
+    def read_traces(self, path: str) -> Iterator[bytes]:
+        return (orjson.dumps(encode_trace(trace)) for trace in self.stored.get(path, ()))
 
-    def suites(self, path: str) -> bytes | None:
+    def read_suites(self, path: str) -> bytes | None:
         return self.kept_suites.get(path)
 
-    def spool(self) -> TraceSpool:
+    def open_spool(self) -> TraceSpool:
         return _Spool(self.kept)
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
@@ -164,6 +164,6 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         given.get("baselines") or BaselineShelf(),
         MemoryFolder(),
         FixedClock(),
-        Quiet(),
+        SilentProgress(),
         fingerprints=given.get("fingerprints"),
     )

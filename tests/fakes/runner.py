@@ -106,7 +106,7 @@ class FakeRunner:
         """The same in an environment that was made before."""
         console = io.StringIO()
         step = WorkflowStep(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
-        code = run(environ, step, budget, is_apart=is_apart)
+        code = run(environ, step, budget, is_sandboxed=is_apart)
         seen = self._module.Step()
         for line in console.getvalue().split("\n"):
             seen.line(line)

@@ -18,11 +18,11 @@ from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import SuiteError, TraceError
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
-from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets
+from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
-from evalgate.models.trace.trace_document import to_document
-from evalgate.reporting.text.escaping import cell, fence, logsafe, span
+from evalgate.models.trace.trace_document import encode_trace
+from evalgate.reporting.text.escaping import escape_cell, escape_fence, escape_log, escape_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,10 +51,10 @@ def markdown(data: bytes) -> None:
     """Nothing of a text is alive outside of code, in a paragraph, a list, a table and a fence."""
     text = data.decode("utf-8", "replace")
     for shown, cells in (
-        (f"told: {span(text)} end", 0),
-        (f"- {span(text)}\n- next", 0),
-        (f"| a | b |\n|---|---|\n| {cell(text)} | end |", 4),
-        (fence(text), 0),
+        (f"told: {escape_span(text)} end", 0),
+        (f"- {escape_span(text)}\n- next", 0),
+        (f"| a | b |\n|---|---|\n| {escape_cell(text)} | end |", 4),
+        (escape_fence(text), 0),
     ):
         html = cmarkgfm.github_flavored_markdown_to_html(shown)
         left = CODE.sub("", html)
@@ -65,7 +65,7 @@ def markdown(data: bytes) -> None:
 def log(data: bytes) -> None:
     """No line of a log holds a command, however the runner splits lines."""
     text = data.decode("utf-8", "replace")
-    line = logsafe(text)
+    line = escape_log(text)
     assert not COMMAND.search(line), (text, line)
     assert not {unicodedata.category(each) for each in line} & UNSEEN, (text, line)
 
@@ -103,8 +103,8 @@ def trace(data: bytes) -> None:
         found = reader.build(value)
     except TraceError:
         return
-    written: Any = orjson.dumps(to_document(found))
-    assert to_document(reader.build(decode(written))) == orjson.loads(written)
+    written: Any = orjson.dumps(encode_trace(found))
+    assert encode_trace(reader.build(decode(written))) == orjson.loads(written)
 
 
 def redaction(data: bytes) -> None:
@@ -113,15 +113,17 @@ def redaction(data: bytes) -> None:
     A mark is no letter, so a name behind one that began within a word is a name of its own the next time.
     """
     text = data.decode("utf-8", "replace")
-    once = PROJECT.text(text)
+    once = PROJECT.redact_text(text)
     assert not CUSTOMER.search(once), (text, once)
-    twice = PROJECT.text(once)
-    assert PROJECT.text(twice) == twice, (text, once, twice)
+    twice = PROJECT.redact_text(once)
+    assert PROJECT.redact_text(twice) == twice, (text, once, twice)
 
 
 def _of_a_project() -> Redactor:
     made = Redactor()
-    made.own = ProjectSecrets([HiddenText("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"])
+    made.project = ProjectSecrets(
+        [SecretPattern("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"]
+    )
     return made
 
 

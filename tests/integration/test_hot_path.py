@@ -14,8 +14,8 @@ from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.bootstrap import shell_verbs
-from evalgate.measures.redaction.redact import hide
-from evalgate.models.run.chunks import pieces_of
+from evalgate.measures.redaction.redact import hide_secrets
+from evalgate.models.run.chunks import iter_chunks
 from evalgate.models.trace.trace import Trace
 from evalgate.settings.limits import Limits
 
@@ -58,7 +58,9 @@ MOST_TO_READ = {
 def calls_of(folder: Path, suite: str, count: int) -> int:
     """How many functions a whole judgement of so many traces calls."""
     traces.write(folder / f"{count}.jsonl", count, scenarios=4)
-    tools = shell_verbs.shell_tools(str(folder), "out", Limits(), source_date_epoch="0", progress_to=None)
+    tools = shell_verbs.build_shell_tools(
+        str(folder), "out", Limits(), source_date_epoch="0", progress_to=None
+    )
     request = JudgeRequest(
         configs=[str(BENCHMARKS / suite)],
         traces=[f"{count}.jsonl"],
@@ -68,7 +70,7 @@ def calls_of(folder: Path, suite: str, count: int) -> int:
     def judging() -> None:
         judged = judge(request, tools)
         assert judged.exit_code == 0
-        assert sum(map(len, pieces_of(judged.files["results.json"]))) > count
+        assert sum(map(len, iter_chunks(judged.files["results.json"]))) > count
 
     return calls_in(judging)
 
@@ -94,7 +96,7 @@ def calls_in(work: Callable[[], None]) -> int:
         called += event in {"call", "c_call"}
 
     before = sys.getprofile()
-    hide([])  # and with that forget which texts were looked at before
+    hide_secrets([])  # and with that forget which texts were looked at before
     gc.collect()  # what earlier tests left must not end meanwhile: that would be counted too
     gc.disable()
     sys.setprofile(count_call)

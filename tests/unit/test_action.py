@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 
-from evalgate.action import report, run
+from evalgate.action import describe_bug, run
 from evalgate.adapters.github import WorkflowStep
 
 
@@ -24,7 +24,7 @@ def test_a_report_names_files_and_lines():
     try:
         raise ValueError("hidden")
     except ValueError as bug:
-        lines = report(bug)
+        lines = describe_bug(bug)
     assert lines[0].startswith("EvalGate has a bug: ValueError (evalgate ")
     assert "test_action.py:" in lines[1]
 

@@ -17,14 +17,14 @@ from pydantic import ValidationError
 
 from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field, full_model
 from evalgate.declarations.checking import UncertainValueError
-from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.suite.schema.suite_file import ProjectFile, SuiteFile
 
 ROOT = Path(__file__).resolve().parents[2]
 for room in (
     "suite.schema.approvals_file",
     "suite.schema.golden_file",
-    *{f"evaluators.kinds.{module}" for module, _ in KINDS.values()},
+    *{f"evaluators.kinds.{module}" for module, _ in BUILT_IN_TYPES.values()},
 ):
     import_module(f"evalgate.{room}")
 
@@ -147,7 +147,7 @@ class Outer(Closed):
     version: ClassVar[int] = 3
     words: list[str] = ["a"]  # noqa: RUF012  (each record gets a copy)
     other: Annotated[str | None, Field(alias="in")] = None
-    inner: Inner = Inner.unsaid()
+    inner: Inner = Inner.from_defaults()
     parts: dict[str, Inner] = Field(default_factory=dict, max_length=2)
     even: Annotated[int, AfterValidator(_even)] = 2
     text: Annotated[str, BeforeValidator(str.strip), Field(pattern="^[a-z]+$")] = "a"
@@ -173,15 +173,15 @@ def test_a_record_is_frozen_compared_copied_and_pickled() -> None:
 
 
 def test_defaults_are_shared_by_no_two_records() -> None:
-    one, other = Outer.unsaid(), Outer.model_validate({})
+    one, other = Outer.from_defaults(), Outer.model_validate({})
 
     one.words.append("b")
-    assert (other.words, Outer.unsaid().words) == (["a"], ["a"])
+    assert (other.words, Outer.from_defaults().words) == (["a"], ["a"])
     assert one.model_fields_set == set()
 
 
 def test_a_copy_takes_what_it_is_told() -> None:
-    made = Inner.unsaid().model_copy(update={"size": 5})
+    made = Inner.from_defaults().model_copy(update={"size": 5})
 
     assert (made.size, made.model_fields_set) == (5, {"size"})
 

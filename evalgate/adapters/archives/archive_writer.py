@@ -9,7 +9,7 @@ import orjson
 from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES
 from evalgate.adapters.archives.baseline_traces import BaselineTraceSpool
 from evalgate.models.results.document_names import STANDINGS_FILE
-from evalgate.models.run.chunks import pieces_of
+from evalgate.models.run.chunks import iter_chunks
 from evalgate.records import replace
 from evalgate.reporting.results.standings import dump_standings
 
@@ -29,17 +29,17 @@ def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
 
     spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open(_entry(RESULTS), "w") as member:
-            for piece in pieces_of(parts.results):
+        with archive.open(_build_entry(RESULTS), "w") as member:
+            for piece in iter_chunks(parts.results):
                 member.write(piece)
         standings = _standings(archive.getinfo(RESULTS), parts)
         if standings is not None:
-            archive.writestr(_entry(STANDINGS_FILE), standings)
-        archive.writestr(_entry(SUITES), parts.suites)
+            archive.writestr(_build_entry(STANDINGS_FILE), standings)
+        archive.writestr(_build_entry(SUITES), parts.suites)
         unpacked = sum(entry.file_size for entry in archive.infolist()) + limits.slack
         kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
         manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
-        archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+        archive.writestr(_build_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
     return left_out
 
 
@@ -58,7 +58,7 @@ def _write_traces(
         return 0, 0
     kept, unpacked, full = 0, 0, False
     left_out = spool.left_out
-    with archive.open(_entry(TRACES), "w") as member:
+    with archive.open(_build_entry(TRACES), "w") as member:
         for line in spool.lines():
             packed = archive.fp.tell() if archive.fp else 0
             unpacked += len(line)
@@ -71,7 +71,7 @@ def _write_traces(
     return kept, left_out
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _build_entry(name: str) -> zipfile.ZipInfo:
     import zipfile
 
     entry = zipfile.ZipInfo(name, _EPOCH)

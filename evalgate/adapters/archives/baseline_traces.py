@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import orjson
 
-from evalgate.errors import no_room
-from evalgate.measures.memory_limit import is_tight
-from evalgate.measures.redaction.redact import redact_value, without_hidden
-from evalgate.models.trace.trace_document import to_document
+from evalgate.errors import build_temp_folder_error
+from evalgate.measures.memory_limit import is_memory_low
+from evalgate.measures.redaction.redact import redact_value, remove_exact_secrets
+from evalgate.models.trace.trace_document import encode_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ class BaselineTraceSpool:
         try:
             self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
         except OSError as error:
-            raise no_room(error) from None
+            raise build_temp_folder_error(error) from None
         self._size = 0
         self._seen: set[tuple[str, int | None, int | None]] = set()
         self.left_out = 0
@@ -41,20 +41,20 @@ class BaselineTraceSpool:
     def add(self, trace: Trace) -> None:
         """Adds a trace; a trace that two suites read is added once."""
         if self._is_new(trace.source):
-            self._keep(line_of(trace))
+            self._append(encode_trace_line(trace))
 
-    def take(self, source: TraceLocation, line: bytes | None) -> None:
+    def add_line(self, source: TraceLocation, line: bytes | None) -> None:
         """Adds a line encoded elsewhere; None counts a trace that did not fit."""
         if self._is_new(source):
-            self._keep(line if line is None else without_hidden(line))
+            self._append(line if line is None else remove_exact_secrets(line))
 
     def _is_new(self, source: TraceLocation) -> bool:
-        place = (source.path, source.line, source.record)
-        is_new = place not in self._seen
-        self._seen.add(place)
+        key = (source.path, source.line, source.record)
+        is_new = key not in self._seen
+        self._seen.add(key)
         return is_new
 
-    def _keep(self, line: bytes | None) -> None:
+    def _append(self, line: bytes | None) -> None:
         if line is None or self.left_out or self._size + len(line) > self._limits.unpacked:
             self.left_out += 1  # and all later ones: only the end is left out
             return
@@ -62,7 +62,7 @@ class BaselineTraceSpool:
         try:
             self._file.write(line)
         except OSError as error:
-            raise no_room(error) from None
+            raise build_temp_folder_error(error) from None
 
     def lines(self) -> Iterator[bytes]:
         """The lines that were added, in order."""
@@ -74,11 +74,11 @@ class BaselineTraceSpool:
         self._file.close()
 
 
-def line_of(trace: Trace) -> bytes:
+def encode_trace_line(trace: Trace) -> bytes:
     """Encodes a trace as a line of a baseline, redacted."""
-    document = redact_value(to_document(trace))
-    if is_tight():
-        from evalgate.measures.values.json_stream import in_parts  # rarely needed
+    document = redact_value(encode_trace(trace))
+    if is_memory_low():
+        from evalgate.measures.values.json_stream import encode_in_parts  # rarely needed
 
-        return in_parts(document) + b"\n"
+        return encode_in_parts(document) + b"\n"
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

@@ -14,9 +14,9 @@ from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.models.results.document_names import BASELINE_SCHEMA, STANDINGS_FILE
-from evalgate.ports import Baseline, BaselineParts, EarlierBaseline
+from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
 from evalgate.records import replace
-from evalgate.reporting.results.results_json import load as load_results
+from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class BaselineZips:
         self._files = files
         self._limits = limits
 
-    def spool(self) -> TraceSpool:
+    def open_spool(self) -> TraceSpool:
         """A spool for the traces of a baseline that is being written."""
         from evalgate.adapters.archives.baseline_traces import (
             BaselineTraceSpool,  # only for runs that write a baseline
@@ -50,53 +50,53 @@ class BaselineZips:
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
         """Reads a `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port."""
-        content = self._content(path)
-        with _told(path):
-            archive = self._opened(content)
+        content = self._read(path)
+        with _add_path_to_errors(path):
+            archive = self._open_archive(content)
             if archive is None:
-                baseline = Baseline(load_results(content, whole=whole), None)
+                baseline = Baseline(load_results(content, with_assertions=whole), None)
             else:
-                manifest = _manifest(archive.read(MANIFEST))
-                baseline = Baseline(load_results(archive.read(RESULTS), whole=whole), manifest)
+                manifest = _parse_manifest(archive.read(MANIFEST))
+                baseline = Baseline(load_results(archive.read(RESULTS), with_assertions=whole), manifest)
         if baseline.results["summary"] is None:
-            raise _unfinished(path)
+            raise _unfinished_run_error(path)
         return baseline
 
-    def earlier(self, path: str, *, whole: bool = False) -> EarlierBaseline:
+    def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         """Reads as much of a baseline as a comparison needs; see the port."""
-        content = self._content(path)
-        with _told(path):
-            archive = self._opened(content)
+        content = self._read(path)
+        with _add_path_to_errors(path):
+            archive = self._open_archive(content)
             if archive is None:
-                baseline = EarlierBaseline(_run_of(content, whole=whole), None)
+                baseline = ComparableBaseline(_run_from_results(content, whole=whole), None)
             else:
-                manifest = _manifest(archive.read(MANIFEST))
-                baseline = EarlierBaseline(_run_in(archive, whole=whole), manifest)
+                manifest = _parse_manifest(archive.read(MANIFEST))
+                baseline = ComparableBaseline(_run_from_archive(archive, whole=whole), manifest)
         if baseline.run.summary is None:
-            raise _unfinished(path)
+            raise _unfinished_run_error(path)
         return baseline
 
-    def traces(self, path: str) -> Iterator[bytes]:
+    def read_traces(self, path: str) -> Iterator[bytes]:
         """Yields the lines of a baseline's traces; see the port."""
-        content = self._content(path)
-        with _told(path):
-            archive = self._opened(content)
+        content = self._read(path)
+        with _add_path_to_errors(path):
+            archive = self._open_archive(content)
             if archive is not None and TRACES in archive.names():
                 yield from archive.lines(TRACES)
 
-    def suites(self, path: str) -> bytes | None:
+    def read_suites(self, path: str) -> bytes | None:
         """The suites that a `baseline.zip` holds; see the port."""
-        content = self._content(path)
-        with _told(path):
-            archive = self._opened(content)
+        content = self._read(path)
+        with _add_path_to_errors(path):
+            archive = self._open_archive(content)
             if archive is None or SUITES not in archive.names():
                 return None
             return archive.read(SUITES, MAX_SUITES)
 
-    def _content(self, path: str) -> bytes:
+    def _read(self, path: str) -> bytes:
         return self._files.read(path, self._limits.packed, what="baseline")
 
-    def _opened(self, content: bytes) -> SafeZip | None:
+    def _open_archive(self, content: bytes) -> SafeZip | None:
         """The archive, None if the file is no zip."""
         if content[:2] != b"PK":
             return None
@@ -107,10 +107,10 @@ class BaselineZips:
 
     def create(self, folder: str, path: str) -> Sequence[Problem]:
         """Builds a baseline from the output folder of a run; returns warnings about missing parts."""
-        made, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
+        existing, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
         finished = self.load(results).results if self._files.expand(results, ".") else None
-        if self._files.expand(made, ".") and finished in (None, self.load(made).results):
-            _save(path, self._files.read(made, self._limits.packed, what="baseline"))
+        if self._files.expand(existing, ".") and finished in (None, self.load(existing).results):
+            _write_file(path, self._files.read(existing, self._limits.packed, what="baseline"))
             return []
         if finished is None:
             raise SettingError(Problem(f"{folder} holds no results.json", None, HOW_TO_FINISH))
@@ -123,13 +123,13 @@ class BaselineZips:
 
         content = self._files.read(results, self._limits.packed, what="results")
         parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
-        said = self.write(path, parts)
-        lack = Problem(
+        warnings = self.write(path, parts)
+        missing_parts = Problem(
             f"{folder} has no {NESTED} of this run: traces and suites are left out of {path}",
             None,
             HOW_TO_KEEP,
         )
-        return [lack, *said]
+        return [missing_parts, *warnings]
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
         """Writes the archive, deterministically; returns a warning about traces that were left out."""
@@ -149,7 +149,7 @@ class BaselineZips:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _add_path_to_errors(path: str) -> Iterator[None]:
     """Names the baseline's path in errors about its content."""
     try:
         yield
@@ -162,15 +162,15 @@ def _told(path: str) -> Iterator[None]:
         raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
 
 
-def _unfinished(path: str) -> SettingError:
+def _unfinished_run_error(path: str) -> SettingError:
     return SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
 
 
-def _run_in(archive: SafeZip, *, whole: bool) -> BaselineRun:
+def _run_from_archive(archive: SafeZip, *, whole: bool) -> BaselineRun:
     """The run in an archive, from its standings if it has them and they are enough."""
-    size, crc = archive.identity(RESULTS)
+    size, crc = archive.size_and_crc(RESULTS)
     if whole or STANDINGS_FILE not in archive.names():
-        return _run_of(archive.read(RESULTS), whole=whole)
+        return _run_from_results(archive.read(RESULTS), whole=whole)
     from evalgate.models.comparison.baseline_run import build_baseline_run
     from evalgate.reporting.results.standings import MAX_BYTES, load_standings
 
@@ -180,11 +180,13 @@ def _run_in(archive: SafeZip, *, whole: bool) -> BaselineRun:
     )
 
 
-def _run_of(results: bytes, *, whole: bool) -> BaselineRun:
+def _run_from_results(results: bytes, *, whole: bool) -> BaselineRun:
     """The run in a `results.json`; its document is dropped unless `whole`."""
-    from evalgate.reporting.results.standings import earlier_of
+    from evalgate.reporting.results.standings import build_baseline_from_results
 
-    run = earlier_of(load_results(results, whole=False), _fingerprint(len(results), crc32(results)))
+    run = build_baseline_from_results(
+        load_results(results, with_assertions=False), _fingerprint(len(results), crc32(results))
+    )
     return run if whole else replace(run, document=None)
 
 
@@ -192,14 +194,14 @@ def _fingerprint(size: int, crc: int) -> str:
     return f"{size}-{crc:08x}"
 
 
-def _save(path: str, content: bytes) -> None:
+def _write_file(path: str, content: bytes) -> None:
     try:
         Path(path).write_bytes(content)
     except OSError as error:
         raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
 
 
-def _manifest(content: bytes) -> dict[str, Any]:
+def _parse_manifest(content: bytes) -> dict[str, Any]:
     if len(content) > MAX_MANIFEST:
         raise SettingError(f"its manifest.json is larger than {MAX_MANIFEST:,} bytes")
     try:

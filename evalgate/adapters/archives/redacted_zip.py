@@ -7,64 +7,64 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import JudgeCrashed
-from evalgate.measures.redaction.redact import without_hidden
+from evalgate.measures.redaction.redact import remove_exact_secrets
 from evalgate.models.results.document_names import STANDINGS_FILE
 
 if TYPE_CHECKING:
     import zipfile
     from collections.abc import Iterator
 
-LARGEST = 80_000_000
+MAX_PACKED = 80_000_000
 MAX_UNPACKED = 300_000_000
 """Bytes, somewhat more than the limit of a baseline."""
 
 
-def without_secrets(handle: int) -> int:
+def redact_archive(handle: int) -> int:
     """The same open file if it holds no secret, otherwise a redacted copy; JudgeCrashed if it is no zip."""
     with os.fdopen(os.dup(handle), "rb") as stream:
-        content = stream.read(LARGEST + 1)
+        content = stream.read(MAX_PACKED + 1)
     os.lseek(handle, 0, os.SEEK_SET)
-    if len(content) > LARGEST:
+    if len(content) > MAX_PACKED:
         raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is too large"])
     try:
-        if all(line == clean for _, line, clean in _lines(content)):
+        if all(line == clean for _, line, clean in _redacted_lines(content)):
             return handle
-        cleaned = _written_anew(content)
+        cleaned = _rewrite_archive(content)
     except ZipRefusedError:
         raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is none"]) from None
     os.close(handle)
     return cleaned
 
 
-def _lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
+def _redacted_lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """Yields for each line of each member: the member's name, the line, and the redacted line."""
     archive = SafeZip(content, MAX_UNPACKED)
     for name in filter(None, archive.names()):
         for line in archive.lines(name):
-            yield name, line, without_hidden(line)
+            yield name, line, remove_exact_secrets(line)
 
 
-def _written_anew(content: bytes) -> int:
+def _rewrite_archive(content: bytes) -> int:
     """Copies the archive without secrets, and without standings, which no longer match the results."""
     import tempfile
     import zipfile
     from itertools import groupby
 
-    with tempfile.TemporaryFile() as place:
-        with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, lines in groupby(_lines(content), key=lambda found: found[0]):
+    with tempfile.TemporaryFile() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, lines in groupby(_redacted_lines(content), key=lambda found: found[0]):
                 if name == STANDINGS_FILE:
                     continue
-                with archive.open(_entry(name), "w") as member:
+                with archive.open(_build_entry(name), "w") as member:
                     for _, _, clean in lines:
                         member.write(clean)
-        place.flush()
-        handle = os.dup(place.fileno())
+        file.flush()
+        handle = os.dup(file.fileno())
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _build_entry(name: str) -> zipfile.ZipInfo:
     import zipfile
 
     entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))

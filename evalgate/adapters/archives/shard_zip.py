@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Files, FoundFile
 
 NAME = "shard.zip"
-HEAD, FOUND, TRACES = "shard.json", "found.jsonl", "traces.jsonl"
+HEAD, BATCHES, TRACES = "shard.json", "found.jsonl", "traces.jsonl"
 MAX_PACKED, MAX_UNPACKED = 512_000_000, 4_000_000_000
 MAX_HEAD, MAX_LINE = 16_000_000, 64_000_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -31,13 +31,13 @@ class ShardWriter:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._found: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
-        self._lines: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
+        self._batches: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
+        self._traces: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
 
-    def add(self, found: bytes, lines: Sequence[bytes]) -> None:
+    def add(self, batch: bytes, trace_lines: Sequence[bytes]) -> None:
         """Adds one batch, and its traces for a baseline."""
-        self._found.write(found)
-        self._lines.writelines(lines)
+        self._batches.write(batch)
+        self._traces.writelines(trace_lines)
 
     def finish(self, head: ShardHead) -> None:
         """Writes the shard, atomically."""
@@ -45,10 +45,10 @@ class ShardWriter:
         try:
             draft.unlink(missing_ok=True)
             with zipfile.ZipFile(draft, "x", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(_entry(HEAD), head.model_dump_json(by_alias=True))
-                for name, content in ((FOUND, self._found), (TRACES, self._lines)):
+                archive.writestr(_build_entry(HEAD), head.model_dump_json(by_alias=True))
+                for name, content in ((BATCHES, self._batches), (TRACES, self._traces)):
                     content.seek(0)
-                    with archive.open(_entry(name), "w", force_zip64=True) as member:
+                    with archive.open(_build_entry(name), "w", force_zip64=True) as member:
                         shutil.copyfileobj(content, member, 1 << 20)
             draft.replace(self._path)
         except OSError as error:
@@ -58,8 +58,8 @@ class ShardWriter:
 
     def close(self) -> None:
         """Deletes the temporary files."""
-        self._found.close()
-        self._lines.close()
+        self._batches.close()
+        self._traces.close()
 
 
 class ShardReader:
@@ -68,7 +68,7 @@ class ShardReader:
     def __init__(self, files: Files) -> None:
         self._files = files
 
-    def open(self, patterns: Sequence[str]) -> Sequence[Read]:
+    def open(self, patterns: Sequence[str]) -> Sequence[ZippedShard]:
         """Opens the shards that files, folders or globs name; raises SettingError for one that finds none."""
         found: dict[str, FoundFile] = {}
         for pattern in patterns:
@@ -77,48 +77,48 @@ class ShardReader:
                 hint = f"name the {NAME} files that `evalgate run --shard` left, or a folder of them"
                 raise SettingError(Problem(f"no shard at {pattern!r}", None, hint))
             found.update((each.real, each) for each in matches)
-        return [self._read(each) for each in sorted(found.values())]
+        return [self._open_shard(each) for each in sorted(found.values())]
 
-    def _read(self, file: FoundFile) -> Read:
+    def _open_shard(self, file: FoundFile) -> ZippedShard:
         content = self._files.read(file.real, MAX_PACKED, what="shard")
         try:
             archive = SafeZip(content, MAX_UNPACKED)
             head = ShardHead.model_validate_json(archive.read(HEAD, MAX_HEAD))
         except ZipRefusedError as error:
-            raise damaged(file.path, str(error)) from None
+            raise damaged_shard_error(file.path, str(error)) from None
         except ValidationError:
-            raise damaged(file.path, f"its {HEAD} is not as this version writes it") from None
-        return Read(file.path, archive, head)
+            raise damaged_shard_error(file.path, f"its {HEAD} is not as this version writes it") from None
+        return ZippedShard(file.path, archive, head)
 
 
-class Read:
+class ZippedShard:
     """A shard read from a zip; implements `OpenShard`."""
 
     def __init__(self, path: str, archive: SafeZip, head: ShardHead) -> None:
         self.path, self.head = path, head
         self._archive = archive
 
-    def found(self) -> Iterator[bytes]:
+    def read_batches(self) -> Iterator[bytes]:
         """Yields one line per batch."""
-        return self._of(FOUND)
+        return self._member_lines(BATCHES)
 
-    def lines(self) -> Iterator[bytes]:
+    def read_traces(self) -> Iterator[bytes]:
         """Yields the traces for a baseline, one per line."""
-        return self._of(TRACES)
+        return self._member_lines(TRACES)
 
-    def _of(self, name: str) -> Iterator[bytes]:
+    def _member_lines(self, name: str) -> Iterator[bytes]:
         try:
             yield from self._archive.lines(name, MAX_LINE)
         except ZipRefusedError as error:
-            raise damaged(self.path, str(error)) from None
+            raise damaged_shard_error(self.path, str(error)) from None
 
 
-def damaged(path: str, reason: str) -> SettingError:
+def damaged_shard_error(path: str, reason: str) -> SettingError:
     """The error for an invalid shard."""
     return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(path)))
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _build_entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 3

@@ -16,15 +16,15 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-HOW = "install evalgate-action[dask] here, and the same version on its workers"
+HINT = "install evalgate-action[dask] here, and the same version on its workers"
 PRICES = "genai-prices"
 RETRIES = 2
 """How often the cluster retries a batch after its worker was lost."""
-PATIENCE = "10s"
+CONNECT_TIMEOUT = "10s"
 _judges: dict[str, Callable[[Any], bytes]] = {}
 
 
-class Cluster:
+class DaskCluster:
     """A Dask cluster, used through `concurrent.futures`; implements `Engine`.
 
     The judge is sent once to each worker; if a worker is lost, the cluster recreates it. `plugins` are local
@@ -45,8 +45,8 @@ class Cluster:
             import cloudpickle
             import distributed
         except ImportError:
-            raise SettingError(Problem("--engine dask needs more than is installed", None, HOW)) from None
-        self._client = self._joined(distributed)
+            raise SettingError(Problem("--engine dask needs more than is installed", None, HINT)) from None
+        self._client = self._connect(distributed)
         self.workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
         self._check_versions()
         for name in self._plugins:
@@ -54,12 +54,12 @@ class Cluster:
         content = cloudpickle.dumps(work)
         key = hashlib.sha256(content).hexdigest()
         # A task instead of scattered data: the cluster can recreate it wherever it was lost.
-        self._judge = self._client.submit(_kept, content, key=f"evalgate-judge-{key}", pure=False)
+        self._judge = self._client.submit(_return_bytes, content, key=f"evalgate-judge-{key}", pure=False)
         self._executor = self._client.get_executor(pure=False, retries=RETRIES)
 
     def submit(self, task: Any) -> DaskFuture:
         """Submits a task."""
-        return DaskFuture(self._executor.submit(judge_there, self._judge, pickle.dumps(task)))
+        return DaskFuture(self._executor.submit(judge_on_worker, self._judge, pickle.dumps(task)))
 
     def close(self) -> None:
         """Disconnects from the cluster; stops a local one."""
@@ -70,13 +70,13 @@ class Cluster:
                 each.close()
         self._executor = self._client = self._cluster = None
 
-    def _joined(self, distributed: Any) -> Any:
+    def _connect(self, distributed: Any) -> Any:
         try:
             if self._scheduler is None:
                 self._cluster = distributed.LocalCluster(
                     n_workers=self._jobs, threads_per_worker=1, dashboard_address=None
                 )
-            return distributed.Client(self._cluster or self._scheduler, timeout=PATIENCE)
+            return distributed.Client(self._cluster or self._scheduler, timeout=CONNECT_TIMEOUT)
         except (OSError, ValueError, TimeoutError) as error:
             where = self._scheduler or "a cluster of this machine"
             message = f"the Dask scheduler can't be reached: {where} ({type(error).__name__})"
@@ -84,11 +84,11 @@ class Cluster:
 
     def _check_versions(self) -> None:
         """Requires the same versions on all workers: another one could judge differently, or fail."""
-        here = version_here()
-        for worker, there in self._client.run(version_here).items():
-            if there != here:
-                message = f"the Dask worker {worker} has {there}, this is {here}"
-                raise SettingError(Problem(message, None, HOW))
+        local_version = describe_version()
+        for worker, worker_version in self._client.run(describe_version).items():
+            if worker_version != local_version:
+                message = f"the Dask worker {worker} has {worker_version}, this is {local_version}"
+                raise SettingError(Problem(message, None, HINT))
 
 
 class DaskFuture:
@@ -108,28 +108,28 @@ class DaskFuture:
         return answer
 
 
-def version_here() -> str:
+def describe_version() -> str:
     """The versions that must be equal on this machine and all workers."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return f"EvalGate {__version__} on Python {python}, {_prices()}"
+    return f"EvalGate {__version__} on Python {python}, {_describe_price_list()}"
 
 
-def _prices() -> str:
+def _describe_price_list() -> str:
     try:
         return f"{PRICES} {version(PRICES)}"
     except PackageNotFoundError:
         return f"no {PRICES}"
 
 
-def judge_there(judge: bytes, task: bytes) -> bytes:
+def judge_on_worker(pickled_judge: bytes, task: bytes) -> bytes:
     """Judges a task on a worker; the judge is unpickled once per process."""
-    key = hashlib.sha256(judge).hexdigest()
+    key = hashlib.sha256(pickled_judge).hexdigest()
     if key not in _judges:
         _judges.clear()
-        _judges[key] = pickle.loads(judge)  # noqa: S301  (from the parent process)
+        _judges[key] = pickle.loads(pickled_judge)  # noqa: S301  (from the parent process)
     return _judges[key](pickle.loads(task))  # noqa: S301  (the same)
 
 
-def _kept(content: bytes) -> bytes:
+def _return_bytes(content: bytes) -> bytes:
     """Returns the judge's bytes, so that the cluster holds them as a task result."""
     return content

@@ -14,21 +14,21 @@ class InProcessEngine:
     workers = 1
 
     def __init__(self) -> None:
-        self._work: Callable[[Any], bytes] = _nothing
+        self._work: Callable[[Any], bytes] = _no_work
 
     def begin(self, work: Callable[[Any], bytes]) -> None:
         """Sets the function that judges a task."""
         self._work = work
 
-    def submit(self, task: Any) -> Later:
+    def submit(self, task: Any) -> DeferredResult:
         """Returns a result that runs the task when it is requested."""
-        return Later(self._work, task)
+        return DeferredResult(self._work, task)
 
     def close(self) -> None:
         """Does nothing: there are no workers."""
 
 
-class Later:
+class DeferredResult:
     """A task that runs when its result is requested; implements `PendingResult`."""
 
     def __init__(self, work: Callable[[Any], bytes], task: Any) -> None:
@@ -39,5 +39,5 @@ class Later:
         return self._work(self._task)
 
 
-def _nothing(_: Any) -> bytes:
+def _no_work(_: Any) -> bytes:
     return b""

@@ -33,7 +33,7 @@ class ProcessPool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._work: Work | None = None
-        self._crew: list[_Worker] = []
+        self._processes: list[_Worker] = []
         self._waiting: deque[_Ticket] = deque()
         self._alarm = _Alarm()
 
@@ -44,7 +44,7 @@ class ProcessPool:
         gc.collect()
         gc.freeze()  # a garbage collection in a worker would otherwise copy this memory
         for _ in range(self.workers):
-            self._crew.append(self._hired())  # one by one: each closes the pipes of earlier ones
+            self._processes.append(self._spawn())  # one by one: each closes the pipes of earlier ones
 
     def submit(self, task: Any) -> _Ticket:
         """Submits a task."""
@@ -55,8 +55,8 @@ class ProcessPool:
 
     def close(self) -> None:
         """Kills the workers, also busy ones."""
-        crew, self._crew = self._crew, []
-        for worker in crew:
+        processes, self._processes = self._processes, []
+        for worker in processes:
             worker.end()
         self._alarm.unset()
         gc.unfreeze()
@@ -64,7 +64,7 @@ class ProcessPool:
     def wait_for(self, ticket: _Ticket) -> None:
         """Reads answers of workers until the ticket has its answer."""
         while not ticket.is_done:
-            watched: list[Any] = [*self._crew, *self._alarm.ends[:1]]
+            watched: list[Any] = [*self._processes, *self._alarm.ends[:1]]
             ready, _, _ = select.select(watched, [], [])
             self._alarm.look()
             for worker in ready:
@@ -75,7 +75,7 @@ class ProcessPool:
     def _hand_out(self) -> None:
         """Gives every worker one task, and a second one if it fits into the pipe."""
         for most in (1, 2):
-            for worker in self._crew:
+            for worker in self._processes:
                 if not self._waiting:
                     return
                 if len(worker.tickets) < most and (most == 1 or len(self._waiting[0].task) < SMALL):
@@ -85,19 +85,19 @@ class ProcessPool:
         for answer in worker.inbox.read():
             worker.tickets.popleft().answer = answer
         if worker.inbox.is_closed:
-            self._crew.remove(worker)
+            self._processes.remove(worker)
             how = worker.end()
             if worker.tickets:
                 worker.tickets.popleft().lost = how
             self._waiting.extendleft(reversed(worker.tickets))  # tasks it had not begun
-            self._crew.append(self._hired())
+            self._processes.append(self._spawn())
 
-    def _hired(self) -> _Worker:
+    def _spawn(self) -> _Worker:
         tasks, answers = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
             self._alarm.unset()
-            others = [end for worker in self._crew for end in (worker.tasks, worker.answers)]
+            others = [end for worker in self._processes for end in (worker.tasks, worker.answers)]
             _serve(self._work, tasks, answers, others)
         os.close(tasks[0])
         os.close(answers[1])
@@ -138,8 +138,8 @@ class _Alarm:
 
 
 class _Ticket:
-    def __init__(self, crew: ProcessPool, task: bytes) -> None:
-        self._crew = crew
+    def __init__(self, pool: ProcessPool, task: bytes) -> None:
+        self._pool = pool
         self.task = task
         self.answer: bytes | None = None
         self.lost: str | None = None
@@ -150,7 +150,7 @@ class _Ticket:
 
     def result(self) -> bytes:
         """Waits for the answer. Raises WorkerLostError if the worker died."""
-        self._crew.wait_for(self)
+        self._pool.wait_for(self)
         if self.answer is None:
             raise WorkerLostError(self.lost)
         answer, self.answer = self.answer, b""

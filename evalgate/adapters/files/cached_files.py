@@ -18,7 +18,7 @@ class CachedFiles:
         self._found: dict[tuple[str, str], Sequence[FoundFile]] = {}
         self._sizes: dict[str, int] = {}
         self._read = 0
-        self._here: tuple[str, BinaryIO] | None = None
+        self._current: tuple[str, BinaryIO] | None = None
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
         """The matching regular files, as first found."""
@@ -29,24 +29,24 @@ class CachedFiles:
 
     def open(self, file: FoundFile) -> BinaryIO:
         """Opens the file as a byte stream."""
-        if self._here is not None and self._here[0] != file.real:
-            self._read += self._sizes.get(self._here[0], 0)
+        if self._current is not None and self._current[0] != file.real:
+            self._read += self._sizes.get(self._current[0], 0)
         stream = self._files.open(file)
-        self._here = file.real, stream
+        self._current = file.real, stream
         return stream
 
-    def share(self) -> float | None:
+    def read_fraction(self) -> float | None:
         """The fraction of the found bytes that has been read, None before the first read."""
         for found in self._found.values():
             for file in found:
                 if file.real not in self._sizes:
                     self._sizes[file.real] = self._files.size(file)
-        whole = sum(self._sizes.values())
-        if not whole or self._here is None:
+        total = sum(self._sizes.values())
+        if not total or self._current is None:
             return None
-        name, stream = self._here
-        here = self._sizes.get(name, 0) if stream.closed else stream.tell()
-        return min(1.0, (self._read + here) / whole)
+        name, stream = self._current
+        current_bytes = self._sizes.get(name, 0) if stream.closed else stream.tell()
+        return min(1.0, (self._read + current_bytes) / total)
 
     def size(self, file: FoundFile) -> int:
         """The file's size on disk in bytes."""

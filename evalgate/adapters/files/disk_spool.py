@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from evalgate.errors import no_room
+from evalgate.errors import build_temp_folder_error
 
 IN_MEMORY = 4 << 20
 BLOCK = 1 << 18
@@ -44,7 +44,7 @@ class DiskSpool:
         return os.pread(self._handle, size, start)
 
     @staticmethod
-    def _opened() -> int:
+    def _open_file() -> int:
         import tempfile  # rarely needed
 
         with tempfile.TemporaryFile() as file:
@@ -52,11 +52,11 @@ class DiskSpool:
 
     def _write(self) -> None:
         try:
-            handle = self._handle = self._opened() if self._handle is None else self._handle
+            handle = self._handle = self._open_file() if self._handle is None else self._handle
             left = memoryview(self._recent)
             while left:
                 left = left[os.write(handle, left) :]
         except OSError as error:
-            raise no_room(error) from None
+            raise build_temp_folder_error(error) from None
         self._written += len(self._recent)
         self._recent = bytearray()

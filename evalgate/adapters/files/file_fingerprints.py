@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 500_000_000
 BLOCK = 1 << 20
-HOW_TO_WATCH = "globs start from the working folder"
+GLOB_HINT = "globs start from the working folder"
 
 
 class FileFingerprints:
@@ -25,29 +25,29 @@ class FileFingerprints:
 
     def __init__(self, files: Files, max_bytes: int = MAX_BYTES) -> None:
         self._files = files
-        self._left = max_bytes
+        self._bytes_left = max_bytes
         self._max_bytes = max_bytes
 
-    def of(self, globs: Sequence[str]) -> str:
+    def compute_fingerprint(self, globs: Sequence[str]) -> str:
         """The fingerprint of the matching files; raises InvalidInput, also for a glob without a match."""
-        self._left = self._max_bytes
+        self._bytes_left = self._max_bytes
         found: dict[str, FoundFile] = {}
         for pattern in globs:
             matches = self._files.expand(pattern, ".")
             if not matches:
-                raise SettingError(Problem(f"no file matches {pattern!r}", None, HOW_TO_WATCH))
+                raise SettingError(Problem(f"no file matches {pattern!r}", None, GLOB_HINT))
             found.update((file.path, file) for file in matches)
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in sorted(found):
-            whole.update(f"{self._digest(found[path])}  {path}\n".encode())
-        return whole.hexdigest()
+            digest.update(f"{self._digest(found[path])}  {path}\n".encode())
+        return digest.hexdigest()
 
     def _digest(self, file: FoundFile) -> str:
         digest = hashlib.sha256()
         with self._files.open(file) as stream:
             while block := stream.read(BLOCK):
-                self._left -= len(block)
-                if self._left < 0:
+                self._bytes_left -= len(block)
+                if self._bytes_left < 0:
                     raise OverLimit(f"the watched files are larger than {self._max_bytes:,} bytes")
                 digest.update(block)
         return digest.hexdigest()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.errors import SettingError
-from evalgate.models.approvals.approval import FILE, MOST_BYTES, ApprovalFile
+from evalgate.models.approvals.approval import FILE, MAX_BYTES, ApprovalFile
 
 if TYPE_CHECKING:
     from evalgate.ports import Files
@@ -22,7 +22,7 @@ class LocalApprovals:
         """The file, None if it does not exist; raises InvalidInput."""
         if not self._files.expand(FILE, "."):
             return None
-        return ApprovalFile(FILE, self._files.read(FILE, MOST_BYTES, what="the file of approvals"))
+        return ApprovalFile(FILE, self._files.read(FILE, MAX_BYTES, what="the file of approvals"))
 
 
 class LocalApprovalsFile:
@@ -31,7 +31,7 @@ class LocalApprovalsFile:
     def __init__(self, folder: str) -> None:
         self._target = Path(folder) / FILE
 
-    def replace(self, before: bytes | None, content: bytes) -> None:
+    def replace(self, expected: bytes | None, content: bytes) -> None:
         """Writes the file if its content is still `expected` (None: it did not exist).
 
         Raises SettingError if it changed, or if writing fails.
@@ -42,8 +42,8 @@ class LocalApprovalsFile:
             draft.unlink(missing_ok=True)
             with draft.open("xb") as stream:
                 stream.write(content)
-            now = target.read_bytes() if target.exists() else None
-            if now != before:
+            current = target.read_bytes() if target.exists() else None
+            if current != expected:
                 draft.unlink()
                 raise SettingError(f"{FILE} was changed meanwhile: try again")
             if target.exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from evalgate.errors import Problem, RefusedPath, SettingError
-from evalgate.models.run.chunks import pieces_of
+from evalgate.models.run.chunks import iter_chunks
 
 if TYPE_CHECKING:
     from evalgate.models.run.chunks import Content
@@ -28,12 +28,12 @@ class OutputFolder:
         self._shown = folder
         self._owner = None if root is None else _owner_of(root)
         if root is not None:
-            self._stay_inside(_absolute(Path(root)))
+            self._require_inside(_absolute(Path(root)))
 
     def path(self, name: str) -> str:
         """The path of a file; creates its folder."""
         try:
-            self._make()
+            self._make_folder()
         except OSError as error:
             raise self._refusal(name, error) from None
         return str(self._folder / name)
@@ -42,27 +42,27 @@ class OutputFolder:
         """Writes one file; a reader sees the old content or the new, never a part."""
         target, draft = self._folder / name, self._folder / f".{name}.part"
         try:
-            self._make()
+            self._make_folder()
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
-                stream.writelines(pieces_of(content))
-            _hand_over(draft, self._owner)
+                stream.writelines(iter_chunks(content))
+            _change_owner(draft, self._owner)
             draft.replace(target)
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
             raise self._refusal(name, error) from None
 
-    def take(self, name: str, handle: int) -> None:
+    def copy_from_handle(self, name: str, handle: int) -> None:
         """Copies an open file to a file of that name, and closes it."""
         target, draft = self._folder / name, self._folder / f".{name}.part"
         try:
-            self._make()
+            self._make_folder()
             draft.unlink(missing_ok=True)
             with os.fdopen(handle, "rb") as source, draft.open("xb") as stream:
                 while block := source.read(BLOCK):
                     stream.write(block)
-            _hand_over(draft, self._owner)
+            _change_owner(draft, self._owner)
             draft.replace(target)
         except OSError as error:
             raise self._refusal(name, error) from None
@@ -78,17 +78,17 @@ class OutputFolder:
         reason = f"can't write {self._shown}/{name}: {error.strerror or 'the system refused'}"
         return SettingError(Problem(reason, None, "name another folder with --output-dir"))
 
-    def _make(self) -> None:
+    def _make_folder(self) -> None:
         if self._folder.is_dir():
             return
         self._folder.mkdir(parents=True)
         # Results are not to be committed: a new output folder ignores itself.
         ignore = self._folder / ".gitignore"
         ignore.write_text("*\n", encoding="utf-8")
-        _hand_over(self._folder, self._owner)
-        _hand_over(ignore, self._owner)
+        _change_owner(self._folder, self._owner)
+        _change_owner(ignore, self._owner)
 
-    def _stay_inside(self, root: Path) -> None:
+    def _require_inside(self, root: Path) -> None:
         absolute = _absolute(self._folder)
         if not absolute.is_relative_to(root) or absolute == root:
             raise RefusedPath(f"the output folder {self._shown!r} does not lie below the workspace")
@@ -122,7 +122,7 @@ class NamedFile:
             self._target.parent.mkdir(parents=True, exist_ok=True)
             self._target.write_bytes(content)
             for each in (self._target, *new):
-                _hand_over(each, self._owner)
+                _change_owner(each, self._owner)
         except OSError as error:
             raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None
 
@@ -172,7 +172,7 @@ def _owner_of(root: str) -> tuple[int, int] | None:
     return found.st_uid, found.st_gid
 
 
-def _hand_over(path: Path, owner: tuple[int, int] | None) -> None:
+def _change_owner(path: Path, owner: tuple[int, int] | None) -> None:
     if owner is not None:
         os.chown(path, *owner, follow_symlinks=False)
 

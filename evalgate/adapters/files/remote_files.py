@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 URL = "://"
 MAX_ENTRIES = 1_000_000
-HOW = "install evalgate-action[dask], and what fsspec needs for this kind of URL (s3fs, gcsfs, ...)"
+HINT = "install evalgate-action[dask], and what fsspec needs for this kind of URL (s3fs, gcsfs, ...)"
 
 
 class RemoteFiles:
     """Local files and, by URL, remote ones; implements `Files`. Only for a shell, where users are trusted."""
 
-    def __init__(self, here: Files) -> None:
-        self._here = here
+    def __init__(self, local_files: Files) -> None:
+        self._local_files = local_files
         self._sizes: dict[str, int] = {}
 
     def expand(self, pattern: str, base: str) -> Sequence[FoundFile]:
         """The matching files, sorted by path."""
         if URL not in pattern:
-            return self._here.expand(pattern, base)
+            return self._local_files.expand(pattern, base)
         scheme, _, rest = pattern.partition(URL)
         store = self._store(scheme, pattern)
         try:
-            pattern_here = f"{rest.rstrip('/')}/**" if store.isdir(rest) else rest
-            found = store.glob(pattern_here, detail=True)
+            glob_pattern = f"{rest.rstrip('/')}/**" if store.isdir(rest) else rest
+            found = store.glob(glob_pattern, detail=True)
         except Exception as error:  # noqa: BLE001  (each file system raises other errors)
-            raise _unreadable(pattern, error) from None
+            raise _unreadable_error(pattern, error) from None
         if len(found) > MAX_ENTRIES:
             raise OverLimit(Problem(f"more than {MAX_ENTRIES:,} files", Location(pattern)))
         files = []
@@ -42,26 +42,26 @@ class RemoteFiles:
             if details.get("type") == "file":
                 url = f"{scheme}{URL}{name}"
                 self._sizes[url] = int(details.get("size") or 0)
-                files.append(FoundFile(url, _below(name, _fixed_part(pattern_here)), url))
+                files.append(FoundFile(url, _relative_path(name, _fixed_part(glob_pattern)), url))
         return sorted(files)
 
     def open(self, file: FoundFile) -> BinaryIO:
         """Opens the file as a byte stream."""
         scheme, mark, rest = file.real.partition(URL)
         if not mark:
-            return self._here.open(file)
+            return self._local_files.open(file)
         try:
             return cast("BinaryIO", self._store(scheme, file.path).open(rest, "rb"))
         except Exception as error:  # noqa: BLE001  (each file system raises other errors)
-            raise _unreadable(file.path, error) from None
+            raise _unreadable_error(file.path, error) from None
 
     def size(self, file: FoundFile) -> int:
         """The file's size in bytes; of a remote file, the size when it was found."""
-        return self._sizes.get(file.real, 0) if URL in file.real else self._here.size(file)
+        return self._sizes.get(file.real, 0) if URL in file.real else self._local_files.size(file)
 
     def read(self, path: str, limit: int, *, what: str) -> bytes:
         """Reads a whole local file."""
-        return self._here.read(path, limit, what=what)
+        return self._local_files.read(path, limit, what=what)
 
     def _store(self, scheme: str, shown: str) -> Any:
         try:
@@ -69,9 +69,9 @@ class RemoteFiles:
 
             return fsspec.filesystem(scheme)
         except (ImportError, ValueError):
-            raise SettingError(Problem(f"{scheme}:// can't be read here", Location(shown), HOW)) from None
+            raise SettingError(Problem(f"{scheme}:// can't be read here", Location(shown), HINT)) from None
         except Exception as error:  # noqa: BLE001  (each file system raises other errors)
-            raise _unreadable(shown, error) from None
+            raise _unreadable_error(shown, error) from None
 
 
 def _fixed_part(path: str) -> str:
@@ -81,11 +81,11 @@ def _fixed_part(path: str) -> str:
     return "/".join(folders[:first])
 
 
-def _below(name: str, fixed: str) -> str:
+def _relative_path(name: str, fixed: str) -> str:
     inside = name.lstrip("/").removeprefix(fixed.lstrip("/"))
     return inside.lstrip("/") or name.rpartition("/")[2]
 
 
-def _unreadable(shown: str, error: Exception) -> RefusedPath:
+def _unreadable_error(shown: str, error: Exception) -> RefusedPath:
     """The error for a failed read. Names only the type: the message may hold credentials."""
     return RefusedPath(Problem(f"this can't be read ({type(error).__name__})", Location(shown)))

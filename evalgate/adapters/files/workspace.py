@@ -8,7 +8,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
-from evalgate.adapters.files.workspace_walk import Glob, Walk, refused_link
+from evalgate.adapters.files.workspace_walk import Glob, Walk, link_error
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, RefusedPath, SettingError
 from evalgate.ports import FoundFile
 
@@ -35,12 +35,12 @@ class Workspace:
         cwd: str,
         *,
         max_entries: int = MAX_ENTRIES,
-        reading: Callable[[str], None] = lambda _: None,
+        on_open: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._root = None if root is None else os.path.realpath(root)
         self._cwd = os.path.realpath(cwd)
         self._max_entries = max_entries
-        self._reading = reading  # called with each file that is opened
+        self._on_open = on_open  # called with each file that is opened
 
     def expand(self, pattern: str, base: str = "") -> Sequence[FoundFile]:
         """The matching regular files, sorted by path, each once; a folder means everything below it.
@@ -53,10 +53,10 @@ class Workspace:
             hint = "only a shell's --traces may name a URL"
             raise RefusedPath(Problem("this is a URL and no path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
-        whole = self._locate(pattern, base)
-        if os.path.lexists(whole) and not os.path.isdir(whole):
-            return [self._single(whole, pattern)]
-        if os.path.isdir(whole):
+        target = self._locate(pattern, base)
+        if os.path.lexists(target) and not os.path.isdir(target):
+            return [self._find_single(target, pattern)]
+        if os.path.isdir(target):
             start, glob = pattern, Glob.everything()
         fixed = self._locate(start, base)
         if not os.path.isdir(fixed):
@@ -88,7 +88,7 @@ class Workspace:
             try:
                 content = stream.read(limit + 1)
             except OSError as error:
-                raise _unreadable(error, shown, what) from None
+                raise _unreadable_error(error, shown, what) from None
         if len(content) > limit:
             raise OverLimit(Problem(f"{what} is larger than {limit:,} bytes", Location(shown)))
         return content
@@ -103,17 +103,17 @@ class Workspace:
         for step in _steps_inside(self._root, real, path):
             here = os.path.join(here, step)
             if os.path.islink(here):
-                raise refused_link(self._show(here, path))
+                raise link_error(self._show(here, path))
         return real
 
-    def _single(self, real: str, pattern: str) -> FoundFile:
+    def _find_single(self, real: str, pattern: str) -> FoundFile:
         shown = self._show(real, pattern)
         try:
             mode = os.stat(real).st_mode
         except OSError as error:
-            raise _unreadable(error, shown, "the file") from None
+            raise _unreadable_error(error, shown, "the file") from None
         if not stat.S_ISREG(mode):
-            raise _irregular(shown)
+            raise _irregular_error(shown)
         return FoundFile(shown, os.path.basename(real), real)
 
     def _show(self, real: str, named: str = "") -> str:
@@ -123,16 +123,16 @@ class Workspace:
         return real
 
     def _open(self, real: str, shown: str, what: str = "the file") -> BinaryIO:
-        self._reading(shown)
+        self._on_open(shown)
         try:
             handle = (
                 os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)
             )
         except OSError as error:
-            raise _unreadable(error, shown, what) from None
+            raise _unreadable_error(error, shown, what) from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
-            raise _irregular(shown)
+            raise _irregular_error(shown)
         return os.fdopen(handle, "rb", buffering=READ_BUFFER)
 
 
@@ -167,18 +167,18 @@ def _with_slash(folder: str) -> str:
     return folder if folder.endswith("/") else f"{folder}/"
 
 
-def _unreadable(error: OSError, shown: str, what: str) -> InvalidInput:
-    place = Location(shown)
+def _unreadable_error(error: OSError, shown: str, what: str) -> InvalidInput:
+    location = Location(shown)
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return SettingError(Problem(f"{what} does not exist", place))
+        return SettingError(Problem(f"{what} does not exist", location))
     if isinstance(error, IsADirectoryError):
-        return _irregular(shown)
+        return _irregular_error(shown)
     if isinstance(error, PermissionError):
-        return RefusedPath(Problem(f"{what} may not be read", place, "check its permissions"))
-    return RefusedPath(Problem(f"{what} can't be read", place))
+        return RefusedPath(Problem(f"{what} may not be read", location, "check its permissions"))
+    return RefusedPath(Problem(f"{what} can't be read", location))
 
 
-def _irregular(shown: str) -> RefusedPath:
+def _irregular_error(shown: str) -> RefusedPath:
     return RefusedPath(Problem("this is no regular file", Location(shown)))
 
 

@@ -22,11 +22,11 @@ class GlobPart(NamedTuple):
     """One component of a pattern; `test` is None for `**`."""
 
     test: re.Pattern[str] | None
-    hidden: bool  # the pattern itself starts with a dot
+    matches_hidden: bool  # the pattern itself starts with a dot
 
     def matches(self, name: str) -> bool:
         """Whether this component matches the name."""
-        if self.test is None or (name.startswith(".") and not self.hidden):
+        if self.test is None or (name.startswith(".") and not self.matches_hidden):
             return False
         return self.test.match(name) is not None
 
@@ -37,7 +37,7 @@ class Glob:
     def __init__(self, parts: Sequence[str]) -> None:
         if parts[-1] == "**":
             parts = [*parts, "*"]
-        self.parts = [_part(text) for text in parts]
+        self.parts = [_parse_part(text) for text in parts]
 
     @classmethod
     def everything(cls) -> Glob:
@@ -124,17 +124,17 @@ class Walk:
         start = WalkPosition("", folder, os.path.realpath(folder))
         waiting = [(start, self._glob.start(), frozenset([start.resolved]))]
         while waiting:
-            place, states, above = waiting.pop()
-            for entry in self._entries(place.real):
+            position, states, above = waiting.pop()
+            for entry in self._entries(position.real):
                 is_match, inside = self._glob.step(states, entry.name)
                 if inside and self._is_folder(entry):
-                    deeper = self._place(place, entry)
+                    deeper = self._position(position, entry)
                     if deeper.resolved not in above:
                         waiting.append((deeper, inside, above | {deeper.resolved}))
                 elif is_match and self._is_file(entry):
-                    yield self._place(place, entry)
+                    yield self._position(position, entry)
 
-    def _place(self, folder: WalkPosition, entry: os.DirEntry[str]) -> WalkPosition:
+    def _position(self, folder: WalkPosition, entry: os.DirEntry[str]) -> WalkPosition:
         self._require_good_name(entry)
         below = f"{folder.below}/{entry.name}" if folder.below else entry.name
         resolved = os.path.realpath(entry.path) if entry.is_symlink() else f"{folder.resolved}/{entry.name}"
@@ -158,7 +158,7 @@ class Walk:
         return OverLimit(Problem(problem, Location(self._show(folder)), "name the folder more closely"))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        if not _leads_to(entry.is_dir):
+        if not _is_kind(entry.is_dir):
             return False
         self._note_link(entry)
         return True
@@ -166,13 +166,13 @@ class Walk:
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
         if entry.is_symlink():
             self._note_link(entry)
-        return _leads_to(entry.is_file)
+        return _is_kind(entry.is_file)
 
     def _note_link(self, entry: os.DirEntry[str]) -> None:
         if not entry.is_symlink():
             return
         if self._refuse_links:
-            raise refused_link(self._show(entry.path))
+            raise link_error(self._show(entry.path))
         self._saw_link = True
 
     def _require_good_name(self, entry: os.DirEntry[str]) -> None:
@@ -182,7 +182,7 @@ class Walk:
             raise RefusedPath(Problem(problem, Location(shown), "rename it"))
 
 
-def _leads_to(kind: Callable[[], bool]) -> bool:
+def _is_kind(kind: Callable[[], bool]) -> bool:
     """Whether an entry is a file (or a folder); False for a link that leads in a circle."""
     try:
         return kind()
@@ -190,14 +190,14 @@ def _leads_to(kind: Callable[[], bool]) -> bool:
         return False
 
 
-def refused_link(shown: str) -> RefusedPath:
+def link_error(shown: str) -> RefusedPath:
     """The error for a symbolic link in untrusted files."""
     return RefusedPath(
         Problem("symbolic links are not followed", Location(shown), "name the file or folder it points to")
     )
 
 
-def _part(text: str) -> GlobPart:
+def _parse_part(text: str) -> GlobPart:
     if text == "**":
-        return GlobPart(None, hidden=False)
-    return GlobPart(re.compile(fnmatch.translate(text)), hidden=text.startswith("."))
+        return GlobPart(None, matches_hidden=False)
+    return GlobPart(re.compile(fnmatch.translate(text)), matches_hidden=text.startswith("."))

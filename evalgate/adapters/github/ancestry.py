@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from evalgate.adapters.github.client import RequestRefused
-from evalgate.adapters.github.responses import listed, sha, whole
+from evalgate.adapters.github.responses import as_int, as_sha, objects
 from evalgate.errors import NotFound
 from evalgate.measures.values.nested import dig
 from evalgate.records import dataclass
@@ -14,7 +14,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
 
-CONTAINED = ("ahead", "identical")
+ANCESTOR_STATUSES = ("ahead", "identical")
 """Status of GitHub's comparison of A with B if A is in the history of B."""
 
 
@@ -42,10 +42,10 @@ class Ancestry:
         try:
             if reference.kind == "parent":
                 commit = self._client.get(f"/commits/{reference.sha}")
-                parents = [sha(parent.get("sha")) for parent in listed(commit, "parents")]
+                parents = [as_sha(parent.get("sha")) for parent in objects(commit, "parents")]
                 return (parents[0] if parents else None) or reference.fallback
             if reference.kind == "fork_point":
-                return sha(dig(self._compare(branch, reference.sha), "merge_base_commit", "sha"))
+                return as_sha(dig(self._compare(branch, reference.sha), "merge_base_commit", "sha"))
         except (NotFound, RequestRefused):
             return reference.fallback
         return reference.sha
@@ -56,7 +56,7 @@ class Ancestry:
             comparison = self._compare(older, newer)
         except (NotFound, RequestRefused):
             return None
-        return whole(dig(comparison, "ahead_by")) if dig(comparison, "status") in CONTAINED else None
+        return as_int(dig(comparison, "ahead_by")) if dig(comparison, "status") in ANCESTOR_STATUSES else None
 
     def _compare(self, older: str, newer: str) -> object:
         span = f"{quote(older, safe='')}...{quote(newer, safe='')}"

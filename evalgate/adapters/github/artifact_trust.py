@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.responses import text, whole
+from evalgate.adapters.github.responses import as_int, as_text
 from evalgate.measures.values.nested import dig
 from evalgate.records import dataclass
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.responses import Artifact
 
 LARGEST_BASELINE = 64 * 1024 * 1024
-JUDGED = ("success", "failure")
+FINISHED = ("success", "failure")
 """Conclusions of a run that was not cancelled. A failed run of the main branch may be a baseline too."""
 
 
@@ -29,37 +29,37 @@ class ArtifactProvenance:
     workflow: str  # path of the workflow's file
 
 
-def foreign(artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
+def find_origin_problem(artifact: Artifact, origin: ArtifactProvenance) -> str | None:
     """Why the artifact is not from this repository, by its entry in the artifact list; None if it is."""
     if artifact.run_id is None:
         return "the run that made it is not known"
-    if artifact.head_repository_id != wanted.repository_id:
+    if artifact.head_repository_id != origin.repository_id:
         return "it was made by a fork"
-    if artifact.repository_id != wanted.repository_id:
+    if artifact.repository_id != origin.repository_id:
         return "it was made in another repository"
     return None
 
 
-def unsuitable(artifact: Artifact) -> str | None:
+def find_size_problem(artifact: Artifact) -> str | None:
     """Why the artifact is too large, None if it is not."""
     if artifact.size > LARGEST_BASELINE:
         return f"it is larger than {LARGEST_BASELINE // 1024**2} MB"
     return None
 
 
-def run_refused(run: Any, artifact: Artifact, wanted: ArtifactProvenance) -> str | None:
+def find_run_problem(run: Any, artifact: Artifact, origin: ArtifactProvenance) -> str | None:
     """Why the run that made the artifact is not trusted, None if it is."""
-    ours = whole(dig(run, "repository", "id")) == wanted.repository_id
+    is_here = as_int(dig(run, "repository", "id")) == origin.repository_id
     branch, commit = dig(run, "head_branch"), dig(run, "head_sha")
     must_hold = (
-        (ours and whole(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
+        (is_here and as_int(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
         (dig(run, "event") == "push", "it was not made by a push"),
         (dig(run, "status") == "completed", "its run has not finished"),
-        (dig(run, "conclusion") in JUDGED, "its run was broken off"),
-        (text(dig(run, "path")).partition("@")[0] == wanted.workflow, "it was made by another workflow"),
-        (whole(dig(run, "head_repository", "id")) == wanted.repository_id, "it was made by a fork"),
+        (dig(run, "conclusion") in FINISHED, "its run was broken off"),
+        (as_text(dig(run, "path")).partition("@")[0] == origin.workflow, "it was made by another workflow"),
+        (as_int(dig(run, "head_repository", "id")) == origin.repository_id, "it was made by a fork"),
         (
-            (branch, commit) == (wanted.branch, artifact.head_sha),
+            (branch, commit) == (origin.branch, artifact.head_sha),
             "its run belongs to another branch or commit",
         ),
     )

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlsplit
 
 from evalgate.adapters.github.connection import RequestDeadline, Site
 from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse, NoAnswer
-from evalgate.adapters.github.results_service import Conflict, ResultsService, spelt_either_way
-from evalgate.adapters.github.retry import AnswerLost, persist
+from evalgate.adapters.github.results_service import Conflict, ResultsService, get_either_spelling
+from evalgate.adapters.github.retry import AnswerLost, send_with_retries
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ STORAGE_VERSION = "2025-11-05"
 class Artifacts:
     """Implements `ArtifactStore`. The service is undocumented, so every failure raises Unreachable."""
 
-    def __init__(self, site: Site, budget: RequestDeadline | None = None) -> None:
+    def __init__(self, site: Site, deadline: RequestDeadline | None = None) -> None:
         self._site = site
-        self._http = Http(site.network, budget or RequestDeadline())
+        self._http = Http(site.network, deadline or RequestDeadline())
 
     def upload(self, name: str, path: str) -> int:
         """Uploads the file unchanged under `name`; returns the artifact's id."""
-        self._check()
+        self._require_service()
         service = ResultsService(self._site, self._http)
         try:
             target = self._create(service, name)
@@ -45,7 +45,7 @@ class Artifacts:
                 f"this run already has an artifact called {name!r}: give each job its own `baseline-artifact`"
             ) from None
 
-    def _check(self) -> None:
+    def _require_service(self) -> None:
         host = urlsplit(self._site.server_url).hostname or ""
         if host != "github.com" and not host.endswith((".ghe.com", ".localhost")):
             raise Unreachable("GitHub Enterprise Server has no service for this")
@@ -57,14 +57,14 @@ class Artifacts:
         try:
             answer = service.call("CreateArtifact", document, repeatable=False)
         except AnswerLost:
-            answer = self._created_after_all(service, document)
-        url = spelt_either_way(answer, "signed_upload_url")
+            answer = self._create_again(service, document)
+        url = get_either_spelling(answer, "signed_upload_url")
         schemes = {"https", urlsplit(self._site.results_url).scheme}
         if not isinstance(url, str) or urlsplit(url).scheme not in schemes:
             raise Unreachable("the artifact service named no place for the upload")
         return url
 
-    def _created_after_all(self, service: ResultsService, document: Mapping[str, Any]) -> dict[str, Any]:
+    def _create_again(self, service: ResultsService, document: Mapping[str, Any]) -> dict[str, Any]:
         """Retries; a conflict means that the lost request succeeded: its artifact is deleted first."""
         try:
             return service.call("CreateArtifact", document)
@@ -77,25 +77,25 @@ class Artifacts:
         size, digest, ids = 0, hashlib.sha256(), []
         for number, block in enumerate(_blocks(path)):
             ids.append(base64.b64encode(b"%08d" % number).decode())
-            self._put(f"{url}&comp=block&blockid={quote(ids[-1], safe='')}", block, {})
+            self._send_put(f"{url}&comp=block&blockid={quote(ids[-1], safe='')}", block, {})
             digest.update(block)
             size += len(block)
-        listed = "".join(f"<Latest>{block_id}</Latest>" for block_id in ids)
-        document = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{listed}</BlockList>'
+        block_list = "".join(f"<Latest>{block_id}</Latest>" for block_id in ids)
+        document = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{block_list}</BlockList>'
         headers = {"Content-Type": "text/plain; charset=UTF-8", "x-ms-blob-content-type": "application/zip"}
-        self._put(f"{url}&comp=blocklist", document.encode(), headers)
+        self._send_put(f"{url}&comp=blocklist", document.encode(), headers)
         return size, f"sha256:{digest.hexdigest()}"
 
-    def _put(self, url: str, body: bytes, headers: Mapping[str, str]) -> None:
+    def _send_put(self, url: str, body: bytes, headers: Mapping[str, str]) -> None:
         def attempt() -> HttpResponse:
-            seconds = self._http.budget.left()
+            seconds = self._http.deadline.seconds_left()
             all_headers = {"x-ms-version": STORAGE_VERSION, **headers}
             answer = self._http.send(HttpRequest("PUT", url, all_headers, body, seconds=seconds))
             if answer.status in SUCCESS and answer.status != CREATED:
                 raise NoAnswer("the storage of artifacts did not say that it stored anything")
             return answer
 
-        answer = persist(attempt, self._http.budget, repeatable=True)
+        answer = send_with_retries(attempt, self._http.deadline, repeatable=True)
         if answer.status != CREATED:
             raise Unreachable(f"the storage of artifacts answered {answer.status}")
 
@@ -104,11 +104,11 @@ class Artifacts:
         try:
             answer = service.call("FinalizeArtifact", document, repeatable=False)
         except AnswerLost:
-            there = _listed_id(service, name)
-            if there is not None:
-                return there
+            artifact_id = _find_id(service, name)
+            if artifact_id is not None:
+                return artifact_id
             answer = service.call("FinalizeArtifact", document)
-        return _id(spelt_either_way(answer, "artifact_id"))
+        return _parse_id(get_either_spelling(answer, "artifact_id"))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -117,15 +117,15 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def _listed_id(service: ResultsService, name: str) -> int | None:
+def _find_id(service: ResultsService, name: str) -> int | None:
     """The id of the newest artifact of that name in this run, None if there is no such artifact."""
-    listed = service.call("ListArtifacts", {"name_filter": name}).get("artifacts")
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    ids = [_id(spelt_either_way(entry, "database_id")) for entry in entries]
+    values = service.call("ListArtifacts", {"name_filter": name}).get("artifacts")
+    entries = [entry for entry in values if isinstance(entry, dict)] if isinstance(values, list) else []
+    ids = [_parse_id(get_either_spelling(entry, "database_id")) for entry in entries]
     return max(ids, default=None)
 
 
-def _id(value: Any) -> int:
+def _parse_id(value: Any) -> int:
     if isinstance(value, str) and value.isdecimal() and len(value) < len("1" * 20):
         return int(value)
     if isinstance(value, int):

@@ -8,13 +8,13 @@ from evalgate.adapters.github.ancestry import Ancestry, Reference
 from evalgate.adapters.github.artifact_trust import (
     LARGEST_BASELINE,
     ArtifactProvenance,
-    foreign,
-    run_refused,
-    unsuitable,
+    find_origin_problem,
+    find_run_problem,
+    find_size_problem,
 )
-from evalgate.adapters.github.client import Client, TooMany
-from evalgate.adapters.github.download import fetch
-from evalgate.adapters.github.responses import Artifact, listed
+from evalgate.adapters.github.client import Client, ListTooLong
+from evalgate.adapters.github.download import download_artifact
+from evalgate.adapters.github.responses import Artifact, objects
 from evalgate.errors import NotFound, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from evalgate.ports import Clock
 
-LOOKED_AT = 10
+ARTIFACTS_PER_ROUND = 10
 """How many artifacts are located in the branch's history per round; each takes one or two requests."""
-TIMES_LOOKED = 3
-UNPLACED = "its commit is not known"
-NAMED = 10
+MAX_ROUNDS = 3
+UNKNOWN_COMMIT = "its commit is not known"
+MAX_REFUSALS_SHOWN = 10
 """How many refused artifacts are listed; the others are only counted."""
 
 
@@ -57,123 +57,123 @@ class BaselineCandidate:
 class Baselines:
     """Finds and downloads a baseline; implements `BaselineSource`."""
 
-    def __init__(self, client: Client, wanted: BaselineRequest, folder: Path, clock: Clock) -> None:
+    def __init__(self, client: Client, request: BaselineRequest, folder: Path, clock: Clock) -> None:
         self._client = client
-        self._lineage = Ancestry(client)
-        self._wanted = wanted
+        self._ancestry = Ancestry(client)
+        self._request = request
         self._folder = folder
         self._clock = clock
         self._refused: list[str] = []
-        self._without: Collection[str] = ()
-        self._overlooked = False  # there are more artifacts than were listed
+        self._excluded_paths: Collection[str] = ()
+        self._is_list_cut = False  # there are more artifacts than were listed
 
     def find(self, without: Collection[str] = ()) -> FoundBaseline:
         """The best trusted baseline, except the files in `without`, which turned out not to be baselines.
 
         A failure is returned as a status; the reason is listed in `refused`.
         """
-        self._refused, self._without, self._overlooked = [], without, False
+        self._refused, self._excluded_paths, self._is_list_cut = [], without, False
         try:
             info = self._search()
-        except Unreachable as trouble:
+        except Unreachable as error:
             info = BaselineInfo("unreachable")
-            self._refused.append(f"the baseline could not be looked up: {trouble}")
-        more = len(self._refused) - NAMED
+            self._refused.append(f"the baseline could not be looked up: {error}")
+        more = len(self._refused) - MAX_REFUSALS_SHOWN
         rest = [f"{more} more artifacts were refused"] if more > 0 else []
-        return FoundBaseline(info, [*self._refused[:NAMED], *rest])
+        return FoundBaseline(info, [*self._refused[:MAX_REFUSALS_SHOWN], *rest])
 
     def _search(self) -> BaselineInfo:
-        wanted = self._wanted
-        ours = list(self._ours())
-        commit = self._lineage.resolve(wanted.reference, wanted.branch) if ours else None
-        for branch in dict.fromkeys((wanted.branch, wanted.default_branch)):
-            here = [artifact for artifact in ours if artifact.head_branch == branch]
-            usable = [artifact for artifact in here if not artifact.expired]
-            on_base = branch == wanted.branch
-            for candidate in self._candidates(usable, branch, commit if on_base else None):
-                info = self._fetched(candidate)
+        request = self._request
+        artifacts = list(self._find_artifacts())
+        commit = self._ancestry.resolve(request.reference, request.branch) if artifacts else None
+        for branch in dict.fromkeys((request.branch, request.default_branch)):
+            on_branch = [artifact for artifact in artifacts if artifact.head_branch == branch]
+            usable = [artifact for artifact in on_branch if not artifact.expired]
+            on_base = branch == request.branch
+            for candidate in self._rank_candidates(usable, branch, commit if on_base else None):
+                info = self._download(candidate)
                 if info is not None:
                     return info
-        branches = {wanted.branch, wanted.default_branch}
-        gone = any(artifact.expired and artifact.head_branch in branches for artifact in ours)
-        if self._overlooked:  # anyone who can start runs can fill the list: that must not let a gate pass
+        branches = {request.branch, request.default_branch}
+        has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts)
+        if self._is_list_cut:  # anyone who can start runs can fill the list: that must not let a gate pass
             return BaselineInfo("unreachable")
-        return BaselineInfo("expired" if gone else "none")
+        return BaselineInfo("expired" if has_expired else "none")
 
-    def _ours(self) -> Iterator[Artifact]:
+    def _find_artifacts(self) -> Iterator[Artifact]:
         """Artifacts of the requested name from this repository, newest first, one per run."""
         latest: dict[int | None, Artifact] = {}
-        origin = ArtifactProvenance(
-            self._client.site.repository_id, self._wanted.branch, self._wanted.workflow
+        provenance = ArtifactProvenance(
+            self._client.site.repository_id, self._request.branch, self._request.workflow
         )
-        for artifact in self._listed():
-            reason = foreign(artifact, origin)
+        for artifact in self._list_artifacts():
+            reason = find_origin_problem(artifact, provenance)
             if reason:
                 self._refuse(artifact, reason)
                 continue
-            known = latest.get(artifact.run_id)
-            if known is None or known.id < artifact.id:  # a job that was run again leaves two of one name
+            newest = latest.get(artifact.run_id)
+            if newest is None or newest.id < artifact.id:  # a job that was run again leaves two of one name
                 latest[artifact.run_id] = artifact
         yield from sorted(latest.values(), key=lambda artifact: -artifact.id)
 
-    def _listed(self) -> Iterator[Artifact]:
+    def _list_artifacts(self) -> Iterator[Artifact]:
         try:
-            for page in self._client.pages("/actions/artifacts", name=self._wanted.artifact):
-                yield from filter(None, map(Artifact.read, listed(page, "artifacts")))
-        except TooMany as cut:
-            self._refused.append(f"only the newest artifacts were looked at: {cut}")
-            self._overlooked = True
+            for page in self._client.pages("/actions/artifacts", name=self._request.artifact):
+                yield from filter(None, map(Artifact.from_entry, objects(page, "artifacts")))
+        except ListTooLong as error:
+            self._refused.append(f"only the newest artifacts were looked at: {error}")
+            self._is_list_cut = True
 
-    def _candidates(
-        self, ours: list[Artifact], branch: str, commit: str | None
+    def _rank_candidates(
+        self, artifacts: list[Artifact], branch: str, commit: str | None
     ) -> Iterator[BaselineCandidate]:
         """Yields trusted artifacts, best first. Lazy: no request for the second if the first is usable."""
-        exact = [artifact for artifact in ours if commit and artifact.head_sha == commit]
-        others = [artifact for artifact in ours if artifact not in exact]
-        yield from self._trusted((BaselineCandidate(artifact, "exact") for artifact in exact), branch)
-        for start in range(0, TIMES_LOOKED * LOOKED_AT, LOOKED_AT):
-            newest = others[start : start + LOOKED_AT]
-            placed = (self._placed(artifact, branch, commit) for artifact in newest)
-            yield from self._trusted(sorted(filter(None, placed), key=_preference), branch)
+        exact = [artifact for artifact in artifacts if commit and artifact.head_sha == commit]
+        others = [artifact for artifact in artifacts if artifact not in exact]
+        yield from self._screen((BaselineCandidate(artifact, "exact") for artifact in exact), branch)
+        for start in range(0, MAX_ROUNDS * ARTIFACTS_PER_ROUND, ARTIFACTS_PER_ROUND):
+            newest = others[start : start + ARTIFACTS_PER_ROUND]
+            placed = (self._locate(artifact, branch, commit) for artifact in newest)
+            yield from self._screen(sorted(filter(None, placed), key=_preference), branch)
 
-    def _trusted(self, candidates: Iterable[BaselineCandidate], branch: str) -> Iterator[BaselineCandidate]:
-        provenance = ArtifactProvenance(self._client.site.repository_id, branch, self._wanted.workflow)
+    def _screen(self, candidates: Iterable[BaselineCandidate], branch: str) -> Iterator[BaselineCandidate]:
+        provenance = ArtifactProvenance(self._client.site.repository_id, branch, self._request.workflow)
         for candidate in candidates:
             artifact = candidate.artifact
-            reason = unsuitable(artifact) or self._run_refused(artifact, provenance)
+            reason = find_size_problem(artifact) or self._find_run_problem(artifact, provenance)
             if reason:
                 self._refuse(artifact, reason)
             else:
                 yield candidate
 
-    def _run_refused(self, artifact: Artifact, provenance: ArtifactProvenance) -> str | None:
+    def _find_run_problem(self, artifact: Artifact, provenance: ArtifactProvenance) -> str | None:
         try:
             run = self._client.get(f"/actions/runs/{artifact.run_id}")
         except NotFound:
             return "the run that made it is gone"
-        return run_refused(run, artifact, provenance)
+        return find_run_problem(run, artifact, provenance)
 
-    def _placed(self, artifact: Artifact, branch: str, commit: str | None) -> BaselineCandidate | None:
+    def _locate(self, artifact: Artifact, branch: str, commit: str | None) -> BaselineCandidate | None:
         """Locates the artifact's commit; one outside the branch's history is refused (tags share names)."""
         if artifact.head_sha is None:
-            self._refuse(artifact, UNPLACED)
+            self._refuse(artifact, UNKNOWN_COMMIT)
             return None
-        distance = self._lineage.distance(artifact.head_sha, commit) if commit else None
+        distance = self._ancestry.distance(artifact.head_sha, commit) if commit else None
         if distance is not None:
             return BaselineCandidate(artifact, "ancestor", distance)
-        if self._lineage.distance(artifact.head_sha, branch) is not None:
+        if self._ancestry.distance(artifact.head_sha, branch) is not None:
             return BaselineCandidate(artifact, "latest")
         self._refuse(artifact, f"its commit is not in the history of {branch}")
         return None
 
-    def _fetched(self, candidate: BaselineCandidate) -> BaselineInfo | None:
+    def _download(self, candidate: BaselineCandidate) -> BaselineInfo | None:
         """Downloads the baseline; None if this artifact is unusable."""
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
         reason = (
             "it holds no baseline"
-            if str(path) in self._without
-            else fetch(self._client, artifact, path, LARGEST_BASELINE)
+            if str(path) in self._excluded_paths
+            else download_artifact(self._client, artifact, path, LARGEST_BASELINE)
         )
         if reason:
             self._refuse(artifact, reason)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.responses import listed, text, whole
+from evalgate.adapters.github.responses import as_int, as_text, objects
 from evalgate.adapters.github.retry import AnswerLost, StillPending
 from evalgate.errors import Unreachable
 from evalgate.measures.values.nested import dig
-from evalgate.reporting.text.escaping import oneline
+from evalgate.reporting.text.escaping import to_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,14 +34,14 @@ class CheckRuns:
 
     def post(self, check: CheckRun) -> None:
         """Posts the check run, `completed` from the first request on; raises Forbidden or Unreachable."""
-        told = [annotation for annotation in map(_annotation, check.annotations) if annotation]
-        output = {"title": oneline(check.title, LONGEST_TITLE), "summary": check.summary}
-        number = self._created(check, {**output, "annotations": told[:BATCH]})
-        for start in range(BATCH, len(told), BATCH):
-            batch = told[start : start + BATCH]
-            self._added(number, {**output, "annotations": batch}, start + len(batch))
+        annotations = [annotation for annotation in map(_encode_annotation, check.annotations) if annotation]
+        output = {"title": to_one_line(check.title, LONGEST_TITLE), "summary": check.summary}
+        number = self._create(check, {**output, "annotations": annotations[:BATCH]})
+        for start in range(BATCH, len(annotations), BATCH):
+            batch = annotations[start : start + BATCH]
+            self._add_batch(number, {**output, "annotations": batch}, start + len(batch))
 
-    def _created(self, check: CheckRun, output: Mapping[str, Any]) -> int:
+    def _create(self, check: CheckRun, output: Mapping[str, Any]) -> int:
         document = {
             "name": check.name,
             "head_sha": check.commit,
@@ -53,32 +53,32 @@ class CheckRuns:
         }
         for attempt in range(TRIES):
             try:
-                return _id(self._client.send("POST", "/check-runs", document))
+                return _parse_id(self._client.send("POST", "/check-runs", document))
             except AnswerLost as lost:
-                there = self._there(document)
-                if there is not None:
-                    return there
+                created_id = self._find_created(document)
+                if created_id is not None:
+                    return created_id
                 if attempt + 1 == TRIES or isinstance(lost, StillPending):
                     raise
         raise AssertionError
 
-    def _there(self, document: Mapping[str, Any]) -> int | None:
+    def _find_created(self, document: Mapping[str, Any]) -> int | None:
         """The id of the check run if it was created although the answer was lost."""
         name = str(document["name"])
         for page in self._client.pages(f"/commits/{document['head_sha']}/check-runs", check_name=name):
-            for entry in listed(page, "check_runs"):
-                if text(entry.get("external_id")) == document["external_id"]:
-                    return _id(entry)
+            for entry in objects(page, "check_runs"):
+                if as_text(entry.get("external_id")) == document["external_id"]:
+                    return _parse_id(entry)
         return None
 
-    def _added(self, number: int, output: Mapping[str, Any], total: int) -> None:
+    def _add_batch(self, number: int, output: Mapping[str, Any], total: int) -> None:
         """Adds a batch. GitHub appends annotations, so after a lost answer a retry first counts them."""
         path = f"/check-runs/{number}"
         for attempt in range(TRIES):
             try:
                 self._client.send("PATCH", path, {"output": output}, repeatable=False)
             except AnswerLost:
-                count = whole(dig(self._client.get(path), "output", "annotations_count"))
+                count = as_int(dig(self._client.get(path), "output", "annotations_count"))
                 if count is None or count < total:
                     if attempt + 1 == TRIES:
                         raise
@@ -86,7 +86,7 @@ class CheckRuns:
             return
 
 
-def _annotation(annotation: Annotation) -> dict[str, Any] | None:
+def _encode_annotation(annotation: Annotation) -> dict[str, Any] | None:
     """The annotation for the API; None without file and line, as the summary covers those of a whole run."""
     path, line = annotation.file, annotation.line
     if not path or not path.isprintable() or path.startswith(("/", "../")) or not line:
@@ -98,13 +98,13 @@ def _annotation(annotation: Annotation) -> dict[str, Any] | None:
         "end_line": line,
         **({"start_column": column, "end_column": column} if column else {}),
         "annotation_level": LEVELS.get(annotation.level, "notice"),
-        "title": oneline(annotation.title, LONGEST_TITLE),
-        "message": oneline(annotation.message, LONGEST_MESSAGE) or "no reason was recorded",
+        "title": to_one_line(annotation.title, LONGEST_TITLE),
+        "message": to_one_line(annotation.message, LONGEST_MESSAGE) or "no reason was recorded",
     }
 
 
-def _id(answer: Any) -> int:
-    number = whole(dig(answer, "id"))
+def _parse_id(answer: Any) -> int:
+    number = as_int(dig(answer, "id"))
     if number is None:
         raise Unreachable("GitHub's answer to the check run is not as promised")
     return number

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from evalgate.adapters.github.connection import RequestDeadline, Site, origin
-from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse, NoAnswer, Sink
-from evalgate.adapters.github.responses import text
-from evalgate.adapters.github.retry import persist
+from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer
+from evalgate.adapters.github.responses import as_text
+from evalgate.adapters.github.retry import send_with_retries
 from evalgate.errors import Forbidden, NotFound, Unreachable
 from evalgate.measures.values.nested import dig
 from evalgate.records import replace
@@ -22,14 +22,14 @@ PER_PAGE = 100
 PAGES = 10
 OK = range(200, 300)
 MOVED = (301, 302, 307, 308)
-MOVED_AND_KEPT = (307, 308)
+METHOD_PRESERVING = (307, 308)
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, UNPROCESSABLE = 401, 403, 404, 410, 422
 HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,]*\brel="next"')
 _PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write)")
 
 
-class Gone(NotFound):
+class ResourceExpired(NotFound):
     """The resource has expired (410)."""
 
 
@@ -37,7 +37,7 @@ class RequestRefused(Unreachable):
     """GitHub rejected the request as invalid (422)."""
 
 
-class TooMany(Unreachable):
+class ListTooLong(Unreachable):
     """A list has more pages than are read."""
 
 
@@ -45,13 +45,13 @@ class Client:
     """The API of one repository. Raises only Forbidden, NotFound and Unreachable, or their subclasses."""
 
     def __init__(
-        self, site: Site, budget: RequestDeadline | None = None, trace: Callable[[str], None] | None = None
+        self, site: Site, deadline: RequestDeadline | None = None, trace: Callable[[str], None] | None = None
     ) -> None:
         self.site = site
-        self.budget = budget or RequestDeadline()
-        self._http = Http(site.network, self.budget)
+        self.deadline = deadline or RequestDeadline()
+        self._http = Http(site.network, self.deadline)
         self._trace = trace
-        self._home = origin(site.api_url)
+        self._api_origin = origin(site.api_url)
 
     def get(self, path: str, **query: str | int) -> Any:
         """The JSON at a path below the repository's URL."""
@@ -75,7 +75,9 @@ class Client:
     def viewer(self) -> str:
         """The login the token belongs to, from the GraphQL API, which also answers apps."""
         url = f"{self.site.api_url.removesuffix('/v3')}/graphql"
-        return text(dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login"))
+        return as_text(
+            dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login")
+        )
 
     def pages(self, path: str, *, pages: int = PAGES, **query: str | int) -> Iterator[Any]:
         """Yields each page's JSON, following GitHub's `Link` headers; ListTooLong for more than `pages`."""
@@ -87,29 +89,29 @@ class Client:
             if link is None:
                 return
             url = link[1]
-            if origin(url) != self._home:
+            if origin(url) != self._api_origin:
                 raise Unreachable("GitHub's next page lies on another host")
-        raise TooMany(f"more than {pages * PER_PAGE:,} entries")
+        raise ListTooLong(f"more than {pages * PER_PAGE:,} entries")
 
-    def download(self, path: str, sink: Callable[[], Sink], limit: int) -> None:
+    def download(self, path: str, sink: Callable[[], BodySink], limit: int) -> None:
         """Streams the file a path redirects to; `sink` returns a new, empty sink for each attempt."""
 
         def attempt() -> HttpResponse:
-            place = self._once(HttpRequest("GET", self._url(path, {}), HEADERS, token=self.site.token))
-            if place.status in OK:
+            found = self._send_once(HttpRequest("GET", self._url(path, {}), HEADERS, token=self.site.token))
+            if found.status in OK:
                 raise NoAnswer("GitHub did not say where the download lies")
-            if place.status not in MOVED:
-                return place
-            url = self._elsewhere(place)
-            request = HttpRequest("GET", url, sink=sink(), limit=limit, seconds=self.budget.left())
-            answer = self._once(request)
+            if found.status not in MOVED:
+                return found
+            url = self._download_target(found)
+            request = HttpRequest("GET", url, sink=sink(), limit=limit, seconds=self.deadline.seconds_left())
+            answer = self._send_once(request)
             if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed URL has expired: request another
                 raise NoAnswer(f"the download answered {answer.status}")
             return answer
 
-        answer = persist(attempt, self.budget, repeatable=True)
+        answer = send_with_retries(attempt, self.deadline, repeatable=True)
         if answer.status not in OK:
-            raise failure(answer)
+            raise error_from_response(answer)
 
     def _ask(
         self, method: str, url: str, document: Mapping[str, Any] | None = None, *, repeatable: bool = True
@@ -120,28 +122,28 @@ class Client:
 
         def attempt() -> HttpResponse:
             request = HttpRequest(method, url, headers, body, self.site.token)
-            answer = self._once(request)
+            answer = self._send_once(request)
             if answer.status in MOVED:
-                answer = self._once(replace(request, url=self._moved(method, url, answer)))
+                answer = self._send_once(replace(request, url=self._same_host_target(method, url, answer)))
             if answer.status in OK:
                 parsed[:] = [answer.json()]
             return answer
 
-        answer = persist(attempt, self.budget, repeatable=repeatable and method != "POST")
+        answer = send_with_retries(attempt, self.deadline, repeatable=repeatable and method != "POST")
         if answer.status not in OK:
-            raise failure(answer)
+            raise error_from_response(answer)
         return parsed[0], answer
 
-    def _once(self, request: HttpRequest) -> HttpResponse:
+    def _send_once(self, request: HttpRequest) -> HttpResponse:
         try:
             answer = self._http.send(request)
-        except Unreachable as trouble:
-            self._note(f"{request.shown}: {trouble}")
+        except Unreachable as error:
+            self._log(f"{request.redacted_line}: {error}")
             raise
-        self._note(f"{request.shown}: {answer.status}")
+        self._log(f"{request.redacted_line}: {answer.status}")
         return answer
 
-    def _note(self, line: str) -> None:
+    def _log(self, line: str) -> None:
         if self._trace is not None:
             self._trace(line)
 
@@ -149,16 +151,16 @@ class Client:
         tail = f"?{urlencode(query)}" if query else ""
         return f"{self.site.api_url}/repos/{self.site.repository}{path}{tail}"
 
-    def _moved(self, method: str, url: str, answer: HttpResponse) -> str:
+    def _same_host_target(self, method: str, url: str, answer: HttpResponse) -> str:
         """The redirect target of a renamed repository: same host only, since the token is sent along."""
-        target = _target(url, answer)
-        if origin(target) != self._home or (method != "GET" and answer.status not in MOVED_AND_KEPT):
+        target = _resolve_location(url, answer)
+        if origin(target) != self._api_origin or (method != "GET" and answer.status not in METHOD_PRESERVING):
             raise Unreachable("GitHub redirects where the token must not go")
         return target
 
-    def _elsewhere(self, answer: HttpResponse) -> str:
+    def _download_target(self, answer: HttpResponse) -> str:
         """The URL of a download: any host, as no token is sent, but no downgrade from https to http."""
-        target = _target(self.site.api_url, answer)
+        target = _resolve_location(self.site.api_url, answer)
         parts = urlsplit(target)
         if parts.scheme not in {"https", urlsplit(self.site.api_url).scheme}:
             raise Unreachable("the download is not offered over https")
@@ -171,7 +173,7 @@ class Client:
         self._http.close()
 
 
-def _target(url: str, answer: HttpResponse) -> str:
+def _resolve_location(url: str, answer: HttpResponse) -> str:
     """The redirect's `Location` resolved against `url`; empty if invalid."""
     try:
         return urljoin(url, answer.headers.get("Location", ""))
@@ -179,7 +181,7 @@ def _target(url: str, answer: HttpResponse) -> str:
         return ""
 
 
-def failure(answer: HttpResponse) -> Unreachable:
+def error_from_response(answer: HttpResponse) -> Unreachable:
     """The error for a status that is not 2xx."""
     status = answer.status
     if status == UNAUTHORIZED:
@@ -191,7 +193,7 @@ def failure(answer: HttpResponse) -> Unreachable:
     if status == NOT_FOUND:
         return NotFound("not found, or hidden from the token (404)")
     if status == GONE:
-        return Gone("expired (410)")
+        return ResourceExpired("expired (410)")
     if status == UNPROCESSABLE:
         return RequestRefused("GitHub finds fault with the request (422)")
     return Unreachable(f"GitHub answered {status}")

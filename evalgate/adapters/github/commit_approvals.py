@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.commit_files import file_in_commit
+from evalgate.adapters.github.commit_files import read_file_in_commit
 from evalgate.errors import NotFound
-from evalgate.models.approvals.approval import FILE, MOST_BYTES, ApprovalFile
+from evalgate.models.approvals.approval import FILE, MAX_BYTES, ApprovalFile
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
@@ -22,8 +22,8 @@ class ApprovalsInCommit:
     def read(self) -> ApprovalFile | None:
         """The file, None if the commit has no such file; raises Unreachable or InvalidInput."""
         try:
-            content = file_in_commit(
-                self._client, FILE, self._commit, limit=MOST_BYTES, what="the file of approvals"
+            content = read_file_in_commit(
+                self._client, FILE, self._commit, limit=MAX_BYTES, what="the file of approvals"
             )
         except NotFound:
             return None

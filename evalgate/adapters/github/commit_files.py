@@ -7,7 +7,7 @@ import binascii
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from evalgate.adapters.github.responses import text, whole
+from evalgate.adapters.github.responses import as_int, as_text
 from evalgate.errors import Location, NotFound, OverLimit, Problem, Unreachable
 from evalgate.measures.values.nested import dig
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHORT_SHA = 7
 
 
-def file_in_commit(client: Client, path: str, commit: str, *, limit: int, what: str) -> bytes:
+def read_file_in_commit(client: Client, path: str, commit: str, *, limit: int, what: str) -> bytes:
     """Reads at most `limit` bytes; `what` names the file in errors. Needs `contents: read`.
 
     Raises NotFound, OverLimit or Unreachable.
@@ -28,9 +28,9 @@ def file_in_commit(client: Client, path: str, commit: str, *, limit: int, what: 
         raise NotFound(f"{path} is not in commit {commit[:SHORT_SHA]}") from None
     if dig(answer, "type") != "file":
         raise NotFound(f"{path} is no file in commit {commit[:SHORT_SHA]}")
-    if (whole(dig(answer, "size")) or 0) > limit:
+    if (as_int(dig(answer, "size")) or 0) > limit:
         raise OverLimit(Problem(f"{what} is larger than {limit:,} bytes", Location(path)))
     try:
-        return base64.b64decode(text(dig(answer, "content")))
+        return base64.b64decode(as_text(dig(answer, "content")))
     except binascii.Error:
         raise Unreachable("GitHub's answer is not as promised") from None

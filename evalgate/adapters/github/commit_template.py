@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.commit_files import file_in_commit
-from evalgate.models.github.template_file import MOST_BYTES, TemplateFile
+from evalgate.adapters.github.commit_files import read_file_in_commit
+from evalgate.models.github.template_file import MAX_BYTES, TemplateFile
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
@@ -21,7 +21,7 @@ class TemplateInCommit:
 
     def read(self) -> TemplateFile:
         """Reads the template; raises Unreachable or InvalidInput."""
-        content = file_in_commit(
-            self._client, self._path, self._commit, limit=MOST_BYTES, what="the template"
+        content = read_file_in_commit(
+            self._client, self._path, self._commit, limit=MAX_BYTES, what="the template"
         )
-        return TemplateFile.of(self._path, content)
+        return TemplateFile.from_bytes(self._path, content)

@@ -51,30 +51,30 @@ class RequestDeadline:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         pace: float = 1.0,
-        whole: RequestDeadline | None = None,
+        parent: RequestDeadline | None = None,
     ) -> None:
         self._left = seconds
         self._clock = clock
         self._sleep = sleep
-        self._whole = whole
+        self._parent = parent
         self.pace = pace
 
-    def half(self) -> RequestDeadline:
+    def take_half(self) -> RequestDeadline:
         """A deadline with half of the remaining time; what it spends is spent here too."""
         return RequestDeadline(
-            self.left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, whole=self
+            self.seconds_left() / 2, clock=self._clock, sleep=self._sleep, pace=self.pace, parent=self
         )
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """The remaining seconds, at least 0."""
-        left = self._left if self._whole is None else min(self._left, self._whole.left())
-        return max(0.0, left)
+        seconds = self._left if self._parent is None else min(self._left, self._parent.seconds_left())
+        return max(0.0, seconds)
 
     def spend(self, seconds: float) -> None:
         """Subtracts the duration of a request."""
         self._left -= seconds
-        if self._whole is not None:
-            self._whole.spend(seconds)
+        if self._parent is not None:
+            self._parent.spend(seconds)
 
     def clock(self) -> float:
         """Seconds since an arbitrary time."""
@@ -82,7 +82,7 @@ class RequestDeadline:
 
     def wait(self, seconds: float) -> bool:
         """Sleeps if enough time remains; otherwise returns False at once."""
-        if seconds >= self.left():
+        if seconds >= self.seconds_left():
             return False
         self._sleep(seconds * self.pace)
         self.spend(seconds)

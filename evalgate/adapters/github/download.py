@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.client import Gone
-from evalgate.adapters.github.http import TooLarge
+from evalgate.adapters.github.client import ResourceExpired
+from evalgate.adapters.github.http import AnswerTooLarge
 from evalgate.adapters.github.responses import DIGEST
 
 if TYPE_CHECKING:
@@ -20,29 +20,29 @@ ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 MAGIC_LENGTH = 4
 
 
-def fetch(client: Client, artifact: Artifact, path: Path, most: int) -> str | None:
+def download_artifact(client: Client, artifact: Artifact, path: Path, max_bytes: int) -> str | None:
     """Downloads an artifact of at most `max_bytes` to `path`.
 
     Returns the reason if that failed, None if the file is complete. Raises Unreachable.
     """
     damage = None
     for _ in range(2):  # retried only if bytes were damaged in transit
-        download = Download(path)
+        download = DownloadSink(path)
         try:
-            client.download(f"/actions/artifacts/{artifact.id}/zip", download.begin, most)
-        except Gone:
+            client.download(f"/actions/artifacts/{artifact.id}/zip", download.begin, max_bytes)
+        except ResourceExpired:
             return "it has expired"
-        except TooLarge:
-            return f"it is larger than {most // 1024**2} MB"
+        except AnswerTooLarge:
+            return f"it is larger than {max_bytes // 1024**2} MB"
         finally:
             download.close()
-        damage = download.damage(artifact.digest)
+        damage = download.find_damage(artifact.digest)
         if damage is None:
             break
     return damage
 
 
-class Download:
+class DownloadSink:
     """Writes a response body to a file and computes its digest."""
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class Download:
         self._hash = hashlib.sha256()
         self._start = b""
 
-    def begin(self) -> Download:
+    def begin(self) -> DownloadSink:
         """Empties the file for another attempt; returns itself."""
         self.close()
         self._file = self._path.open("wb")
@@ -73,13 +73,13 @@ class Download:
         if file is not None:
             file.close()
 
-    def damage(self, digest: str | None) -> str | None:
+    def find_damage(self, digest: str | None) -> str | None:
         """Why this is not what was uploaded, None if it is.
 
         Some GitHub Enterprise Servers send no digest; then only the first bytes are checked.
         """
         if digest is not None:
-            known = DIGEST.fullmatch(digest) is not None
-            if not known or digest != f"sha256:{self._hash.hexdigest()}":
+            is_sha256 = DIGEST.fullmatch(digest) is not None
+            if not is_sha256 or digest != f"sha256:{self._hash.hexdigest()}":
                 return "its bytes are not those of its digest"
         return None if self._start in ZIP_MAGIC else "it is no zip file"

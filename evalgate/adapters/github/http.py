@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 10_000_000
 ONE_REQUEST_SECONDS = 15.0
-LOOK_UP_S = 0.2
+POLL_S = 0.2
 SILENCE_SECONDS = 10.0
 CHUNK = 65_536
 LONGEST_CHAIN = 10
@@ -32,15 +32,15 @@ class NoAnswer(Unreachable):
     """No usable answer came; the request may or may not have been carried out."""
 
 
-class TooSlow(NoAnswer):
+class AnswerTooSlow(NoAnswer):
     """The answer did not come in time; the request may still be carried out."""
 
 
-class TooLarge(Unreachable):
+class AnswerTooLarge(Unreachable):
     """The body is larger than the limit."""
 
 
-class Sink(Protocol):
+class BodySink(Protocol):
     """Takes a body that is not held in memory."""
 
     def write(self, data: bytes, /) -> object:
@@ -58,10 +58,10 @@ class HttpRequest:
     token: str = field(default="", repr=False)
     limit: int = LARGEST_ANSWER
     seconds: float = ONE_REQUEST_SECONDS
-    sink: Sink | None = None
+    sink: BodySink | None = None
 
     @property
-    def shown(self) -> str:
+    def redacted_line(self) -> str:
         """Method and URL without the parts that may hold credentials: query, user name and password."""
         parts = urlsplit(self.url)
         return f"{self.method} {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -88,10 +88,10 @@ class HttpResponse:
 class Http:
     """Sends requests. The first one imports the library and connects."""
 
-    def __init__(self, network: Network, budget: RequestDeadline) -> None:
+    def __init__(self, network: Network, deadline: RequestDeadline) -> None:
         self._network = network
         self._session: requests.Session | None = None
-        self.budget = budget
+        self.deadline = deadline
 
     def send(self, request: HttpRequest) -> HttpResponse:
         """The response, of any status. Raises NoAnswer, or Unreachable if time or size run out.
@@ -99,39 +99,39 @@ class Http:
         A thread does the work and is abandoned at the deadline: the library's timeouts don't stop a server
         that sends a byte now and then.
         """
-        allowed = min(request.seconds, self.budget.left())
+        allowed = min(request.seconds, self.deadline.seconds_left())
         if allowed <= 0:
             raise Unreachable("the time set aside for GitHub is used up")
-        pace = self.budget.pace
+        pace = self.deadline.pace
         silence = min(SILENCE_SECONDS, allowed) * pace
-        call = _Call(self._open(), request, {**self._route(request.url), "timeout": silence})
-        started = self.budget.clock()
+        call = _Call(self._open_session(), request, {**self._options(request.url), "timeout": silence})
+        started = self.deadline.clock()
         worker = Thread(target=call.run, daemon=True)
         worker.start()
         _wait_for(worker, allowed * pace)
-        self.budget.spend(self.budget.clock() - started)
+        self.deadline.spend(self.deadline.clock() - started)
         if worker.is_alive():
             call.abandoned = True
             self._session = None
-            raise TooSlow(f"no whole answer within {allowed:.0f} s")
+            raise AnswerTooSlow(f"no whole answer within {allowed:.0f} s")
         if call.failure is not None:
             raise call.failure
         return call.answer
 
-    def _open(self) -> requests.Session:
+    def _open_session(self) -> requests.Session:
         if self._session is None:
             import requests
 
             self._session = requests.Session()
             self._session.trust_env = False  # no .netrc, and only the given proxy and CA bundle
             # Otherwise the library reads the body of a redirect, of any size, to find its target.
-            self._session.get_redirect_target = _nowhere  # type: ignore[assignment, method-assign]
+            self._session.get_redirect_target = _no_redirect_target  # type: ignore[assignment, method-assign]
             self._session.headers.clear()
             self._session.headers["User-Agent"] = f"evalgate/{__version__}"
             self._session.headers["Accept-Encoding"] = "identity"
         return self._session
 
-    def _route(self, url: str) -> dict[str, Any]:
+    def _options(self, url: str) -> dict[str, Any]:
         from requests.utils import should_bypass_proxies
 
         network = self._network
@@ -149,7 +149,7 @@ def _wait_for(worker: Thread, seconds: float) -> None:
     """Waits in short steps, so that this thread handles signals that the system gave to the other one."""
     until = monotonic() + seconds
     while worker.is_alive() and (left := until - monotonic()) > 0:
-        worker.join(min(left, LOOK_UP_S))
+        worker.join(min(left, POLL_S))
 
 
 class _Call:
@@ -165,10 +165,10 @@ class _Call:
         try:
             self.answer = self._exchange()
         except requests.ReadTimeout:
-            self.failure = TooSlow("no answer (it took too long)")
+            self.failure = AnswerTooSlow("no answer (it took too long)")
         except (requests.RequestException, OSError, ValueError) as error:  # ValueError: an invalid URL
-            words = f"no answer ({_kind(error)})"
-            self.failure = Unreachable(words) if _is_untrusted(error) else NoAnswer(words)
+            message = f"no answer ({_describe_error(error)})"
+            self.failure = Unreachable(message) if _is_certificate_error(error) else NoAnswer(message)
         except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
             self.failure = error
 
@@ -184,25 +184,25 @@ class _Call:
             allow_redirects=False,
             **self._route,
         ) as response:
-            return HttpResponse(response.status_code, response.headers, self._body(response))
+            return HttpResponse(response.status_code, response.headers, self._read_body(response))
 
-    def _body(self, response: requests.Response) -> bytes:
-        request, kept, size = self._request, bytearray(), 0
+    def _read_body(self, response: requests.Response) -> bytes:
+        request, body, size = self._request, bytearray(), 0
         into_sink = request.sink is not None and response.status_code == 200  # noqa: PLR2004
         for chunk in response.iter_content(CHUNK):
             size += len(chunk)
             if size > request.limit:
-                raise TooLarge(f"the answer is larger than {request.limit:,} bytes")
+                raise AnswerTooLarge(f"the answer is larger than {request.limit:,} bytes")
             if self.abandoned:
                 break
             if into_sink and request.sink is not None:
                 request.sink.write(chunk)
             else:
-                kept += chunk
-        return bytes(kept)
+                body += chunk
+        return bytes(body)
 
 
-def _nowhere(_: requests.Response) -> None:
+def _no_redirect_target(_: requests.Response) -> None:
     """Hides redirects from the library: the client follows them itself."""
 
 
@@ -219,7 +219,7 @@ def _bearer(token: str) -> Any:
     return Bearer()
 
 
-def _is_untrusted(error: BaseException | None) -> bool:
+def _is_certificate_error(error: BaseException | None) -> bool:
     """Whether the server's certificate is not trusted: nothing was sent, and a retry would not help."""
     import ssl
 
@@ -230,7 +230,7 @@ def _is_untrusted(error: BaseException | None) -> bool:
     return isinstance(error, ssl.SSLCertVerificationError)
 
 
-def _kind(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Describes the error in fixed words: the library's text may hold a URL with credentials in its query."""
     import requests
 

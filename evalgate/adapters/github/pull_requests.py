@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.github.responses import listed, sha, whole
+from evalgate.adapters.github.responses import as_int, as_sha, objects
 from evalgate.measures.values.nested import dig
 from evalgate.ports import OpenPullRequest
 
@@ -19,7 +19,7 @@ class Pulls:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def open_from(self, run: TriggeringRun) -> list[OpenPullRequest]:
+    def find_open(self, run: TriggeringRun) -> list[OpenPullRequest]:
         """Open ones from the run's branch. The repository is matched by id, as names can be reused."""
         if run.head_repository_id is None:
             return []
@@ -27,19 +27,19 @@ class Pulls:
         return [
             found
             for page in self._client.pages("/pulls", state="open", head=head)
-            for entry in listed(page)
-            if self._is_from(entry, run) and (found := _read(entry)) is not None
+            for entry in objects(page)
+            if self._is_from_run(entry, run) and (found := _parse_pull_request(entry)) is not None
         ]
 
-    def _is_from(self, entry: dict[str, Any], run: TriggeringRun) -> bool:
+    def _is_from_run(self, entry: dict[str, Any], run: TriggeringRun) -> bool:
         return (
-            whole(dig(entry, "head", "repo", "id")) == run.head_repository_id
+            as_int(dig(entry, "head", "repo", "id")) == run.head_repository_id
             and dig(entry, "head", "ref") == run.head_branch
-            and whole(dig(entry, "base", "repo", "id")) == self._client.site.repository_id
+            and as_int(dig(entry, "base", "repo", "id")) == self._client.site.repository_id
             and entry.get("state") == "open"
         )
 
 
-def _read(entry: dict[str, Any]) -> OpenPullRequest | None:
-    number, head = whole(entry.get("number")), sha(dig(entry, "head", "sha"))
+def _parse_pull_request(entry: dict[str, Any]) -> OpenPullRequest | None:
+    number, head = as_int(entry.get("number")), as_sha(dig(entry, "head", "sha"))
     return OpenPullRequest(number, head) if number is not None and number > 0 and head else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.download import fetch
-from evalgate.adapters.github.responses import Artifact, listed
+from evalgate.adapters.github.download import download_artifact
+from evalgate.adapters.github.responses import Artifact, objects
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -26,30 +26,30 @@ class Reports:
 
     def fetch(self, run: TriggeringRun, name: str) -> str | None:
         """The run's artifact of that name, the newest if a job that was run again left two."""
-        newest = max(self.of(run, name), key=lambda artifact: artifact.id, default=None)
+        newest = max(self.artifacts(run, name), key=lambda artifact: artifact.id, default=None)
         return None if newest is None else self.download(newest)
 
-    def of(self, run: TriggeringRun, name: str) -> list[Artifact]:
+    def artifacts(self, run: TriggeringRun, name: str) -> list[Artifact]:
         """All artifacts of that name that this run left."""
         pages = self._client.pages(f"/actions/runs/{run.id}/artifacts", name=name)
-        entries = [entry for page in pages for entry in listed(page, "artifacts")]
-        named = [Artifact.read(entry) for entry in entries if entry.get("name") == name]
-        return [artifact for artifact in named if artifact is not None and _is_of(artifact, run)]
+        entries = [entry for page in pages for entry in objects(page, "artifacts")]
+        artifacts = [Artifact.from_entry(entry) for entry in entries if entry.get("name") == name]
+        return [artifact for artifact in artifacts if artifact is not None and _is_left_by(artifact, run)]
 
     def download(self, artifact: Artifact) -> str:
         """Downloads an artifact; returns the zip's path. Raises Unreachable with the reason if that fails."""
         path = self._folder / f"report-{artifact.id}.zip"
         if artifact.expired:
-            raise _refused(artifact, "it has expired")
+            raise _refusal(artifact, "it has expired")
         if artifact.size > LARGEST_REPORT:
-            raise _refused(artifact, f"it is larger than {LARGEST_REPORT // 1024**2} MB")
-        reason = fetch(self._client, artifact, path, LARGEST_REPORT)
+            raise _refusal(artifact, f"it is larger than {LARGEST_REPORT // 1024**2} MB")
+        reason = download_artifact(self._client, artifact, path, LARGEST_REPORT)
         if reason:
-            raise _refused(artifact, reason)
+            raise _refusal(artifact, reason)
         return str(path)
 
 
-def _is_of(artifact: Artifact, run: TriggeringRun) -> bool:
+def _is_left_by(artifact: Artifact, run: TriggeringRun) -> bool:
     """Whether the artifact's record names this run as its origin."""
     return (
         artifact.run_id == run.id
@@ -58,5 +58,5 @@ def _is_of(artifact: Artifact, run: TriggeringRun) -> bool:
     )
 
 
-def _refused(artifact: Artifact, reason: str) -> Unreachable:
+def _refusal(artifact: Artifact, reason: str) -> Unreachable:
     return Unreachable(f"artifact {artifact.id} is refused: {reason}")

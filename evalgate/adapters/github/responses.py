@@ -14,27 +14,27 @@ DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
 
 
-def whole(value: Any) -> int | None:
+def as_int(value: Any) -> int | None:
     """The value if it is an integer (not a boolean)."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """The value if it is text, otherwise empty."""
     return value if isinstance(value, str) else ""
 
 
-def address(value: Any) -> str:
+def as_url(value: Any) -> str:
     """The value if it is an http(s) URL, otherwise empty."""
     return value if isinstance(value, str) and ADDRESS.fullmatch(value) else ""
 
 
-def sha(value: Any) -> str | None:
+def as_sha(value: Any) -> str | None:
     """The value if it is a commit id."""
     return value if isinstance(value, str) and SHA.fullmatch(value) else None
 
 
-def listed(page: Any, key: str | None = None) -> list[dict[str, Any]]:
+def objects(page: Any, key: str | None = None) -> list[dict[str, Any]]:
     """The objects of a list, which is the page or its `key`."""
     entries = dig(page, key) if key else page
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
@@ -56,27 +56,27 @@ class Artifact:
     head_sha: str | None
 
     @classmethod
-    def read(cls, entry: dict[str, Any]) -> Artifact | None:
+    def from_entry(cls, entry: dict[str, Any]) -> Artifact | None:
         """The artifact, None without a valid id."""
-        number = whole(entry.get("id"))
+        number = as_int(entry.get("id"))
         if number is None or number < 1:
             return None
         digest = entry.get("digest")
         return cls(
             id=number,
-            size=whole(entry.get("size_in_bytes")) or 0,
+            size=as_int(entry.get("size_in_bytes")) or 0,
             expired=entry.get("expired") is not False,
             digest=digest if isinstance(digest, str) else None,
-            created_at=moment(entry.get("created_at")),
-            run_id=whole(dig(entry, "workflow_run", "id")),
-            repository_id=whole(dig(entry, "workflow_run", "repository_id")),
-            head_repository_id=whole(dig(entry, "workflow_run", "head_repository_id")),
-            head_branch=text(dig(entry, "workflow_run", "head_branch")),
-            head_sha=sha(dig(entry, "workflow_run", "head_sha")),
+            created_at=as_time(entry.get("created_at")),
+            run_id=as_int(dig(entry, "workflow_run", "id")),
+            repository_id=as_int(dig(entry, "workflow_run", "repository_id")),
+            head_repository_id=as_int(dig(entry, "workflow_run", "head_repository_id")),
+            head_branch=as_text(dig(entry, "workflow_run", "head_branch")),
+            head_sha=as_sha(dig(entry, "workflow_run", "head_sha")),
         )
 
 
-def moment(value: Any) -> datetime | None:
+def as_time(value: Any) -> datetime | None:
     """The value if it is an ISO time with a zone."""
     try:
         found = datetime.fromisoformat(value)

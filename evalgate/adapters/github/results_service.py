@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.connection import origin
 from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse
-from evalgate.adapters.github.retry import persist
+from evalgate.adapters.github.retry import send_with_retries
 from evalgate.errors import Unreachable
 from evalgate.records import dataclass
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SERVICE = "/twirp/github.actions.results.api.v1.ArtifactService/"
 TRIES = 4
 OK, CONFLICT = 200, 409
-NOT_ASKED_FOR = re.compile(r"_([a-z])")
+WORD_BREAK = re.compile(r"_([a-z])")
 
 
 class Conflict(Unreachable):
@@ -30,14 +30,14 @@ class Conflict(Unreachable):
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
+class BackendIds:
     """The run and job that the runtime token belongs to."""
 
     run: str
     job: str
 
     @classmethod
-    def of(cls, token: str) -> Ids:
+    def from_token(cls, token: str) -> BackendIds:
         """The ids in the token's claims; the service verifies its signature."""
         try:
             claims = token.split(".")[1]
@@ -57,7 +57,7 @@ class ResultsService:
     def __init__(self, site: Site, http: Http) -> None:
         self._token = site.runtime_token
         self._origin = origin(site.results_url)
-        self._ids = Ids.of(site.runtime_token)
+        self._ids = BackendIds.from_token(site.runtime_token)
         self._http = http
 
     def call(self, method: str, document: Mapping[str, Any], *, repeatable: bool = True) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class ResultsService:
                 parsed[:] = [answer.json()]
             return answer
 
-        answer = persist(attempt, self._http.budget, repeatable=repeatable, tries=TRIES)
+        answer = send_with_retries(attempt, self._http.deadline, repeatable=repeatable, tries=TRIES)
         if answer.status == CONFLICT:
             raise Conflict("the run already has an artifact of this name")
         if answer.status != OK or not isinstance(parsed[0], dict):
@@ -86,7 +86,7 @@ class ResultsService:
         return parsed[0]
 
 
-def spelt_either_way(document: Mapping[str, Any], name: str) -> Any:
+def get_either_spelling(document: Mapping[str, Any], name: str) -> Any:
     """A field by its name in `snake_case` or `lowerCamel`: services differ."""
-    camel = NOT_ASKED_FOR.sub(lambda match: match[1].upper(), name)
+    camel = WORD_BREAK.sub(lambda match: match[1].upper(), name)
     return document.get(name, document.get(camel))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.github.http import HttpResponse, NoAnswer, TooSlow
+from evalgate.adapters.github.http import AnswerTooSlow, HttpResponse, NoAnswer
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -27,48 +27,48 @@ class StillPending(AnswerLost):
     """As AnswerLost, but the change may still happen: even after a check a retry could do it twice."""
 
 
-def persist(
-    send: Callable[[], HttpResponse], budget: RequestDeadline, *, repeatable: bool, tries: int = TRIES
+def send_with_retries(
+    send: Callable[[], HttpResponse], deadline: RequestDeadline, *, repeatable: bool, tries: int = TRIES
 ) -> HttpResponse:
     """Sends until the answer is no temporary failure; the caller handles other error statuses.
 
     Raises Unreachable after `tries` attempts, or at once if the server asks for a longer wait than allowed.
     A request that is not `repeatable` is retried only if the answer shows that nothing was done.
     """
-    trouble: Unreachable = Unreachable("no answer")
+    error: Unreachable = Unreachable("no answer")
     for attempt in range(tries):
         try:
             answer = send()
-            pause = wait_asked(answer, attempt)
+            pause = retry_delay(answer, attempt)
             if pause is None:
                 return answer
-            trouble = _trouble(answer)
+            error = _error_from_answer(answer)
             lost = answer.status >= SERVER_ERROR
         except NoAnswer as failure:
-            trouble, pause, lost = failure, float(2**attempt), True
+            error, pause, lost = failure, float(2**attempt), True
         if lost and not repeatable:
-            lost_how = StillPending if isinstance(trouble, TooSlow) else AnswerLost
-            raise lost_how(*trouble.problems) from None
-        if pause > LONGEST_WAIT or (attempt + 1 < tries and not budget.wait(pause)):
+            error_class = StillPending if isinstance(error, AnswerTooSlow) else AnswerLost
+            raise error_class(*error.problems) from None
+        if pause > LONGEST_WAIT or (attempt + 1 < tries and not deadline.wait(pause)):
             break
-    raise trouble
+    raise error
 
 
-def wait_asked(answer: HttpResponse, attempt: int) -> float | None:
+def retry_delay(answer: HttpResponse, attempt: int) -> float | None:
     """Seconds to wait before a retry; None if a retry would not help."""
-    asked = answer.headers.get("Retry-After", "")
+    header = answer.headers.get("Retry-After", "")
     if answer.status >= SERVER_ERROR:
-        return float(asked) if asked.isdecimal() and len(asked) < len("1000000") else float(2**attempt)
-    if not rate_limited(answer):
+        return float(header) if header.isdecimal() and len(header) < len("1000000") else float(2**attempt)
+    if not is_rate_limited(answer):
         return None
-    if asked.isdecimal():
-        return float(asked[:9])
+    if header.isdecimal():
+        return float(header[:9])
     if answer.headers.get("X-RateLimit-Remaining") == "0":
-        return _until_reset(answer)
+        return _seconds_until_reset(answer)
     return LONGEST_WAIT * 2  # GitHub asks for at least a minute if it names no time
 
 
-def rate_limited(answer: HttpResponse) -> bool:
+def is_rate_limited(answer: HttpResponse) -> bool:
     """Whether this is one of GitHub's two rate limits and not a missing permission."""
     if answer.status == TOO_MANY:
         return True
@@ -79,7 +79,7 @@ def rate_limited(answer: HttpResponse) -> bool:
     )
 
 
-def _until_reset(answer: HttpResponse) -> float:
+def _seconds_until_reset(answer: HttpResponse) -> float:
     """Seconds until the rate limit resets, by the server's clock."""
     from email.utils import parsedate_to_datetime
 
@@ -90,7 +90,7 @@ def _until_reset(answer: HttpResponse) -> float:
         return LONGEST_WAIT * 2
 
 
-def _trouble(answer: HttpResponse) -> Unreachable:
+def _error_from_answer(answer: HttpResponse) -> Unreachable:
     if answer.status >= SERVER_ERROR:
         return Unreachable(f"GitHub answered {answer.status}")
     return Unreachable("GitHub's rate limit is reached")

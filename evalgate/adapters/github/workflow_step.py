@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from evalgate.adapters.github.workflow_commands import Annotations, mask
-from evalgate.reporting.text.escaping import logsafe
+from evalgate.adapters.github.workflow_commands import AnnotationFormatter, format_mask
+from evalgate.reporting.text.escaping import escape_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,16 +31,16 @@ class WorkflowStep:
         self._console = console
         self._output_file = output_file
         self._summary_file = summary_file
-        self._annotations = Annotations()
+        self._annotations = AnnotationFormatter()
         self._secrets: list[str] = []
-        self.told: dict[str, str] = {}  # outputs set so far
+        self.values: dict[str, str] = {}  # outputs set so far
 
     def hide(self, secret: str) -> None:
         """Has the runner mask a secret in the log, and redacts it in all that this step writes."""
-        for form in (secret, base64.b64encode(secret.encode()).decode()):
-            self._print(mask(form))
-            if len(form) >= SHORTEST_SECRET:
-                self._secrets.append(form)
+        for spelling in (secret, base64.b64encode(secret.encode()).decode()):
+            self._print(format_mask(spelling))
+            if len(spelling) >= SHORTEST_SECRET:
+                self._secrets.append(spelling)
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Sets step outputs; a name set again takes the newer value."""
@@ -49,7 +49,7 @@ class WorkflowStep:
             _append(
                 self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace")
             )
-        self.told.update(values)
+        self.values.update(values)
 
     def summary(self, markdown: str) -> None:
         """Adds to the job summary, cut at a line's end if the runner would drop it."""
@@ -57,10 +57,10 @@ class WorkflowStep:
             return
         content = f"{self._without_secrets(markdown).rstrip()}\n".encode(errors="replace")
         path = Path(self._summary_file)
-        room = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
-        if len(content) > room:
-            content = content[: max(0, room - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
-        if len(content) <= room:
+        space = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
+        if len(content) > space:
+            content = content[: max(0, space - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
+        if len(content) <= space:
             _append(self._summary_file, content)
 
     def annotate(self, annotations: Sequence[Annotation]) -> None:
@@ -70,7 +70,7 @@ class WorkflowStep:
 
     def log(self, line: str) -> None:
         """Prints one line of untrusted text, escaped."""
-        self._print(self._without_secrets(logsafe(line)))
+        self._print(self._without_secrets(escape_log(line)))
 
     def _without_secrets(self, text: str) -> str:
         for secret in self._secrets:

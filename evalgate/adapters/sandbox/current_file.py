@@ -17,26 +17,26 @@ class CurrentFileNote:
     """Writes the file that is being read to an open file of the parent process; not active at first."""
 
     def __init__(self) -> None:
-        self._place: int | None = None
+        self._handle: int | None = None
 
-    def into(self, place: int) -> None:
+    def write_to(self, handle: int) -> None:
         """Starts writing to an open file."""
-        self._place = place
+        self._handle = handle
 
     def __call__(self, path: str) -> None:
         """Notes that `path` is being read."""
         self._write(path, 0)
 
-    def on(self, progress: Progress) -> Progress:
+    def wrap_progress(self, progress: Progress) -> Progress:
         """The same progress; if notes are active, it also notes the suite whose traces are read."""
-        return progress if self._place is None else _Noted(progress, self._write)
+        return progress if self._handle is None else _NotingProgress(progress, self._write)
 
-    def _write(self, text: str, at: int) -> None:
-        if self._place is not None:
-            os.pwrite(self._place, text.encode(errors="replace")[:LONGEST].ljust(LONGEST, b"\0"), at)
+    def _write(self, text: str, offset: int) -> None:
+        if self._handle is not None:
+            os.pwrite(self._handle, text.encode(errors="replace")[:LONGEST].ljust(LONGEST, b"\0"), offset)
 
 
-class _Noted:
+class _NotingProgress:
     """Progress that also notes each suite."""
 
     def __init__(self, progress: Progress, write: Callable[[str, int], None]) -> None:
@@ -48,10 +48,10 @@ class _Noted:
         self._begin(suite)
 
 
-def last_read(place: int) -> str:
+def read_note(handle: int) -> str:
     """The file noted last and the suite it was read for; empty if nothing was noted."""
-    from evalgate.reporting.text.escaping import oneline
+    from evalgate.reporting.text.escaping import to_one_line
 
-    noted = (os.pread(place, LONGEST, at).rstrip(b"\0").decode(errors="replace") for at in (0, LONGEST))
-    file, suite = map(oneline, noted)
+    noted = (os.pread(handle, LONGEST, pos).rstrip(b"\0").decode(errors="replace") for pos in (0, LONGEST))
+    file, suite = map(to_one_line, noted)
     return f"{file} for {suite}" if suite and file != suite else file

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.errors import OverLimit
-from evalgate.models.run.chunks import Pieces
+from evalgate.models.run.chunks import ChunkedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ QUESTION, ANSWER, READING, FILES = "question.json", "answer.json", "reading", "f
 LARGEST_ANSWER = 256_000_000
 LARGEST_FILE = 600_000_000
 BLOCK = 1 << 20
-ASKER_READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ExchangeDir:
@@ -40,50 +40,50 @@ class ExchangeDir:
         """The folder's path."""
         return str(self._folder)
 
-    def ask(self, question: bytes) -> None:
+    def write_request(self, request: bytes) -> None:
         """Writes the request, before the judge has access."""
         path = self._folder / QUESTION
-        path.write_bytes(question)
+        path.write_bytes(request)
         path.chmod(0o644)
 
-    def answer(self) -> bytes | None:
+    def read_answer(self) -> bytes | None:
         """Reads the answer, None if the judge wrote no answer."""
         return self._read(ANSWER, LARGEST_ANSWER)
 
-    def file(self, name: str) -> bytes | None:
+    def read_file(self, name: str) -> bytes | None:
         """Reads a file that belongs to the answer."""
         return self._read(f"{FILES}/{name}", LARGEST_FILE)
 
-    def pieces(self, name: str) -> Pieces | None:
+    def read_pieces(self, name: str) -> ChunkedText | None:
         """Reads such a file in pieces, if it may be too large for memory."""
-        handle = self.open(name)
+        handle = self.open_file(name)
         if handle is None:
             return None
         with os.fdopen(handle, "rb") as stream:
-            _bounded(os.fstat(stream.fileno()).st_size, LARGEST_FILE)
-        return Pieces(partial(self._pieces, name))
+            _require_size(os.fstat(stream.fileno()).st_size, LARGEST_FILE)
+        return ChunkedText(partial(self._iterate_pieces, name))
 
-    def _pieces(self, name: str) -> Iterator[bytes]:
-        handle = self.open(name)
+    def _iterate_pieces(self, name: str) -> Iterator[bytes]:
+        handle = self.open_file(name)
         if handle is None:
             return
         with os.fdopen(handle, "rb") as stream:
             while block := stream.read(BLOCK):
                 yield block
 
-    def open(self, name: str) -> int | None:
+    def open_file(self, name: str) -> int | None:
         """Opens such a file."""
         return self._open(f"{FILES}/{name}")
 
-    def reading(self) -> str:
+    def last_read_file(self) -> str:
         """The file that the judge read last, empty if unknown."""
-        from evalgate.adapters.sandbox.current_file import last_read
+        from evalgate.adapters.sandbox.current_file import read_note
 
         handle = self._open(READING)
         if handle is None:
             return ""
         try:
-            return last_read(handle)
+            return read_note(handle)
         finally:
             os.close(handle)
 
@@ -93,12 +93,12 @@ class ExchangeDir:
             return None
         with os.fdopen(handle, "rb") as stream:
             content = stream.read(limit + 1)
-        _bounded(len(content), limit)
+        _require_size(len(content), limit)
         return content
 
     def _open(self, name: str) -> int | None:
         """Opens a regular file only: no link, no device, no file with several hard links."""
-        handle = _opened(self._folder, name)
+        handle = _open_path(self._folder, name)
         if handle is None:
             return None
         found = os.fstat(handle)
@@ -108,19 +108,19 @@ class ExchangeDir:
         return None
 
 
-def _bounded(size: int, limit: int) -> None:
+def _require_size(size: int, limit: int) -> None:
     if size > limit:
         raise OverLimit("the judge answers with more than any run would leave")
 
 
-def _opened(folder: Path, name: str) -> int | None:
+def _open_path(folder: Path, name: str) -> int | None:
     """Opens each path component without following links: the judge may move files in its folder."""
     handle = None
     try:
-        handle = os.open(folder, ASKER_READS | os.O_DIRECTORY)
+        handle = os.open(folder, READ_FLAGS | os.O_DIRECTORY)
         for step in name.split("/"):
-            above, handle = handle, os.open(step, ASKER_READS, dir_fd=handle)
-            os.close(above)
+            parent, handle = handle, os.open(step, READ_FLAGS, dir_fd=handle)
+            os.close(parent)
     except OSError:
         if handle is not None:
             os.close(handle)

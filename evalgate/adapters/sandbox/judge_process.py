@@ -8,7 +8,7 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.sandbox.exit_status import ending_of, over_limit
+from evalgate.adapters.sandbox.exit_status import over_limit, wait_for_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
     from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
     from evalgate.adapters.sandbox.process_bounds import Bounds
 
-JUDGE, GROUP = 60_700, 60_700
+JUDGE_USER, JUDGE_GROUP = 60_700, 60_700
 """User and group of a judge: unused, and outside the ranges that systems assign."""
-at_work: set[int] = set()
+running_judges: set[int] = set()
 """Process ids of the running judges."""
 
 
-def start(program: Sequence[str]) -> int:
+def start_judge(program: Sequence[str]) -> int:
     """Starts a judge; returns its process id."""
-    nothing = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
-    nothing += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
-    pid = os.posix_spawn(program[0], [*program], {}, file_actions=nothing, setpgroup=0)
-    at_work.add(pid)
+    stream_actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+    stream_actions += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+    pid = os.posix_spawn(program[0], [*program], {}, file_actions=stream_actions, setpgroup=0)
+    running_judges.add(pid)
     return pid
 
 
-def wait_for(pid: int, place: ExchangeDir, bounds: Bounds) -> None:
+def wait_for_judge(pid: int, exchange: ExchangeDir, bounds: Bounds) -> None:
     """Waits for a judge; raises OverLimit if it did not exit by itself."""
     try:
-        ending = ending_of(pid, bounds.wall, group=True)
+        status = wait_for_exit(pid, bounds.wall, group=True)
     finally:
-        at_work.discard(pid)
-    refusal = over_limit(ending, bounds, place.reading())
+        running_judges.discard(pid)
+    refusal = over_limit(status, bounds, exchange.last_read_file())
     if refusal is not None:
         raise refusal
 
 
-def end(pid: int) -> None:
+def end_judge(pid: int) -> None:
     """Kills a judge, with its process group if it has one, and waits until it is gone."""
-    for ended in (os.killpg, os.kill):
+    for kill in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
-            ended(pid, SIGKILL)
+            kill(pid, SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
-    at_work.discard(pid)
+    running_judges.discard(pid)
 
 
 def end_all() -> None:
     """Kills all judges, because this process is being ended."""
-    for pid in tuple(at_work):
-        end(pid)
+    for pid in tuple(running_judges):
+        end_judge(pid)
 
 
-def user_to_be(needed: Sequence[str], workspace: str) -> int | None:
+def choose_user(needed: Sequence[str], workspace: str) -> int | None:
     """The user for a judge, who must be able to read the `needed` paths; None for the current user.
 
     It is an unused user, or the workspace's owner if only that one can read them.
@@ -66,19 +66,19 @@ def user_to_be(needed: Sequence[str], workspace: str) -> int | None:
     if os.geteuid() != 0:
         return None
     owner = os.stat(workspace).st_uid  # noqa: PTH116
-    users = [JUDGE, *([owner] if owner else [])]
-    return next((user for user in users if all(_reaches(user, path) for path in needed)), None)
+    users = [JUDGE_USER, *([owner] if owner else [])]
+    return next((user for user in users if all(_can_reach(user, path) for path in needed)), None)
 
 
-def _reaches(user: int, path: str) -> bool:
+def _can_reach(user: int, path: str) -> bool:
     """Whether a user may list a folder and pass through all its parents."""
     inner = Path(path).resolve()
-    if not _may(user, inner, 0o5):
+    if not _has_permission(user, inner, 0o5):
         return False
-    return all(_may(user, folder, 0o1) for folder in inner.parents)
+    return all(_has_permission(user, folder, 0o1) for folder in inner.parents)
 
 
-def _may(user: int, folder: Path, wanted: int) -> bool:
+def _has_permission(user: int, folder: Path, mode: int) -> bool:
     found = folder.stat()
-    granted = found.st_mode >> 6 if found.st_uid == user else found.st_mode
-    return granted & wanted == wanted
+    permissions = found.st_mode >> 6 if found.st_uid == user else found.st_mode
+    return permissions & mode == mode

@@ -5,12 +5,12 @@ from __future__ import annotations
 PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 4, 38
 
 
-def be_private() -> None:
+def forbid_inspection() -> None:
     """Keeps other processes of the same user from reading this one's memory and environment."""
     _prctl(PR_SET_DUMPABLE, 0)
 
 
-def gain_no_rights() -> None:
+def forbid_new_privileges() -> None:
     """Stops this process from gaining rights by running a setuid program."""
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
 

@@ -7,20 +7,20 @@ import resource
 import sys
 from pathlib import Path
 
-from evalgate.adapters.sandbox.kernel import gain_no_rights
+from evalgate.adapters.sandbox.kernel import forbid_new_privileges
 from evalgate.errors import EvalGateError
 from evalgate.records import dataclass
 
 MB = 1_000_000
 LARGEST_FILE = 600 * MB
 MOST_OPEN_FILES = 256
-NO_PROCESS = 0
+MAX_PROCESSES = 0
 """Processes besides the judge. Only the system's root user is not bound by this."""
 OUT_OF_MEMORY = 99
 """The exit code of a limited process that ran out of memory."""
 NO_MEMORY = 12  # ENOMEM
 NEARLY_ALL = 0.9
-NOT_LOADED = ("annot allocate memory", "failed to map segment")
+LOAD_FAILURES = ("annot allocate memory", "failed to map segment")
 """The system's messages when a library does not fit into memory."""
 
 
@@ -37,26 +37,26 @@ class Bounds:
     spare: int = 0
 
 
-def bound(bounds: Bounds) -> None:
+def apply_bounds(bounds: Bounds) -> None:
     """Limits this process permanently, and disables core dumps."""
-    sys.unraisablehook = _say_nothing
-    _limit(resource.RLIMIT_CORE, 0, 0)
+    sys.unraisablehook = _ignore_unraisable
+    _lower_limit(resource.RLIMIT_CORE, 0, 0)
     if bounds.cpu is not None:
-        _limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # soft: SIGXCPU
+        _lower_limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # soft: SIGXCPU
     if bounds.memory is not None:
-        _limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
+        _lower_limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
 
 
-def _say_nothing(_: object) -> None:
+def _ignore_unraisable(_: object) -> None:
     """Prints no unraisable errors, as memory may be exhausted: the exit code shows that."""
 
 
-def become(user: int | None, group: int) -> None:
+def drop_privileges(user: int | None, group: int) -> None:
     """Limits files and processes, forbids new privileges and, if a `user` is given, becomes that user."""
-    _limit(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
-    _limit(resource.RLIMIT_NOFILE, MOST_OPEN_FILES, MOST_OPEN_FILES)
-    _limit(resource.RLIMIT_NPROC, NO_PROCESS, NO_PROCESS)
-    gain_no_rights()
+    _lower_limit(resource.RLIMIT_FSIZE, LARGEST_FILE, LARGEST_FILE)
+    _lower_limit(resource.RLIMIT_NOFILE, MOST_OPEN_FILES, MOST_OPEN_FILES)
+    _lower_limit(resource.RLIMIT_NPROC, MAX_PROCESSES, MAX_PROCESSES)
+    forbid_new_privileges()
     if user is None:
         return
     os.setgroups([])
@@ -64,7 +64,7 @@ def become(user: int | None, group: int) -> None:
     os.setresuid(user, user, user)
 
 
-def _limit(kind: int, soft: int, hard: int) -> None:
+def _lower_limit(kind: int, soft: int, hard: int) -> None:
     """Lowers a limit; keeps a lower existing one."""
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
@@ -72,7 +72,7 @@ def _limit(kind: int, soft: int, hard: int) -> None:
     resource.setrlimit(kind, (min(soft, hard), hard))
 
 
-class Allowance:
+class CpuAllowance:
     """Allows one more second of CPU time per `every` traces; implements `Progress`."""
 
     def __init__(self, every: int) -> None:
@@ -96,22 +96,22 @@ class Allowance:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error comes from the memory limit, also if it hit while loading a library."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == NO_MEMORY):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno == NO_MEMORY):
             return True
-        if isinstance(seen, ImportError) and any(words in str(seen) for words in NOT_LOADED):
+        if isinstance(cause, ImportError) and any(words in str(cause) for words in LOAD_FAILURES):
             return True
-        seen = seen.__cause__ or seen.__context__
-    return not isinstance(error, EvalGateError) and _has_used_its_memory()
+        cause = cause.__cause__ or cause.__context__
+    return not isinstance(error, EvalGateError) and _is_near_memory_limit()
 
 
-def _has_used_its_memory() -> bool:
+def _is_near_memory_limit() -> bool:
     """Whether the peak use was close to the limit: any failure is then taken for lack of memory."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     try:
-        told = Path("/proc/self/status").read_text(encoding="ascii")
+        status = Path("/proc/self/status").read_text(encoding="ascii")
     except (OSError, MemoryError):
         return False
-    peak = int(told.partition("VmPeak:")[2].split()[0]) * 1024
+    peak = int(status.partition("VmPeak:")[2].split()[0]) * 1024
     return limit != resource.RLIM_INFINITY and peak > NEARLY_ALL * limit

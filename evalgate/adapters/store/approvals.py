@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, or_, select, update
 
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.cleaning import dump_json
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import APPROVALS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.database import Database
 
-_SAID = (*("suite", "scenario", "variant", "assertion", "change", "least_score", "reason", "who", "until"),)
+_FIELDS = (*("suite", "scenario", "variant", "assertion", "change", "least_score", "reason", "who", "until"),)
 _PROVENANCE = Provenance._fields
 
 
@@ -41,24 +41,24 @@ class ApprovalTable:
         """Stores an approval; a comment is stored once per scope."""
         stored = replace(
             approval,
-            id=approval.id or _id_of(approval),
+            id=approval.id or _compute_id(approval),
             recorded_at=approval.recorded_at or self._now(),
         )
         with self._database.writing() as connection:
-            connection.execute(self._database.insert_new(APPROVALS), _values(stored))
-            kept = connection.execute(select(APPROVALS).where(APPROVALS.c.id == stored.id)).one()
-            return _approval(kept)
+            connection.execute(self._database.insert_new(APPROVALS), _build_row(stored))
+            row = connection.execute(select(APPROVALS).where(APPROVALS.c.id == stored.id)).one()
+            return _parse_row(row)
 
     def list(self, page: Page = Page()) -> Sequence[StoredApproval]:  # noqa: B008  a constant
         """All approvals, including expired and withdrawn ones."""
-        return self._listed(page)
+        return self._select(page)
 
     def active(self, today: date, *, head_commit: str | None = None) -> Sequence[StoredApproval]:
         """The approvals in force on a day, for any commit or for `head_commit`."""
-        asked = [APPROVALS.c.withdrawn_at.is_(None), APPROVALS.c.until >= today]
+        where = [APPROVALS.c.withdrawn_at.is_(None), APPROVALS.c.until >= today]
         if head_commit is not None:
-            asked.append(or_(APPROVALS.c.head_commit.is_(None), APPROVALS.c.head_commit == head_commit))
-        return self._listed(None, *asked)
+            where.append(or_(APPROVALS.c.head_commit.is_(None), APPROVALS.c.head_commit == head_commit))
+        return self._select(None, *where)
 
     def withdraw(self, approval_id: str) -> bool:
         """Ends an approval now; False if none of that id is in force."""
@@ -67,28 +67,28 @@ class ApprovalTable:
             done = connection.execute(update(APPROVALS).where(*holds).values(withdrawn_at=self._now()))
             return done.rowcount > 0
 
-    def _listed(self, page: Page | None, *asked: ColumnElement[bool]) -> Sequence[StoredApproval]:
-        wanted = select(APPROVALS).where(*asked).order_by(APPROVALS.c.recorded_at, APPROVALS.c.id)
+    def _select(self, page: Page | None, *where: ColumnElement[bool]) -> Sequence[StoredApproval]:
+        query = select(APPROVALS).where(*where).order_by(APPROVALS.c.recorded_at, APPROVALS.c.id)
         with self._database.reading() as connection:
-            return [_approval(row) for row in connection.execute(paged(wanted, page) if page else wanted)]
+            return [_parse_row(row) for row in connection.execute(paginate(query, page) if page else query)]
 
 
-def _id_of(approval: StoredApproval) -> str:
+def _compute_id(approval: StoredApproval) -> str:
     """The same id for the same scope of the same comment; a random id for other approvals."""
     if approval.provenance.comment_id is None:
         return uuid4().hex
-    said = approval.approval
-    scope = [str(each) for each in (said.suite, said.scenario, said.variant, said.assertion, said.change)]
-    place = [approval.provenance.pull_request, approval.provenance.comment_id]
-    return hashlib.sha256(dump_json([*place, approval.provenance.head_commit, *scope]).encode()).hexdigest()[
+    item = approval.approval
+    scope = [str(each) for each in (item.suite, item.scenario, item.variant, item.assertion, item.change)]
+    ids = [approval.provenance.pull_request, approval.provenance.comment_id]
+    return hashlib.sha256(dump_json([*ids, approval.provenance.head_commit, *scope]).encode()).hexdigest()[
         :32
     ]
 
 
-def _values(stored: StoredApproval) -> dict[str, Any]:
+def _build_row(stored: StoredApproval) -> dict[str, Any]:
     approval = stored.approval
     return {
-        **{name: getattr(approval, name) for name in _SAID},
+        **{name: getattr(approval, name) for name in _FIELDS},
         **stored.provenance._asdict(),
         "id": stored.id,
         "traces": sorted(approval.traces),
@@ -98,14 +98,14 @@ def _values(stored: StoredApproval) -> dict[str, Any]:
     }
 
 
-def _approval(row: Row[Any]) -> StoredApproval:
-    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    provenance = Provenance(**{name: told[name] for name in _PROVENANCE})
+def _parse_row(row: Row[Any]) -> StoredApproval:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    provenance = Provenance(**{name: data[name] for name in _PROVENANCE})
     approval = Approval(
-        **{name: told[name] for name in _SAID},
-        traces=frozenset(texts(told["traces"])),
+        **{name: data[name] for name in _FIELDS},
+        traces=frozenset(texts(data["traces"])),
         location=None,
-        checks=None if told["checks"] is None else frozenset(texts(told["checks"])),
+        checks=None if data["checks"] is None else frozenset(texts(data["checks"])),
         provenance=provenance,
     )
-    return StoredApproval(told["id"], approval, provenance, told["recorded_at"], told["withdrawn_at"])
+    return StoredApproval(data["id"], approval, provenance, data["recorded_at"], data["withdrawn_at"])

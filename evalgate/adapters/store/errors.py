@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.store_url import StoreUrl
 
-_OUR_RULE = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
-_NO_STORE = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
-_OF_SQLITE = {
+_CONSTRAINT = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
+_INVALID_FILE_CODES = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
+_SQLITE_REASONS = {
     "SQLITE_BUSY": "another process holds it for too long",
     "SQLITE_LOCKED": "another process holds it for too long",
     "SQLITE_INTERRUPT": "it took too long to answer",
@@ -30,7 +30,7 @@ _OF_SQLITE = {
     "SQLITE_IOERR": "the disk reports a fault",
     "SQLITE_TOOBIG": "a value is larger than it keeps",
 }
-_OF_POSTGRES = {
+_POSTGRES_REASONS = {
     "08": "the server can't be reached",
     "22": "a value is not one that it keeps",
     "25": "the server takes no changes now",
@@ -43,7 +43,7 @@ _OF_POSTGRES = {
     "55": "another process holds it for too long",
     "57": "it took too long to answer, or the server is shutting down",
 }
-_WHILE_CONNECTING = (
+_CONNECTION_REFUSALS = (
     ("password", "28"),
     ("authentication", "28"),
     ("pg_hba.conf", "28"),
@@ -55,61 +55,61 @@ _WHILE_CONNECTING = (
 
 
 @contextmanager
-def in_our_words(place: StoreUrl) -> Iterator[None]:
+def translate_errors(url: StoreUrl) -> Iterator[None]:
     """Raises StoreUnreachable or SettingError for any error of the database."""
     try:
         yield
     except IntegrityError as error:
-        raise _refused(error) from None
+        raise _error_from_violation(error) from None
     except StatementError as error:
         if isinstance(error.orig, EvalGateError):
             raise error.orig from None
-        raise _trouble(error, place) from None
+        raise _error_from_sqlalchemy(error, url) from None
     except SQLAlchemyError as error:
-        raise _trouble(error, place) from None
+        raise _error_from_sqlalchemy(error, url) from None
     except MalformedError:
-        raise no_store(place) from None
+        raise build_invalid_store_error(url) from None
     except sqlite3.Error as error:
-        raise _of_sqlite(error, place) from None
+        raise _error_from_sqlite(error, url) from None
 
 
-def _refused(error: IntegrityError) -> SettingError:
-    rule = _OUR_RULE.search(str(error.orig))
-    if rule is not None:
-        return SettingError(f"the store refuses a value: {rule[0].replace('_', ' ')}")
+def _error_from_violation(error: IntegrityError) -> SettingError:
+    constraint = _CONSTRAINT.search(str(error.orig))
+    if constraint is not None:
+        return SettingError(f"the store refuses a value: {constraint[0].replace('_', ' ')}")
     return SettingError("the store refuses a record: what it refers to is not stored, or its id is taken")
 
 
-def _trouble(error: SQLAlchemyError, place: StoreUrl) -> EvalGateError:
+def _error_from_sqlalchemy(error: SQLAlchemyError, url: StoreUrl) -> EvalGateError:
     cause = error.orig if isinstance(error, DBAPIError | StatementError) else None
     if isinstance(cause, sqlite3.Error):
-        return _of_sqlite(cause, place)
-    state = getattr(cause, "sqlstate", None) or _refusal_in(str(cause))
-    words = _OF_POSTGRES.get(state[:2], "the server can't be reached")
-    return StoreUnreachable(f"the store {place.shown} can't be used: {words}")
+        return _error_from_sqlite(cause, url)
+    state = getattr(cause, "sqlstate", None) or _find_sqlstate(str(cause))
+    reason = _POSTGRES_REASONS.get(state[:2], "the server can't be reached")
+    return StoreUnreachable(f"the store {url.shown} can't be used: {reason}")
 
 
-def _refusal_in(message: str) -> str:
+def _find_sqlstate(message: str) -> str:
     _, fatal, refusal = message.partition("FATAL:")
-    return next((state for word, state in _WHILE_CONNECTING if fatal and word in refusal), "")
+    return next((state for word, state in _CONNECTION_REFUSALS if fatal and word in refusal), "")
 
 
-def _of_sqlite(error: sqlite3.Error, place: StoreUrl) -> EvalGateError:
+def _error_from_sqlite(error: sqlite3.Error, url: StoreUrl) -> EvalGateError:
     name = getattr(error, "sqlite_errorname", "")
-    word = next((word for word in (name, *_main_words(name)) if word in _OF_SQLITE), None)
-    if word is not None:
-        return StoreUnreachable(f"the store {place.shown} can't be used: {_OF_SQLITE[word]}")
-    if name in _NO_STORE or any(each in _NO_STORE for each in _main_words(name)):
-        return no_store(place)
-    return StoreUnreachable(f"the store {place.shown} can't be used")
+    code = next((code for code in (name, *_list_primary_codes(name)) if code in _SQLITE_REASONS), None)
+    if code is not None:
+        return StoreUnreachable(f"the store {url.shown} can't be used: {_SQLITE_REASONS[code]}")
+    if name in _INVALID_FILE_CODES or any(each in _INVALID_FILE_CODES for each in _list_primary_codes(name)):
+        return build_invalid_store_error(url)
+    return StoreUnreachable(f"the store {url.shown} can't be used")
 
 
-def _main_words(name: str) -> list[str]:
+def _list_primary_codes(name: str) -> list[str]:
     """The primary code of an extended one: SQLITE_IOERR for SQLITE_IOERR_WRITE."""
     return ["_".join(name.split("_")[:2])]
 
 
-def no_store(place: StoreUrl) -> SettingError:
+def build_invalid_store_error(url: StoreUrl) -> SettingError:
     """The error for a file or database that is not an EvalGate store."""
     hint = "name another store, or move the file away"
-    return SettingError(Problem(f"{place.shown} is damaged, or no store of EvalGate", None, hint))
+    return SettingError(Problem(f"{url.shown} is damaged, or no store of EvalGate", None, hint))

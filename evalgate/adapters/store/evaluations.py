@@ -8,7 +8,7 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, select
 
 from evalgate.adapters.store.goldens import require_goldens
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema import stored_values
 from evalgate.adapters.store.schema.run_tables import RUNS
 from evalgate.adapters.store.schema.tables import EVALUATIONS
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from evalgate.adapters.store.database import Database
     from evalgate.models.run.evaluation import RegressionStatus
 
-_PLAIN = (
+_FIELDS = (
     *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),
     *("overall_score", "level", "regression_status", "previous_score", "evaluated_by", "evaluated_at"),
 )
-_FIGURES = (
+_STATISTICS_FIELDS = (
     *("total_turns", "avg_latency_ms", "total_tokens", "total_cost", "issue_count", "critical_issue_count"),
     "pass_rate",
 )
-_OF_A_TURN = ("user_message", "actual_response", "golden_response", "latency_ms", "tokens", "cost")
-_LISTS_OF_A_TURN = ("retrieved_memories", "tools_invoked", "tool_results", "evidence")
+_TURN_FIELDS = ("user_message", "actual_response", "golden_response", "latency_ms", "tokens", "cost")
+_TURN_LIST_FIELDS = ("retrieved_memories", "tools_invoked", "tool_results", "evidence")
 
 
 class EvaluationTable:
@@ -56,11 +56,11 @@ class EvaluationTable:
         """Stores an evaluation; adds an id if it has none."""
         with self._database.writing() as connection:
             (key,) = insert_evaluations(connection, self._database, [evaluation])
-            return _evaluation(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
+            return _parse_row(connection.execute(select(EVALUATIONS).where(EVALUATIONS.c.id == key)).one())
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The evaluation with that id."""
-        found = self._listed(Page(1), EVALUATIONS.c.id == evaluation_id)
+        found = self._select(Page(1), EVALUATIONS.c.id == evaluation_id)
         return found[0] if found else None
 
     def list(
@@ -72,46 +72,46 @@ class EvaluationTable:
         until: datetime | None = None,
     ) -> Sequence[GoldenEvaluation]:
         """Evaluations, newest first: all, of one suite, from `since` and before `until`."""
-        asked = []
+        where = []
         if suite is not None:
-            asked.append(EVALUATIONS.c.suite == suite)
+            where.append(EVALUATIONS.c.suite == suite)
         if since is not None:
-            asked.append(EVALUATIONS.c.evaluated_at >= since)
+            where.append(EVALUATIONS.c.evaluated_at >= since)
         if until is not None:
-            asked.append(EVALUATIONS.c.evaluated_at < until)
-        return self._listed(page, *asked)
+            where.append(EVALUATIONS.c.evaluated_at < until)
+        return self._select(page, *where)
 
     def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """The evaluations of one golden."""
-        return self._listed(page, EVALUATIONS.c.golden_id == golden_id)
+        return self._select(page, EVALUATIONS.c.golden_id == golden_id)
 
     def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """The evaluations with one regression status."""
-        return self._listed(page, EVALUATIONS.c.regression_status == status)
+        return self._select(page, EVALUATIONS.c.regression_status == status)
 
     def of_run(self, run_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """The evaluations of one run."""
-        return self._listed(page, EVALUATIONS.c.run_id == run_id)
+        return self._select(page, EVALUATIONS.c.run_id == run_id)
 
     def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """The evaluations of one trace."""
-        return self._listed(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
+        return self._select(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
 
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last evaluation of a golden in a suite before a time."""
-        asked = (
+        where = (
             EVALUATIONS.c.golden_id == golden_id,
             EVALUATIONS.c.suite == suite,
             EVALUATIONS.c.evaluated_at < before,
         )
-        found = self._listed(Page(1), *asked)
+        found = self._select(Page(1), *where)
         return found[0] if found else None
 
-    def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:
+    def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:
         newest = (EVALUATIONS.c.evaluated_at.desc(), EVALUATIONS.c.id)
-        wanted = paged(select(EVALUATIONS).where(*asked).order_by(*newest), page)
+        query = paginate(select(EVALUATIONS).where(*where).order_by(*newest), page)
         with self._database.reading() as connection:
-            return [_evaluation(row) for row in connection.execute(wanted)]
+            return [_parse_row(row) for row in connection.execute(query)]
 
 
 def insert_evaluations(
@@ -127,44 +127,44 @@ def insert_evaluations(
         if connection.scalar(select(RUNS.c.number).where(RUNS.c.id == run_id)) is None:
             raise SettingError(f"there is no run `{run_id[:100]}` in the store")
     for each in stored:
-        if not database.insert_once(connection, EVALUATIONS, _values(each)):
+        if not database.insert_once(connection, EVALUATIONS, _build_row(each)):
             raise SettingError(f"there is an evaluation `{each.id[:100]}` already")
     return [each.id for each in stored]
 
 
-def _values(evaluation: GoldenEvaluation) -> dict[str, Any]:
+def _build_row(evaluation: GoldenEvaluation) -> dict[str, Any]:
     unknown = set(evaluation.dimensions) - set(DIMENSIONS)
     if unknown:
         raise SettingError(f"there is no dimension `{min(unknown)[:100]}`")
     return {
-        **{name: getattr(evaluation, name) for name in _PLAIN},
+        **{name: getattr(evaluation, name) for name in _FIELDS},
         **{name: evaluation.dimensions.get(name) for name in DIMENSIONS},
-        **{name: getattr(evaluation.statistics, name) for name in _FIGURES},
-        "turns": [_turn_values(turn) for turn in evaluation.turns],
-        "issues": issue_values(evaluation.issues),
+        **{name: getattr(evaluation.statistics, name) for name in _STATISTICS_FIELDS},
+        "turns": [_dump_turn(turn) for turn in evaluation.turns],
+        "issues": dump_issues(evaluation.issues),
     }
 
 
-def _turn_values(turn: TurnResult) -> dict[str, Any]:
+def _dump_turn(turn: TurnResult) -> dict[str, Any]:
     return {
-        **{name: getattr(turn, name) for name in _OF_A_TURN},
-        **{name: list(getattr(turn, name)) for name in _LISTS_OF_A_TURN},
+        **{name: getattr(turn, name) for name in _TURN_FIELDS},
+        **{name: list(getattr(turn, name)) for name in _TURN_LIST_FIELDS},
         "scores": dict(turn.scores),
-        "issues": issue_values(turn.issues),
+        "issues": dump_issues(turn.issues),
     }
 
 
-def issue_values(issues: Sequence[Issue]) -> list[dict[str, Any]]:
+def dump_issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     """Encodes issues as JSON values."""
     return [issue._asdict() for issue in issues]
 
 
-def issues_of(values: object) -> tuple[Issue, ...]:
+def parse_issues(values: object) -> tuple[Issue, ...]:
     """Decodes issues from JSON values."""
-    return tuple(_issue(stored_values.mapping(value)) for value in stored_values.items(values))
+    return tuple(_parse_issue(stored_values.mapping(value)) for value in stored_values.items(values))
 
 
-def _issue(value: Mapping[str, Any]) -> Issue:
+def _parse_issue(value: Mapping[str, Any]) -> Issue:
     category, severity, message = value.get("category"), value.get("severity"), value.get("message")
     if category not in CATEGORIES or severity not in SEVERITIES or not isinstance(message, str):
         raise stored_values.MalformedError
@@ -177,19 +177,19 @@ def _issue(value: Mapping[str, Any]) -> Issue:
     )
 
 
-def _evaluation(row: Row[Any]) -> GoldenEvaluation:
-    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    plain: dict[str, Any] = {name: told[name] for name in _PLAIN}
+def _parse_row(row: Row[Any]) -> GoldenEvaluation:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: data[name] for name in _FIELDS}
     return GoldenEvaluation(
         **plain,
-        dimensions={name: told[name] for name in DIMENSIONS},
-        statistics=EvaluationStatistics(**{name: told[name] for name in _FIGURES}),
-        turns=tuple(_turn(stored_values.mapping(turn)) for turn in stored_values.items(told["turns"])),
-        issues=issues_of(told["issues"]),
+        dimensions={name: data[name] for name in DIMENSIONS},
+        statistics=EvaluationStatistics(**{name: data[name] for name in _STATISTICS_FIELDS}),
+        turns=tuple(_parse_turn(stored_values.mapping(turn)) for turn in stored_values.items(data["turns"])),
+        issues=parse_issues(data["issues"]),
     )
 
 
-def _turn(value: Mapping[str, Any]) -> TurnResult:
+def _parse_turn(value: Mapping[str, Any]) -> TurnResult:
     return TurnResult(
         stored_values.text(value.get("user_message")),
         stored_values.text(value.get("actual_response")),
@@ -201,6 +201,6 @@ def _turn(value: Mapping[str, Any]) -> TurnResult:
         retrieved_memories=tuple(stored_values.items(value.get("retrieved_memories"))),
         tools_invoked=stored_values.texts(value.get("tools_invoked")),
         tool_results=tuple(stored_values.items(value.get("tool_results"))),
-        issues=issues_of(value.get("issues")),
+        issues=parse_issues(value.get("issues")),
         evidence=stored_values.texts(value.get("evidence")),
     )

@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 from sqlalchemy import ColumnElement, select
 
 from evalgate.adapters.store.goldens import require_goldens
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import FEEDBACK
 from evalgate.errors import SettingError
-from evalgate.models.goldens.feedback import LEAST_RATING, MOST_RATING, SENTIMENTS, Feedback
+from evalgate.models.goldens.feedback import MAX_RATING, MIN_RATING, SENTIMENTS, Feedback
 from evalgate.ports.store import Page
 from evalgate.records import replace
 
@@ -39,10 +39,10 @@ class FeedbackTable:
         stored = replace(
             feedback,
             id=feedback.id or uuid4().hex,
-            user_id=_user(feedback.user_id),
+            user_id=_normalize_user_id(feedback.user_id),
             created_at=feedback.created_at or self._now(),
         )
-        _check(stored)
+        _check_feedback(stored)
         values: dict[str, Any] = {name: getattr(stored, name) for name in _FIELDS}
         values["issues"] = list(stored.issues)
         with self._database.writing() as connection:
@@ -50,32 +50,32 @@ class FeedbackTable:
                 require_goldens(connection, [stored.golden_id])
             if not self._database.insert_once(connection, FEEDBACK, values):
                 raise SettingError(f"there is feedback `{stored.id[:100]}` already")
-            return _feedback(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
+            return _parse_row(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
     def list(self, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008  a constant
         """All feedback, oldest first."""
-        return self._listed(page)
+        return self._select(page)
 
     def of_conversation(self, conversation_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
         """The feedback on one conversation."""
-        return self._listed(page, FEEDBACK.c.conversation_id == conversation_id)
+        return self._select(page, FEEDBACK.c.conversation_id == conversation_id)
 
     def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
         """The feedback on one golden."""
-        return self._listed(page, FEEDBACK.c.golden_id == golden_id)
+        return self._select(page, FEEDBACK.c.golden_id == golden_id)
 
-    def _listed(self, page: Page, *asked: ColumnElement[bool]) -> Sequence[Feedback]:
-        wanted = paged(select(FEEDBACK).where(*asked).order_by(FEEDBACK.c.created_at, FEEDBACK.c.id), page)
+    def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[Feedback]:
+        query = paginate(select(FEEDBACK).where(*where).order_by(FEEDBACK.c.created_at, FEEDBACK.c.id), page)
         with self._database.reading() as connection:
-            return [_feedback(row) for row in connection.execute(wanted)]
+            return [_parse_row(row) for row in connection.execute(query)]
 
 
-def _feedback(row: Row[Any]) -> Feedback:
-    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    return Feedback(**{**{name: told[name] for name in _FIELDS}, "issues": texts(told["issues"])})
+def _parse_row(row: Row[Any]) -> Feedback:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    return Feedback(**{**{name: data[name] for name in _FIELDS}, "issues": texts(data["issues"])})
 
 
-def _user(user_id: str | None) -> str | None:
+def _normalize_user_id(user_id: str | None) -> str | None:
     if user_id is None:
         return None
     try:
@@ -84,8 +84,8 @@ def _user(user_id: str | None) -> str | None:
         raise SettingError(f"a user is named by a UUID, and `{user_id[:100]}` is none") from None
 
 
-def _check(feedback: Feedback) -> None:
-    if not LEAST_RATING <= feedback.rating <= MOST_RATING:
-        raise SettingError(f"a rating is a number from {LEAST_RATING} to {MOST_RATING}")
+def _check_feedback(feedback: Feedback) -> None:
+    if not MIN_RATING <= feedback.rating <= MAX_RATING:
+        raise SettingError(f"a rating is a number from {MIN_RATING} to {MAX_RATING}")
     if feedback.feedback not in SENTIMENTS:
         raise SettingError(f"feedback is one of {', '.join(SENTIMENTS)}")

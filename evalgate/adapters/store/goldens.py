@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
 
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.cleaning import clean_text
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS
 from evalgate.errors import Problem, SettingError
 from evalgate.models.run.golden import Golden
-from evalgate.ports.store import Deleted, GoldenFilter, Page
+from evalgate.ports.store import DeletionCounts, GoldenFilter, Page
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LISTS = (
     *("user_messages", "golden_responses", "tags"),
 )
 _TEXTS = ("id", "conversation_id", "title", "description", "intent", "primary_stance", "creator")
-_MANY = 500  # values per IN clause
+_MAX_IN_VALUES = 500  # values per IN clause
 
 
 class GoldenTable:
@@ -44,42 +44,42 @@ class GoldenTable:
         with self._database.writing() as connection:
             return self._insert(connection, golden)
 
-    def keep(self, golden: Golden) -> Golden:
+    def upsert(self, golden: Golden) -> Golden:
         """Stores a golden, or updates the stored one if its content differs."""
         with self._database.writing() as connection:
-            stored = _get(connection, golden.id)
+            stored = _load_golden(connection, golden.id)
             if stored is None:
                 return self._insert(connection, golden)
-            if _said(stored) == _said(golden):
+            if _content_fields(stored) == _content_fields(golden):
                 return stored
             return self._replace(connection, stored, golden)
 
     def get(self, golden_id: str) -> Golden | None:
         """The golden with that id."""
         with self._database.reading() as connection:
-            return _get(connection, golden_id)
+            return _load_golden(connection, golden_id)
 
     def list(self, page: Page = Page(), by: GoldenFilter = GoldenFilter()) -> Sequence[Golden]:  # noqa: B008  constants
         """The goldens that match the filter."""
-        wanted = paged(select(GOLDENS).where(*_conditions(by)).order_by(GOLDENS.c.id), page)
+        query = paginate(select(GOLDENS).where(*_build_where(by)).order_by(GOLDENS.c.id), page)
         with self._database.reading() as connection:
-            return [_golden(row) for row in connection.execute(wanted)]
+            return [_parse_row(row) for row in connection.execute(query)]
 
     def count(self, by: GoldenFilter = GoldenFilter()) -> int:  # noqa: B008  a constant
         """The number of goldens that match the filter."""
         with self._database.reading() as connection:
-            return connection.scalar(select(func.count()).select_from(GOLDENS).where(*_conditions(by))) or 0
+            return connection.scalar(select(func.count()).select_from(GOLDENS).where(*_build_where(by))) or 0
 
-    def chosen(
+    def select(
         self, ids: Sequence[str] = (), tags: Sequence[str] = (), intents: Sequence[str] = ()
     ) -> Sequence[Golden]:
         """The goldens with one of these ids, tags or intents."""
         with_tag = select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag.in_(tags))
-        named = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
+        condition = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
         with self._database.reading() as connection:
             return [
-                _golden(row)
-                for row in connection.execute(select(GOLDENS).where(named).order_by(GOLDENS.c.id))
+                _parse_row(row)
+                for row in connection.execute(select(GOLDENS).where(condition).order_by(GOLDENS.c.id))
             ]
 
     def ids(self) -> Sequence[str]:
@@ -90,32 +90,32 @@ class GoldenTable:
     def update(self, golden: Golden) -> Golden:
         """Replaces the golden of that id; raises SettingError if it was changed meanwhile."""
         with self._database.writing() as connection:
-            stored = _get(connection, golden.id, lock=True)
+            stored = _load_golden(connection, golden.id, lock=True)
             if stored is None:
-                raise _unknown(connection, golden.id)
+                raise _build_unknown_error(connection, golden.id)
             if stored.version != golden.version:
                 message = f"golden `{golden.id}` has become version {stored.version} meanwhile"
                 raise SettingError(Problem(message, None, "look at it, and update it again"))
             return self._replace(connection, stored, golden)
 
-    def delete(self, golden_id: str) -> Deleted | None:
+    def delete(self, golden_id: str) -> DeletionCounts | None:
         """Deletes a golden with its evaluations."""
         with self._database.writing() as connection:
-            gone = Deleted(
-                _count(connection, EVALUATIONS.c.golden_id == golden_id),
-                _count(connection, SUITE_GOLDENS.c.golden_id == golden_id),
+            deleted = DeletionCounts(
+                _count_rows(connection, EVALUATIONS.c.golden_id == golden_id),
+                _count_rows(connection, SUITE_GOLDENS.c.golden_id == golden_id),
             )
             done = connection.execute(delete(GOLDENS).where(GOLDENS.c.id == golden_id))
-            return gone if done.rowcount else None
+            return deleted if done.rowcount else None
 
     def _insert(self, connection: Connection, golden: Golden) -> Golden:
         now = self._now()
         stored = replace(golden, version=1, created_at=now, updated_at=now)
-        if not self._database.insert_once(connection, GOLDENS, _values(stored)):
+        if not self._database.insert_once(connection, GOLDENS, _build_row(stored)):
             hint = "update it, or choose another id"
             raise SettingError(Problem(f"there is a golden `{golden.id}` already", None, hint))
-        _tag(connection, stored)
-        return _get(connection, golden.id) or stored
+        _insert_tags(connection, stored)
+        return _load_golden(connection, golden.id) or stored
 
     def _replace(self, connection: Connection, stored: Golden, golden: Golden) -> Golden:
         new = replace(
@@ -124,42 +124,42 @@ class GoldenTable:
             created_at=stored.created_at,
             updated_at=max(self._now(), stored.updated_at or self._now()),
         )
-        connection.execute(update(GOLDENS).where(GOLDENS.c.id == golden.id), _values(new))
+        connection.execute(update(GOLDENS).where(GOLDENS.c.id == golden.id), _build_row(new))
         connection.execute(delete(GOLDEN_TAGS).where(GOLDEN_TAGS.c.golden_id == golden.id))
-        _tag(connection, new)
-        return _get(connection, golden.id) or new
+        _insert_tags(connection, new)
+        return _load_golden(connection, golden.id) or new
 
 
 def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
     """Raises SettingError for the first id that is not stored."""
-    wanted = list(dict.fromkeys(map(clean_text, ids)))
-    for start in range(0, len(wanted), _MANY):
-        some = wanted[start : start + _MANY]
+    golden_ids = list(dict.fromkeys(map(clean_text, ids)))
+    for start in range(0, len(golden_ids), _MAX_IN_VALUES):
+        some = golden_ids[start : start + _MAX_IN_VALUES]
         known = set(connection.scalars(select(GOLDENS.c.id).where(GOLDENS.c.id.in_(some))))
         missing = next((each for each in some if each not in known), None)
         if missing is not None:
-            raise _unknown(connection, missing)
+            raise _build_unknown_error(connection, missing)
 
 
-def _unknown(connection: Connection, golden_id: str) -> SettingError:
+def _build_unknown_error(connection: Connection, golden_id: str) -> SettingError:
     near = get_close_matches(golden_id[:100], connection.scalars(select(GOLDENS.c.id).limit(5000)), n=1)
     hint = f"did you mean `{near[0]}`?" if near else "`evalgate goldens list` shows what there is"
     return SettingError(Problem(f"there is no golden `{golden_id[:100]}` in the store", None, hint))
 
 
-def _get(connection: Connection, golden_id: str, *, lock: bool = False) -> Golden | None:
-    wanted = select(GOLDENS).where(GOLDENS.c.id == golden_id)
-    row = connection.execute(wanted.with_for_update() if lock else wanted).one_or_none()
-    return None if row is None else _golden(row)
+def _load_golden(connection: Connection, golden_id: str, *, lock: bool = False) -> Golden | None:
+    query = select(GOLDENS).where(GOLDENS.c.id == golden_id)
+    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+    return None if row is None else _parse_row(row)
 
 
-def _golden(row: Row[Any]) -> Golden:
-    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    plain: dict[str, Any] = {name: told[name] for name in (*_TEXTS, "version", "created_at", "updated_at")}
-    return Golden(**plain | {name: texts(told[name]) for name in _LISTS})
+def _parse_row(row: Row[Any]) -> Golden:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    plain: dict[str, Any] = {name: data[name] for name in (*_TEXTS, "version", "created_at", "updated_at")}
+    return Golden(**plain | {name: texts(data[name]) for name in _LISTS})
 
 
-def _values(golden: Golden) -> dict[str, Any]:
+def _build_row(golden: Golden) -> dict[str, Any]:
     return {
         **{name: getattr(golden, name) for name in _TEXTS},
         **{name: list(getattr(golden, name)) for name in _LISTS},
@@ -169,27 +169,27 @@ def _values(golden: Golden) -> dict[str, Any]:
     }
 
 
-def _said(golden: Golden) -> tuple[Any, ...]:
+def _content_fields(golden: Golden) -> tuple[Any, ...]:
     return tuple(getattr(golden, name) for name in (*_TEXTS, *_LISTS))
 
 
-def _tag(connection: Connection, golden: Golden) -> None:
+def _insert_tags(connection: Connection, golden: Golden) -> None:
     rows = [{"golden_id": golden.id, "tag": tag} for tag in dict.fromkeys(golden.tags)]
     if rows:
         connection.execute(insert(GOLDEN_TAGS), rows)
 
 
-def _conditions(by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
-    asked: dict[ColumnElement[Any], str | None] = {
+def _build_where(by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
+    values: dict[ColumnElement[Any], str | None] = {
         GOLDENS.c.intent: by.intent,
         GOLDENS.c.primary_stance: by.stance,
         GOLDENS.c.creator: by.creator,
     }
-    told = [column == value for column, value in asked.items() if value is not None]
+    where = [column == value for column, value in values.items() if value is not None]
     if by.tag is not None:
-        told.append(GOLDENS.c.id.in_(select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag == by.tag)))
-    return told
+        where.append(GOLDENS.c.id.in_(select(GOLDEN_TAGS.c.golden_id).where(GOLDEN_TAGS.c.tag == by.tag)))
+    return where
 
 
-def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
+def _count_rows(connection: Connection, condition: ColumnElement[bool]) -> int:
     return connection.scalar(select(func.count()).where(condition)) or 0

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Page
 
 
-def paged(wanted: Select[Any], page: Page) -> Select[Any]:
+def paginate(query: Select[Any], page: Page) -> Select[Any]:
     """The query for the rows of a page; negative limits and offsets count as 0."""
-    return wanted.limit(max(0, clean_integer(page.limit))).offset(max(0, clean_integer(page.offset)))
+    return query.limit(max(0, clean_integer(page.limit))).offset(max(0, clean_integer(page.offset)))

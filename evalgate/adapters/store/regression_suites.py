@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, insert, select, update
 
 from evalgate.adapters.store.goldens import require_goldens
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import SUITE_GOLDENS, SUITES
 from evalgate.errors import Problem, SettingError
@@ -39,34 +39,34 @@ class SuiteTable:
         now = self._now()
         stored = replace(suite, created_at=now, updated_at=now)
         with self._database.writing() as connection:
-            if not self._database.insert_once(connection, SUITES, _values(stored)):
+            if not self._database.insert_once(connection, SUITES, _build_row(stored)):
                 hint = "update it, or choose another name"
                 raise SettingError(Problem(f"there is a regression suite `{suite.name}` already", None, hint))
-            _name_goldens(connection, stored)
+            _insert_goldens(connection, stored)
         return stored
 
     def get(self, name: str) -> RegressionSuite | None:
         """The suite with that name."""
         with self._database.reading() as connection:
             row = connection.execute(select(SUITES).where(SUITES.c.name == name)).one_or_none()
-            return None if row is None else _suite(connection, row)
+            return None if row is None else _parse_row(connection, row)
 
     def list(self, page: Page = Page()) -> Sequence[RegressionSuite]:  # noqa: B008  a constant
         """All suites, by name."""
         with self._database.reading() as connection:
-            rows = connection.execute(paged(select(SUITES).order_by(SUITES.c.name), page)).all()
-            return [_suite(connection, row) for row in rows]
+            rows = connection.execute(paginate(select(SUITES).order_by(SUITES.c.name), page)).all()
+            return [_parse_row(connection, row) for row in rows]
 
     def update(self, suite: RegressionSuite) -> RegressionSuite:
         """Replaces the suite of that name; raises SettingError if there is none."""
         with self._database.writing() as connection:
-            made = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
-            if made is None:
+            created_at = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
+            if created_at is None:
                 raise SettingError(f"there is no regression suite `{suite.name[:100]}` in the store")
-            stored = replace(suite, created_at=made, updated_at=self._now())
-            connection.execute(update(SUITES).where(SUITES.c.name == suite.name), _values(stored))
+            stored = replace(suite, created_at=created_at, updated_at=self._now())
+            connection.execute(update(SUITES).where(SUITES.c.name == suite.name), _build_row(stored))
             connection.execute(delete(SUITE_GOLDENS).where(SUITE_GOLDENS.c.suite == suite.name))
-            _name_goldens(connection, stored)
+            _insert_goldens(connection, stored)
         return stored
 
     def delete(self, name: str) -> bool:
@@ -75,14 +75,14 @@ class SuiteTable:
             return connection.execute(delete(SUITES).where(SUITES.c.name == name)).rowcount > 0
 
 
-def _values(suite: RegressionSuite) -> dict[str, Any]:
+def _build_row(suite: RegressionSuite) -> dict[str, Any]:
     return {
         **{name: getattr(suite, name) for name in _FIELDS},
         **{name: list(getattr(suite, name)) for name in _LISTS},
     }
 
 
-def _name_goldens(connection: Connection, suite: RegressionSuite) -> None:
+def _insert_goldens(connection: Connection, suite: RegressionSuite) -> None:
     ids = list(dict.fromkeys(suite.golden_ids))
     require_goldens(connection, ids)
     rows = [{"suite": suite.name, "golden_id": each, "position": n} for n, each in enumerate(ids)]
@@ -90,10 +90,10 @@ def _name_goldens(connection: Connection, suite: RegressionSuite) -> None:
         connection.execute(insert(SUITE_GOLDENS), rows)
 
 
-def _suite(connection: Connection, row: Row[Any]) -> RegressionSuite:
-    told = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
-    mine = SUITE_GOLDENS.c.suite == told["name"]
-    ids = connection.scalars(select(SUITE_GOLDENS.c.golden_id).where(mine).order_by(SUITE_GOLDENS.c.position))
-    plain: dict[str, Any] = {name: told[name] for name in _FIELDS}
-    plain |= {name: texts(told[name]) for name in _LISTS}
+def _parse_row(connection: Connection, row: Row[Any]) -> RegressionSuite:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    cond = SUITE_GOLDENS.c.suite == data["name"]
+    ids = connection.scalars(select(SUITE_GOLDENS.c.golden_id).where(cond).order_by(SUITE_GOLDENS.c.position))
+    plain: dict[str, Any] = {name: data[name] for name in _FIELDS}
+    plain |= {name: texts(data[name]) for name in _LISTS}
     return RegressionSuite(**plain, golden_ids=tuple(ids))

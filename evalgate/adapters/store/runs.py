@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 
-from evalgate.adapters.store.paging import paged
+from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.run_rows import (
-    approval_values,
-    facts_of,
-    scenario_of,
-    sighting_of,
-    suite_of,
+    dump_approval,
+    parse_facts,
+    parse_scenario,
+    parse_sighting,
+    parse_suite,
     unpack,
 )
-from evalgate.adapters.store.run_writer import digest_of, write_run
-from evalgate.adapters.store.scenario_history import NEWEST, SEEN, LastRun, last_of, turned_of
+from evalgate.adapters.store.run_writer import hash_scenario, write_run
+from evalgate.adapters.store.scenario_history import NEWEST, ROWS, RunScope, select_sightings, select_unsteady
 from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
-from evalgate.adapters.store.trends import trend
+from evalgate.adapters.store.trends import select_trend
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import StoredRun
 from evalgate.ports.store import Page, Subject
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.database import Database
     from evalgate.models.run.evaluation import GoldenEvaluation
-    from evalgate.models.store.stored_run import RunApproval, RunFacts, Sighting, TrendPoint
+    from evalgate.models.store.stored_run import RunApproval, RunFacts, ScenarioHistoryEntry, TrendPoint
 
 
 class RunTable:
@@ -49,13 +49,13 @@ class RunTable:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run_id)).one_or_none()
             if row is None:
                 return None
-            of_run = select(RUN_SUITES).where(RUN_SUITES.c.run == row.number).order_by(RUN_SUITES.c.position)
-            seen = SEEN.where(RUN_SCENARIOS.c.run == row.number).order_by(RUN_SCENARIOS.c.position)
+            suites = select(RUN_SUITES).where(RUN_SUITES.c.run == row.number).order_by(RUN_SUITES.c.position)
+            scenarios = ROWS.where(RUN_SCENARIOS.c.run == row.number).order_by(RUN_SCENARIOS.c.position)
             packed = connection.scalar(select(RUN_RESULTS.c.results).where(RUN_RESULTS.c.run == row.number))
             return StoredRun(
-                facts_of(row),
-                tuple(suite_of(each) for each in connection.execute(of_run)),
-                tuple(scenario_of(each) for each in connection.execute(seen)),
+                parse_facts(row),
+                tuple(parse_suite(each) for each in connection.execute(suites)),
+                tuple(parse_scenario(each) for each in connection.execute(scenarios)),
                 unpack(packed) if packed is not None else b"",
             )
 
@@ -71,30 +71,30 @@ class RunTable:
         """Runs, newest first: all, with a suite, of a branch, completed from `since` and before `until`."""
         table = RUN_SUITES if suite is not None else RUNS
         number = RUN_SUITES.c.run if suite is not None else RUNS.c.number
-        asked = _asked(suite, branch)
+        where = _build_where(suite, branch)
         if since is not None:
-            asked.append(table.c.completed_at >= since)
+            where.append(table.c.completed_at >= since)
         if until is not None:
-            asked.append(table.c.completed_at < until)
-        wanted = select(RUNS).where(*asked).order_by(table.c.completed_at.desc(), number.desc())
+            where.append(table.c.completed_at < until)
+        query = select(RUNS).where(*where).order_by(table.c.completed_at.desc(), number.desc())
         if suite is not None:
-            wanted = wanted.join(RUN_SUITES, RUN_SUITES.c.run == RUNS.c.number)
+            query = query.join(RUN_SUITES, RUN_SUITES.c.run == RUNS.c.number)
         with self._database.reading() as connection:
-            return [facts_of(row) for row in connection.execute(paged(wanted, page))]
+            return [parse_facts(row) for row in connection.execute(paginate(query, page))]
 
     def count(self, *, suite: str | None = None, branch: str | None = None) -> int:
         """The number of runs, of one suite or branch."""
         table = RUN_SUITES if suite is not None else RUNS
-        wanted = select(func.count()).select_from(table).where(*_asked(suite, branch))
+        query = select(func.count()).select_from(table).where(*_build_where(suite, branch))
         with self._database.reading() as connection:
-            return connection.scalar(wanted) or 0
+            return connection.scalar(query) or 0
 
     def trend(self, subject: Subject, limit: int = 20) -> Sequence[TrendPoint]:
         """The last `limit` runs with the subject, oldest first."""
         with self._database.reading() as connection:
-            return trend(connection, subject, limit)
+            return select_trend(connection, subject, limit)
 
-    def last_status(self, key: ScenarioKey, branch: str | None = None) -> Sighting | None:
+    def last_status(self, key: ScenarioKey, branch: str | None = None) -> ScenarioHistoryEntry | None:
         """The result of a scenario in the last run that had it."""
         found = self.sightings(key, 1, branch)
         return found[0] if found else None
@@ -105,54 +105,56 @@ class RunTable:
         *,
         suite: str | None = None,
         branch: str | None = None,
-    ) -> Sequence[Sighting]:
+    ) -> Sequence[ScenarioHistoryEntry]:
         """The result of each scenario in the last run that had it."""
-        told = self._seen_last(LastRun(1, suite, branch, page))
-        return [seen[-1] for seen in told.values()]
+        sightings = self._select_sightings(RunScope(1, suite, branch, page))
+        return [seen[-1] for seen in sightings.values()]
 
-    def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[Sighting]:
+    def sightings(
+        self, key: ScenarioKey, window: int, branch: str | None = None
+    ) -> Sequence[ScenarioHistoryEntry]:
         """The results of a scenario in the last `window` runs that had it, oldest first."""
         with self._database.reading() as connection:
-            digest = SCENARIOS.c.digest == digest_of(key)
+            digest = SCENARIOS.c.digest == hash_scenario(key)
             number = connection.scalar(select(SCENARIOS.c.number).where(digest))
             if number is None:
                 return []
-            asked = [RUN_SCENARIOS.c.scenario == number]
+            where = [RUN_SCENARIOS.c.scenario == number]
             if branch is not None:
-                asked.append(RUN_SCENARIOS.c.branch == branch)
-            wanted = paged(SEEN.where(*asked).order_by(*NEWEST), Page(window))
-            return [sighting_of(row) for row in connection.execute(wanted)][::-1]
+                where.append(RUN_SCENARIOS.c.branch == branch)
+            query = paginate(ROWS.where(*where).order_by(*NEWEST), Page(window))
+            return [parse_sighting(row) for row in connection.execute(query)][::-1]
 
     def all_sightings(
         self, window: int, *, suite: str | None = None, branch: str | None = None
-    ) -> Mapping[ScenarioKey, Sequence[Sighting]]:
+    ) -> Mapping[ScenarioKey, Sequence[ScenarioHistoryEntry]]:
         """The results of every scenario in the last `window` runs that had it, oldest first."""
-        return self._seen_last(LastRun(window, suite, branch))
+        return self._select_sightings(RunScope(window, suite, branch))
 
-    def turned(
+    def find_unsteady(
         self, window: int, *, suite: str | None = None, branch: str | None = None
     ) -> Sequence[ScenarioKey]:
         """Scenarios that passed some, but not all, of the last `window` runs that evaluated them."""
         if window < 1:
             return []
         with self._database.reading() as connection:
-            wanted = turned_of(LastRun(window, suite, branch), lateral=not self._database.is_sqlite)
-            return [ScenarioKey(*row) for row in connection.execute(wanted)]
+            query = select_unsteady(RunScope(window, suite, branch), lateral=not self._database.is_sqlite)
+            return [ScenarioKey(*row) for row in connection.execute(query)]
 
-    def _seen_last(self, asked: LastRun) -> Mapping[ScenarioKey, Sequence[Sighting]]:
-        told: dict[ScenarioKey, list[Sighting]] = {}
-        if asked.window < 1:
-            return told
+    def _select_sightings(self, scope: RunScope) -> Mapping[ScenarioKey, Sequence[ScenarioHistoryEntry]]:
+        sightings: dict[ScenarioKey, list[ScenarioHistoryEntry]] = {}
+        if scope.window < 1:
+            return sightings
         with self._database.reading() as connection:
-            for row in connection.execute(last_of(asked, lateral=not self._database.is_sqlite)):
-                sighting = sighting_of(row)
-                told.setdefault(sighting.row.key, []).append(sighting)
-        return {key: seen[-asked.window :] for key, seen in told.items()}
+            for row in connection.execute(select_sightings(scope, lateral=not self._database.is_sqlite)):
+                sighting = parse_sighting(row)
+                sightings.setdefault(sighting.row.key, []).append(sighting)
+        return {key: seen[-scope.window :] for key, seen in sightings.items()}
 
     def decide(self, run_id: str, approval: RunApproval) -> bool:
         """Stores a person's decision about a run; False if there is no such run."""
         with self._database.writing() as connection:
-            decided = update(RUNS).where(RUNS.c.id == run_id).values(**approval_values(approval))
+            decided = update(RUNS).where(RUNS.c.id == run_id).values(**dump_approval(approval))
             return connection.execute(decided).rowcount > 0
 
     def delete(self, run_id: str) -> bool:
@@ -161,8 +163,8 @@ class RunTable:
             return connection.execute(delete(RUNS).where(RUNS.c.id == run_id)).rowcount > 0
 
 
-def _asked(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:
-    asked = [RUN_SUITES.c.name == suite] if suite is not None else []
+def _build_where(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:
+    where = [RUN_SUITES.c.name == suite] if suite is not None else []
     if branch is not None:
-        asked.append((RUN_SUITES if suite is not None else RUNS).c.branch == branch)
-    return asked
+        where.append((RUN_SUITES if suite is not None else RUNS).c.branch == branch)
+    return where

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from evalgate.adapters.store.errors import no_store
+from evalgate.adapters.store.errors import build_invalid_store_error
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "evalgate_version"
 MIGRATIONS = Path(__file__).parent / "migrations"
-SHAPES = {
+FINGERPRINTS = {
     "0001": "e94ef899d3e1c10f70cce13647e4a6681544ba3bb5892ba7879a25af7553f200",
     "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
     "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
 }
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
-NEWEST = list(SHAPES)[-1]
+NEWEST = list(FINGERPRINTS)[-1]
 _LOCK = 0x4556414C47415445  # EvalGate's key among all advisory locks of a PostgreSQL database
 _NUMBER = re.compile(r"[0-9]{4}")
-_PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) ")
-_CALLED = re.compile(r"(\w*)[\"'`\]]?\s*\(")
-_NO_CALL = {"CHECK", "IN", "KEY", "UNIQUE", "VARCHAR", ""}
+_CREATE_STATEMENT = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) ")
+_FUNCTION_CALL = re.compile(r"(\w*)[\"'`\]]?\s*\(")
+_ALLOWED_CALLS = {"CHECK", "IN", "KEY", "UNIQUE", "VARCHAR", ""}
 
 
 def bring_up_to_date(database: Database) -> None:
@@ -40,42 +40,42 @@ def bring_up_to_date(database: Database) -> None:
     An up-to-date store is not locked. If several processes open a store at once, one of them upgrades it.
     """
     with database.reading() as connection:
-        number = _number(connection, database)
+        number = _read_version(connection, database)
     if number == NEWEST:
         return
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        if _number(connection, database) != NEWEST:
+        if _read_version(connection, database) != NEWEST:
             _upgrade(connection)
 
 
-def _number(connection: Connection, database: Database) -> str | None:
+def _read_version(connection: Connection, database: Database) -> str | None:
     """The schema version; None if the store has no tables yet."""
-    shape = shape_of(connection, database.place) if database.is_sqlite else None
+    fingerprint = compute_fingerprint(connection, database.url) if database.is_sqlite else None
     if not connection.dialect.has_table(connection, VERSION_TABLE):
-        if shape:
-            raise no_store(database.place)
+        if fingerprint:
+            raise build_invalid_store_error(database.url)
         return None
     numbers = list(connection.scalars(text(f"SELECT version_num FROM {VERSION_TABLE}")))  # noqa: S608  a constant
     if len(numbers) != 1:
-        raise no_store(database.place)
+        raise build_invalid_store_error(database.url)
     number = str(numbers[0])
-    if number not in SHAPES:
-        raise _newer(number, database.place)
-    if shape is not None and shape != SHAPES[number]:
-        raise no_store(database.place)
+    if number not in FINGERPRINTS:
+        raise _build_version_error(number, database.url)
+    if fingerprint is not None and fingerprint != FINGERPRINTS[number]:
+        raise build_invalid_store_error(database.url)
     return number
 
 
-def _newer(number: str, place: StoreUrl) -> SettingError:
+def _build_version_error(number: str, url: StoreUrl) -> SettingError:
     if not _NUMBER.fullmatch(number) or number < NEWEST:
-        return no_store(place)
-    message = f"the store {place.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
+        return build_invalid_store_error(url)
+    message = f"the store {url.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
     return SettingError(Problem(message, None, "update EvalGate, or name another store"))
 
 
-def shape_of(connection: Connection, place: StoreUrl) -> str:
+def compute_fingerprint(connection: Connection, url: StoreUrl) -> str:
     """The fingerprint of a SQLite file's tables; empty if it has none.
 
     Raises SettingError for views, triggers, virtual tables and function calls: EvalGate creates none.
@@ -86,7 +86,7 @@ def shape_of(connection: Connection, place: StoreUrl) -> str:
     if not rows:
         return ""
     if not all(isinstance(row.sql, str) and _is_plain(row.sql) for row in rows):
-        raise no_store(place)
+        raise build_invalid_store_error(url)
     columns = connection.execute(
         text(
             'SELECT m.name, c.name, c.type, c."notnull", c.pk, c.hidden FROM sqlite_master AS m '
@@ -94,16 +94,16 @@ def shape_of(connection: Connection, place: StoreUrl) -> str:
             "AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
         )
     ).all()
-    told = sorted([*(repr(tuple(row)[:3]) for row in rows), *(repr(tuple(row)) for row in columns)])
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    lines = sorted([*(repr(tuple(row)[:3]) for row in rows), *(repr(tuple(row)) for row in columns)])
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _is_plain(sql: str) -> bool:
     """True for tables and indexes that compute nothing but comparisons."""
-    if not _PLAIN.match(sql) or "/*" in sql or "--" in sql:
+    if not _CREATE_STATEMENT.match(sql) or "/*" in sql or "--" in sql:
         return False
-    called = {word.upper() for word in _CALLED.findall(sql)}
-    return all(word in _NO_CALL or word.startswith("EVALGATE_") for word in called)
+    called = {word.upper() for word in _FUNCTION_CALL.findall(sql)}
+    return all(word in _ALLOWED_CALLS or word.startswith("EVALGATE_") for word in called)
 
 
 def _upgrade(connection: Connection) -> None:

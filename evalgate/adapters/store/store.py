@@ -26,9 +26,9 @@ class SqlStore:
     Raises SettingError if it is not a store or a newer one, and StoreUnreachable.
     """
 
-    def __init__(self, place: StoreUrl, now: Callable[[], datetime], *, create: bool = True) -> None:
-        self.place = place.shown
-        self._database = Database(place, create=create)
+    def __init__(self, url: StoreUrl, now: Callable[[], datetime], *, create: bool = True) -> None:
+        self.display_url = url.shown
+        self._database = Database(url, create=create)
         try:
             bring_up_to_date(self._database)
         except BaseException:
@@ -42,7 +42,7 @@ class SqlStore:
         self.approvals = ApprovalTable(self._database, now)
 
     def __repr__(self) -> str:
-        return f"SqlStore({self.place!r})"
+        return f"SqlStore({self.display_url!r})"
 
     def close(self) -> None:
         """Closes the connection."""

@@ -31,7 +31,7 @@ class StoreUrl(NamedTuple):
         return f"Place({self.shown!r})"
 
 
-def place_of(text: str, cwd: str) -> StoreUrl:
+def parse_store_url(text: str, cwd: str) -> StoreUrl:
     """Parses a URL, or a path relative to `cwd`; raises SettingError.
 
     No message quotes `text`: in a malformed URL, a password may be anywhere.
@@ -40,18 +40,18 @@ def place_of(text: str, cwd: str) -> StoreUrl:
     if not text.strip():
         raise SettingError(Problem("the store has no name", None, _HINT))
     if scheme is None:
-        return _file(text, cwd)
+        return _store_url_from_path(text, cwd)
     word = scheme[1].lower()
     if word == "sqlite":
-        return _file(_path_in(text[scheme.end() :]), cwd)
+        return _store_url_from_path(_parse_sqlite_path(text[scheme.end() :]), cwd)
     if word == "postgresql":
-        return _server(text[scheme.end() :])
+        return _store_url_from_server(text[scheme.end() :])
     if word == "postgres":
         raise SettingError(Problem("a store's URL begins with postgresql:, not with postgres:", None, _HINT))
     raise SettingError(Problem("the store's URL begins with neither sqlite: nor postgresql:", None, _HINT))
 
 
-def _path_in(rest: str) -> str:
+def _parse_sqlite_path(rest: str) -> str:
     """The path in `sqlite:///folder/file`; an absolute path has four slashes."""
     path = rest.removeprefix("///") if rest.startswith("///") else rest
     if not path or (path.startswith("//") and not rest.startswith("///")):
@@ -61,7 +61,7 @@ def _path_in(rest: str) -> str:
     return unquote(path)
 
 
-def _file(path: str, cwd: str) -> StoreUrl:
+def _store_url_from_path(path: str, cwd: str) -> StoreUrl:
     if "\0" in path or not Path(path).name:
         raise SettingError(Problem("the store has no name", None, _HINT))
     if path == ":memory:":
@@ -69,16 +69,16 @@ def _file(path: str, cwd: str) -> StoreUrl:
     return StoreUrl("sqlite", str(Path(cwd) / path), path)
 
 
-def _server(rest: str) -> StoreUrl:
+def _store_url_from_server(rest: str) -> StoreUrl:
     url = f"postgresql:{rest}"
     parts = _POSTGRES_URL.fullmatch(url)
     if parts is None:
         hint = f"{_HINT}, with `@`, `/`, `?` and `#` of a password as %40, %2F, %3F and %23"
         raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, hint))
-    host = parts["host"] or _socket(parts["rest"] or "")
+    host = parts["host"] or _find_socket(parts["rest"] or "")
     return StoreUrl("postgresql", url, f"postgresql://{host}/{parts['name']}")
 
 
-def _socket(options: str) -> str:
+def _find_socket(options: str) -> str:
     found = re.search(r"[?&]host=([^&]*)", options)
     return unquote(found[1]) if found else "localhost"

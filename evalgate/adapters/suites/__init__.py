@@ -10,9 +10,9 @@ from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration, Suite
-from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_what_it_says, parse_project, parse_suite
+from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets, parse_project, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry, ProjectFile
-from evalgate.suite.suite_prices import own_prices
+from evalgate.suite.suite_prices import merge_prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.ports import Files
     from evalgate.ports.store import Store
-    from evalgate.suite.goldens.golden_written import StoredGoldens
+    from evalgate.suite.goldens.golden_written import GoldenDocuments
 
 PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
@@ -44,55 +44,55 @@ class SuiteFiles:
 
     def load(self, configs: Sequence[str]) -> Configuration:
         """The projects and suites that `configs` name; if empty, those in the default places."""
-        mistakes, warnings = Diagnostics(), list[Problem]()
+        diagnostics, warnings = Diagnostics(), list[Problem]()
         project: ProjectFile | None = None
-        shared, written = SharedDefaults(None, Defaults.unsaid()), dict[str, Any]()
+        shared, project_content = SharedDefaults(None, Defaults.from_defaults()), dict[str, Any]()
         documents: dict[str, YamlDocument] = {}
-        for path in self._named(configs):
-            document = self._document(path, mistakes)
+        for path in self._find_files(configs):
+            document = self._load_document(path, diagnostics)
             if document is None:
                 continue
             if not _is_project(document.value):
                 documents.setdefault(path, document)
                 continue
-            if written:
-                mistakes.problems.append(
+            if project_content:
+                diagnostics.problems.append(
                     Problem("a second project file", Location(path), "one has the key `suites`")
                 )
                 continue
             warnings += document.warnings
-            written = document.value
-            project = parse_project(document, mistakes)
+            project_content = document.value
+            project = parse_project(document, diagnostics)
             if project is not None:
                 shared = SharedDefaults(
                     document, project.defaults, posixpath.dirname(path) or ".", project.prices
                 )
-                for each in self._suites_of(project, document, path, mistakes):
-                    found = self._document(each, mistakes) if each not in documents else None
+                for each in self._suites_of(project, document, path, diagnostics):
+                    found = self._load_document(each, diagnostics) if each not in documents else None
                     if found is not None:
                         documents[each] = found
-        if not written:
-            self._hide(mistakes)
-        suites = self._parse(documents, shared, mistakes, warnings)
-        if mistakes.problems:
-            raise SuiteError(*sorted(mistakes.problems, key=_place))
-        policy = project.policy if project is not None else PolicyEntry.unsaid()
-        return Configuration(suites, policy, warnings, written, own_prices(shared.prices))
+        if not project_content:
+            self._apply_redaction(diagnostics)
+        suites = self._parse(documents, shared, diagnostics, warnings)
+        if diagnostics.problems:
+            raise SuiteError(*sorted(diagnostics.problems, key=_sort_key))
+        policy = project.policy if project is not None else PolicyEntry.from_defaults()
+        return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices))
 
-    def _hide(self, mistakes: Diagnostics) -> None:
+    def _apply_redaction(self, diagnostics: Diagnostics) -> None:
         """Applies the default project file's redaction also if suites were named without it."""
         if self._files.expand(PROJECT, "."):
-            document = self._document(PROJECT, mistakes)
+            document = self._load_document(PROJECT, diagnostics)
             if document is not None:
-                hide_what_it_says(document, mistakes)
+                hide_project_secrets(document, diagnostics)
 
-    def approvals(self, file: ApprovalFile) -> list[Approval]:
+    def load_approvals(self, file: ApprovalFile) -> list[Approval]:
         """Parses the approvals of a file; see the port."""
         from evalgate.adapters.suites.approvals_file import read_approvals
 
         return read_approvals(file)
 
-    def _named(self, configs: Sequence[str]) -> list[str]:
+    def _find_files(self, configs: Sequence[str]) -> list[str]:
         """The files to load, each once, in the given order."""
         if configs:
             found = [file.path for config in configs for file in self._expand(config)]
@@ -115,78 +115,80 @@ class SuiteFiles:
         return found
 
     def _suites_of(
-        self, project: ProjectFile, document: YamlDocument, path: str, mistakes: Diagnostics
+        self, project: ProjectFile, document: YamlDocument, path: str, diagnostics: Diagnostics
     ) -> list[str]:
         folder, found = posixpath.dirname(path) or ".", list[str]()
-        for index, pattern in enumerate(project.suites):
-            matches = [file.path for file in self._files.expand(pattern, folder) if file.path != path]
+        for index, glob in enumerate(project.suites):
+            matches = [file.path for file in self._files.expand(glob, folder) if file.path != path]
             if not matches:
-                mistakes.add(document, FieldProblem(("suites", index), f"no suite file matches {pattern!r}"))
+                diagnostics.add_problem(
+                    document, FieldProblem(("suites", index), f"no suite file matches {glob!r}")
+                )
             found += matches
         return list(dict.fromkeys(found))
 
-    def _document(self, path: str, mistakes: Diagnostics) -> YamlDocument | None:
+    def _load_document(self, path: str, diagnostics: Diagnostics) -> YamlDocument | None:
         from evalgate.adapters.suites import yaml_tree
 
         try:
             content = self._files.read(path, self._max_bytes, what="suite")
             return yaml_tree.load(content.decode("utf-8-sig"), path)
         except UnicodeDecodeError:
-            mistakes.problems.append(Problem("a suite is text in UTF-8", Location(path)))
+            diagnostics.problems.append(Problem("a suite is text in UTF-8", Location(path)))
         except OverLimit:
             raise
         except InvalidInput as error:
             if not isinstance(error, SuiteError):
                 raise
-            mistakes.problems += error.problems
+            diagnostics.problems += error.problems
         return None
 
-    def _goldens(self, document: YamlDocument, mistakes: Diagnostics) -> StoredGoldens | None:
+    def _load_goldens(self, document: YamlDocument, diagnostics: Diagnostics) -> GoldenDocuments | None:
         """Loads the goldens that a suite names in files or the store; None if it has no goldens."""
         if not isinstance(document.value, dict) or "goldens" not in document.value:
             return None
         from evalgate.adapters.suites.golden_files import GoldenFiles
 
-        return GoldenFiles(self._files, self._store).behind(document, mistakes)
+        return GoldenFiles(self._files, self._store).load_for_suite(document, diagnostics)
 
     def _parse(
         self,
         documents: dict[str, YamlDocument],
         shared: SharedDefaults,
-        mistakes: Diagnostics,
+        diagnostics: Diagnostics,
         warnings: list[Problem],
     ) -> list[Suite]:
         suites: dict[str, Suite] = {}
         for path, document in documents.items():
             warnings += document.warnings
             folder = posixpath.dirname(path) or "."
-            goldens = self._goldens(document, mistakes)
-            suite, said = parse_suite(document, path, folder, shared, mistakes, goldens)
-            warnings += said
+            goldens = self._load_goldens(document, diagnostics)
+            suite, suite_warnings = parse_suite(document, path, folder, shared, diagnostics, goldens)
+            warnings += suite_warnings
             if suite is None:
                 continue
             if suite.name in suites:
                 other = suites[suite.name].path
                 message = f"suite `{suite.name}` has the name of {other}"
-                mistakes.add(
+                diagnostics.add_problem(
                     document, FieldProblem(("suite",), message, "give one of them another name as `suite`")
                 )
             suites[suite.name] = suite
-        _bound(suites)
+        _check_size(suites)
         return list(suites.values())
 
 
-def _bound(suites: dict[str, Suite]) -> None:
+def _check_size(suites: dict[str, Suite]) -> None:
     scenarios = sum(len(suite.scenarios) for suite in suites.values())
     if scenarios > MAX_SCENARIOS:
         raise OverLimit(f"{scenarios:,} scenarios, a run may have {MAX_SCENARIOS:,}")
     # Defaults are compiled once and shared by all scenarios of a suite.
-    written = {id(one) for suite in suites.values() for each in suite.scenarios for one in each.assertions}
-    if len(written) > MAX_ASSERTIONS:
-        raise OverLimit(f"{len(written):,} assertions, a run may have {MAX_ASSERTIONS:,}")
+    ids = {id(one) for suite in suites.values() for each in suite.scenarios for one in each.assertions}
+    if len(ids) > MAX_ASSERTIONS:
+        raise OverLimit(f"{len(ids):,} assertions, a run may have {MAX_ASSERTIONS:,}")
 
 
-def _place(problem: Problem) -> tuple[str, int, int]:
+def _sort_key(problem: Problem) -> tuple[str, int, int]:
     file, line, column = problem.location or ("", None, None)
     return file, line or 0, column or 0
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import Location, OverLimit, Problem, SuiteError
-from evalgate.models.approvals.approval import MOST_BYTES
+from evalgate.models.approvals.approval import MAX_BYTES
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.schema.approvals_file import parse_approvals
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 def read_approvals(file: ApprovalFile) -> list[Approval]:
     """The approvals of a file, which may be empty; raises SuiteError with every mistake, or OverLimit."""
-    place = Location(file.path)
-    if len(file.content) > MOST_BYTES:
-        raise OverLimit(Problem(f"approvals are larger than {MOST_BYTES:,} bytes", place))
+    location = Location(file.path)
+    if len(file.content) > MAX_BYTES:
+        raise OverLimit(Problem(f"approvals are larger than {MAX_BYTES:,} bytes", location))
     try:
         document = yaml_tree.load(file.content.decode("utf-8-sig"), file.path)
     except UnicodeDecodeError:
-        raise SuiteError(Problem("approvals are text in UTF-8", place)) from None
+        raise SuiteError(Problem("approvals are text in UTF-8", location)) from None
     if document.value is None:
         return []
-    mistakes = Diagnostics()
-    approvals = parse_approvals(document, mistakes)
-    if mistakes.problems:
-        raise SuiteError(*mistakes.problems)
+    diagnostics = Diagnostics()
+    approvals = parse_approvals(document, diagnostics)
+    if diagnostics.problems:
+        raise SuiteError(*diagnostics.problems)
     return approvals

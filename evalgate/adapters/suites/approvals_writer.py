@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.approval import Approval
 
-BEGINNING = "version: 1\napprovals:\n"
+HEADER = "version: 1\napprovals:\n"
 INDENTS = (2, 0, 4)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_NONE_YET = re.compile(rb"^approvals:[ \t]*\[[ \t]*\](?=[ \t]*(?:#.*)?$)", re.MULTILINE)
+_RESERVED_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_EMPTY_LIST = re.compile(rb"^approvals:[ \t]*\[[ \t]*\](?=[ \t]*(?:#.*)?$)", re.MULTILINE)
 
 
-def with_added(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
+def append_approvals(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
     """The file's content with the new approvals at its end. Raises SuiteError for a file with mistakes.
 
     Raises SettingError if nothing can be appended to a file in that form.
     """
     content = file.content if file is not None else b""
     path = file.path if file is not None else FILE
-    before = read_approvals(ApprovalFile(path, content))
-    wanted = sorted((*(each.scope for each in before), *(each.scope for each in new)), key=repr)
+    existing = read_approvals(ApprovalFile(path, content))
+    expected_scopes = sorted((*(each.scope for each in existing), *(each.scope for each in new)), key=repr)
     for candidate in _candidates(content, new):
         try:
-            after = read_approvals(ApprovalFile(path, candidate))
+            parsed = read_approvals(ApprovalFile(path, candidate))
         except InvalidInput:
             continue
-        if sorted((each.scope for each in after), key=repr) == wanted:
+        if sorted((each.scope for each in parsed), key=repr) == expected_scopes:
             return candidate
     hint = "its list must be the last thing in it, each approval on lines of its own that begin with `-`"
     raise SettingError(Problem("nothing can be added to its end", Location(path), hint))
@@ -46,21 +46,21 @@ def with_added(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
 def _candidates(content: bytes, new: Sequence[Approval]) -> Iterator[bytes]:
     """Yields candidates: most files fit one of them. The caller checks each by parsing it."""
     text = content.rstrip()
-    emptied = _NONE_YET.sub(b"approvals:", text)
-    for start in (text, emptied):
+    without_brackets = _EMPTY_LIST.sub(b"approvals:", text)
+    for start in (text, without_brackets):
         for indent in INDENTS:
-            yield start + b"\n" + _lines(new, indent).encode()
-    yield (text + b"\n" if text else b"") + f"{BEGINNING}{_lines(new, 2)}".encode()
-    yield (text + b"\n" if text else b"") + f"approvals:\n{_lines(new, 2)}".encode()
+            yield start + b"\n" + _format_entries(new, indent).encode()
+    yield (text + b"\n" if text else b"") + f"{HEADER}{_format_entries(new, 2)}".encode()
+    yield (text + b"\n" if text else b"") + f"approvals:\n{_format_entries(new, 2)}".encode()
 
 
-def _lines(approvals: Sequence[Approval], indent: int) -> str:
+def _format_entries(approvals: Sequence[Approval], indent: int) -> str:
     blank = " " * indent
-    entries = [[f"{name}: {_shown(value)}" for name, value in _said(each)] for each in approvals]
+    entries = [[f"{name}: {_format(value)}" for name, value in _list_fields(each)] for each in approvals]
     return "".join(f"{blank}- {f'{chr(10)}{blank}  '.join(entry)}\n" for entry in entries)
 
 
-def _said(approval: Approval) -> Iterator[tuple[str, Any]]:
+def _list_fields(approval: Approval) -> Iterator[tuple[str, Any]]:
     yield "suite", approval.suite
     yield "scenario", approval.scenario
     for name in ("variant", "assertion", "change"):
@@ -75,15 +75,15 @@ def _said(approval: Approval) -> Iterator[tuple[str, Any]]:
     yield "until", approval.until.isoformat()
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     """A value as YAML on one line; text is quoted unless it is unambiguous."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_shown(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_format(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        return "[" + ", ".join(map(_format, value)) + "]"
     if isinstance(value, float):
         return repr(value)
-    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+    if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED_WORDS:
         return str(value)
     quoted: str = yaml.safe_dump(value, default_style='"', allow_unicode=True, width=float("inf"))
     return quoted.rstrip("\n")

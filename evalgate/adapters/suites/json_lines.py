@@ -15,7 +15,7 @@ MAX_VALUES = 200_000
 """Brackets, commas and colons of a line, which is about the number of values."""
 
 
-class _NoJsonError(ValueError):
+class _InvalidJsonError(ValueError):
     pass
 
 
@@ -27,45 +27,45 @@ class LineDocument:
     line: int | None
     value: Any
 
-    def at(self, path: tuple[str | int, ...]) -> Location:  # noqa: ARG002  (a Document's signature)
+    def locate(self, path: tuple[str | int, ...]) -> Location:  # noqa: ARG002  (a Document's signature)
         """The location of the line, or of the file."""
         return Location(self.file, self.line)
 
 
 def json_document(text: str, file: str) -> LineDocument:
     """Parses a whole file as JSON, without locations. Raises SuiteError."""
-    return LineDocument(file, None, _value(text, Location(file)))
+    return LineDocument(file, None, _parse_value(text, Location(file)))
 
 
 def json_lines(text: str, file: str) -> Iterator[LineDocument]:
     """Parses each line that is not blank. Raises SuiteError naming the line."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield LineDocument(file, number, _value(line, Location(file, number)))
+            yield LineDocument(file, number, _parse_value(line, Location(file, number)))
 
 
-def _value(line: str, place: Location) -> Any:
+def _parse_value(line: str, location: Location) -> Any:
     if sum(map(line.count, ",[{:")) > MAX_VALUES:
-        raise SuiteError(Problem(f"a document may hold {MAX_VALUES:,} values", place))
+        raise SuiteError(Problem(f"a document may hold {MAX_VALUES:,} values", location))
     try:
-        return json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse)
-    except _NoJsonError as error:
-        raise SuiteError(Problem(str(error), place)) from None
+        return json.loads(line, object_pairs_hook=_build_unique_dict, parse_constant=_refuse_constant)
+    except _InvalidJsonError as error:
+        raise SuiteError(Problem(str(error), location)) from None
     except json.JSONDecodeError as error:
         message = f"no JSON document: it breaks off at column {error.colno}"
-        raise SuiteError(Problem(message, place)) from None
+        raise SuiteError(Problem(message, location)) from None
     except (ValueError, RecursionError):
-        raise SuiteError(Problem("no JSON document that could be meant", place)) from None
+        raise SuiteError(Problem("no JSON document that could be meant", location)) from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise _NoJsonError(f"the key `{name[:60]}` stands twice")
+            raise _InvalidJsonError(f"the key `{name[:60]}` stands twice")
         found[name] = value
     return found
 
 
-def _refuse(word: str) -> Any:
-    raise _NoJsonError(f"{word} is no number")
+def _refuse_constant(word: str) -> Any:
+    raise _InvalidJsonError(f"{word} is no number")

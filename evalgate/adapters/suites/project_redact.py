@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 KEY = b"redact"
 
 
-def hide_for_project(files: Files) -> None:
+def apply_project_redaction(files: Files) -> None:
     """Activates the redaction of the working folder's project file; raises SuiteError if it is invalid."""
     if not files.expand(PROJECT, "."):
         return
@@ -21,12 +21,12 @@ def hide_for_project(files: Files) -> None:
     if KEY not in content:
         return
     from evalgate.suite.diagnostics import Diagnostics
-    from evalgate.suite.parse import hide_what_it_says
+    from evalgate.suite.parse import hide_project_secrets
 
-    mistakes = Diagnostics()
+    diagnostics = Diagnostics()
     try:
-        hide_what_it_says(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), mistakes)
+        hide_project_secrets(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), diagnostics)
     except UnicodeDecodeError:
         raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
-    if mistakes.problems:
-        raise SuiteError(*mistakes.problems)
+    if diagnostics.problems:
+        raise SuiteError(*diagnostics.problems)

@@ -15,7 +15,7 @@ KEY = "store"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
-def project_store(files: Files) -> str | None:
+def read_project_store(files: Files) -> str | None:
     """The path under `store` in the working folder's project file, None if it has none.
 
     A URL is refused: a file of the repository must not decide which server is contacted. Raises SuiteError.
@@ -27,10 +27,10 @@ def project_store(files: Files) -> str | None:
         document = yaml_tree.load(content.decode("utf-8-sig"), PROJECT)
     except UnicodeDecodeError:
         raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
-    named = document.value.get(KEY) if isinstance(document.value, dict) else None
-    if named is None:
+    path = document.value.get(KEY) if isinstance(document.value, dict) else None
+    if path is None:
         return None
-    if not isinstance(named, str) or not named.strip() or _URL.match(named):
+    if not isinstance(path, str) or not path.strip() or _URL.match(path):
         hint = "name a URL with --store-url or EVALGATE_STORE_URL"
-        raise SuiteError(Problem("`store` is the path of a file", document.at((KEY,)), hint))
-    return named
+        raise SuiteError(Problem("`store` is the path of a file", document.locate((KEY,)), hint))
+    return path

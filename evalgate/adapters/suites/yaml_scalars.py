@@ -12,7 +12,7 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|nan)\Z", re.IGNORECASE)
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
-_LOOK_LIKE_BOOLEANS = frozenset({"yes", "no", "on", "off", "true", "false"})
+_BOOLEAN_WORDS = frozenset({"yes", "no", "on", "off", "true", "false"})
 MAX_DIGITS = 18
 
 
@@ -40,6 +40,6 @@ def resolve(text: str) -> str | int | float | bool | None:
     return text
 
 
-def surprising(text: str) -> bool:
+def is_boolean_like(text: str) -> bool:
     """Whether another YAML reader would take this text for a boolean."""
-    return text.lower() in _LOOK_LIKE_BOOLEANS and text not in _CONSTANTS
+    return text.lower() in _BOOLEAN_WORDS and text not in _CONSTANTS

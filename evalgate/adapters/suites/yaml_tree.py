@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from evalgate.adapters.suites.yaml_scalars import ScalarError, resolve, surprising
+from evalgate.adapters.suites.yaml_scalars import ScalarError, is_boolean_like, resolve
 from evalgate.errors import Location, Problem, SuiteError
 from evalgate.records import dataclass, field
 
@@ -37,7 +37,7 @@ _SYNTAX = {
 }
 
 
-_OPEN = {
+_UNCLOSED = {
     "found unexpected end of stream": ("a quoted text is never closed", "quotes"),
     "did not find expected ',' or ']'": ("a list in brackets is never closed", "`,` or `]`"),
     "did not find expected ',' or '}'": ("a mapping in braces is never closed", "`,` or `}`"),
@@ -63,24 +63,24 @@ class YamlDocument:
     value: Any = None
     warnings: list[Problem] = field(default_factory=list)
     # By `id()` of each mapping or list: the positions of its keys or items. `value` keeps the objects alive.
-    marks: dict[int, dict[str | int, YamlPosition]] = field(default_factory=dict)
+    positions: dict[int, dict[str | int, YamlPosition]] = field(default_factory=dict)
 
-    def at(self, path: tuple[str | int, ...]) -> Location:
+    def locate(self, path: tuple[str | int, ...]) -> Location:
         """The location of the part at `path`, or of the closest part around it."""
-        mark, here = START, self.value
+        position, part = START, self.value
         for step in path:
-            marks = self.marks.get(id(here), {})
-            if step not in marks:
+            positions = self.positions.get(id(part), {})
+            if step not in positions:
                 break
-            mark, here = marks[step], here[step]
-        return Location(self.file, *mark)
+            position, part = positions[step], part[step]
+        return Location(self.file, *position)
 
 
 def load(text: str, file: str) -> YamlDocument:
     """Parses one YAML document. Raises SuiteError naming line and column."""
     document = YamlDocument(file)
     try:
-        _Reader(document, yaml.parse(text, Loader=_LOADER)).read()
+        _TreeReader(document, yaml.parse(text, Loader=_LOADER)).read()
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(document, error) from None
     except yaml.reader.ReaderError:
@@ -90,12 +90,12 @@ def load(text: str, file: str) -> YamlDocument:
 
 def _syntax_error(document: YamlDocument, error: yaml.MarkedYAMLError) -> SuiteError:
     found, end = error.problem or "", error.problem_mark
-    left_open = next((ours for theirs, ours in _OPEN.items() if theirs in found), None)
+    left_open = next((meaning for phrase, meaning in _UNCLOSED.items() if phrase in found), None)
     if left_open is not None and error.context_mark and end:
         message, missing = left_open
         hint = f"{missing} expected by line {end.line + 1}, column {end.column + 1}"
         return _error(document, error.context_mark, message, hint)
-    reason = next((ours for theirs, ours in _SYNTAX.items() if theirs in found), None)
+    reason = next((meaning for phrase, meaning in _SYNTAX.items() if phrase in found), None)
     return _error(document, end or error.context_mark, reason or "this is no YAML")
 
 
@@ -110,7 +110,7 @@ class _Anchor:
     size: int
 
 
-class _Reader:
+class _TreeReader:
     """Builds plain data from parser events and counts the values."""
 
     def __init__(self, document: YamlDocument, events: Iterator[Any]) -> None:
@@ -134,7 +134,7 @@ class _Reader:
     def _value(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
-        self._add(1, event)
+        self._count_values(1, event)
         if event.tag is not None:
             raise self._refuse(event, "tags are not allowed in a suite")
         if event.anchor is not None:
@@ -161,35 +161,35 @@ class _Reader:
             value = resolve(event.value)
         except ScalarError as error:
             raise self._refuse(event, str(error)) from None
-        if surprising(event.value) and len(self._document.warnings) < MAX_WARNINGS:
-            place = Location(self._document.file, *_mark(event))
+        if is_boolean_like(event.value) and len(self._document.warnings) < MAX_WARNINGS:
+            place = Location(self._document.file, *_position(event))
             message = f"`{event.value}` is text here; write true or false, or quote it"
             self._document.warnings.append(Problem(message, place))
         return value
 
     def _list(self, depth: int) -> list[Any]:
         values: list[Any] = []
-        marks = self._document.marks[id(values)] = {}
+        positions = self._document.positions[id(values)] = {}
         for event in self._events:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
-            marks[len(values)] = _mark(event)
+            positions[len(values)] = _position(event)
             values.append(self._value(event, depth + 1))
         return values
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        marks: dict[str | int, YamlPosition] = {}
-        self._document.marks[id(values)] = marks
+        positions: dict[str | int, YamlPosition] = {}
+        self._document.positions[id(values)] = positions
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             key = self._key(event)
             if key in values:
                 raise self._refuse(
-                    event, f"the key `{key[:60]}` stands twice, first in line {marks[key].line}"
+                    event, f"the key `{key[:60]}` stands twice, first in line {positions[key].line}"
                 )
-            marks[key] = _mark(event)
+            positions[key] = _position(event)
             values[key] = self._value(next(self._events), depth + 1)
         return values
 
@@ -200,7 +200,7 @@ class _Reader:
             raise self._refuse(event, "a key has no tag or anchor")
         if event.value == "<<" and not event.style:
             raise self._refuse(event, "merge keys (`<<`) are not supported, write the keys out")
-        self._add(1, event)
+        self._count_values(1, event)
         return str(event.value)
 
     def _alias(self, event: Any) -> Any:
@@ -210,10 +210,10 @@ class _Reader:
         anchor = self._anchors.get(event.anchor)
         if anchor is None:
             raise self._refuse(event, "this alias has no anchor, or stands inside it")
-        self._add(anchor.size, event)
+        self._count_values(anchor.size, event)
         return anchor.value
 
-    def _add(self, count: int, event: Any) -> None:
+    def _count_values(self, count: int, event: Any) -> None:
         self._count += count
         if self._count > MAX_VALUES:
             raise self._refuse(event, f"a file may hold {MAX_VALUES:,} values")
@@ -222,5 +222,5 @@ class _Reader:
         return _error(self._document, event.start_mark, message)
 
 
-def _mark(event: Any) -> YamlPosition:
+def _position(event: Any) -> YamlPosition:
     return YamlPosition(event.start_mark.line + 1, event.start_mark.column + 1)

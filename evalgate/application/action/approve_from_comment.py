@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.action.post_check_run import post_check
-from evalgate.application.action.post_comment import CommentText, keep_comment, say, template_from
+from evalgate.application.action.post_comment import CommentText, add_annotation, load_template, post_comment
 from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Approval
 from evalgate.records import dataclass, replace
-from evalgate.suite.approve_command import read_command
+from evalgate.suite.approve_command import parse_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
     from evalgate.application.messages.request import ApprovedReport, RenderOptions
     from evalgate.models.approvals.comment_approval import CommentApproval
-    from evalgate.models.approvals.review import GateRun, PullRequestComment, ReviewedChange
+    from evalgate.models.approvals.review import GateRun, PullRequestComment, PullRequestState
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results_approvals import ApprovalDoc
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review
 
 APPROVED, REFUSED, UNREACHABLE = 0, 2, 4
-MOST_TOLD = 20
+MAX_LISTED = 20
 NO_CHECK = "no check run: it would be green by the word of a fork's own run"
 REMEDY = "let it finish; it needs `approvals-from: comments`, and both workflows the same `comment-key`"
 
 
 @dataclass(frozen=True, slots=True)
-class CommentAtHand:
+class TriggeringComment:
     """The comment that triggered the run, as the event describes it: enough to skip unrelated comments."""
 
     id: int
@@ -46,11 +46,11 @@ class CommentAtHand:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveTask:
+class ApproveOptions:
     """Which comment to process, and how to render the report."""
 
-    comment: CommentAtHand
-    form: RenderOptions
+    comment: TriggeringComment
+    render_options: RenderOptions
     run_url: str  # URL of a run's page, without its number
     allow_self: bool = False
     keeps_comment: bool = True
@@ -58,7 +58,7 @@ class ApproveTask:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveWorld:
+class ApprovePorts:
     """The ports that approving needs; None if this run has no such port."""
 
     review: Review
@@ -73,134 +73,144 @@ class ApproveWorld:
     record: Callable[[Sequence[Approval]], None] | None = None
 
 
-class _Refused(Exception):
+class _ApprovalRefusedError(Exception):
     pass
 
 
-def approve(task: ApproveTask, world: ApproveWorld) -> int:
+def approve(options: ApproveOptions, ports: ApprovePorts) -> int:
     """Decides the run again with the approvals, then updates the comment and, if enabled, the check run.
 
     Returns 0 if the comment's approval counts or it contains none, 2 if it is refused, 4 if GitHub fails.
     """
     try:
-        said = _approve(task, world)
-    except _Refused as why:
-        say(world.step, "error", f"nothing is approved: {why}")
+        message = _approve(options, ports)
+    except _ApprovalRefusedError as refusal:
+        add_annotation(ports.step, "error", f"nothing is approved: {refusal}")
         code = REFUSED
     except Unreachable as trouble:
-        say(world.step, "error", f"nothing is approved, for it can't be looked up: {trouble}")
+        add_annotation(ports.step, "error", f"nothing is approved, for it can't be looked up: {trouble}")
         code = UNREACHABLE
     else:
-        world.step.log(said)
+        ports.step.log(message)
         code = APPROVED
-    world.step.outputs({"exit-code": str(code)})
+    ports.step.outputs({"exit-code": str(code)})
     return code
 
 
-def _approve(task: ApproveTask, world: ApproveWorld) -> str:
-    comment = task.comment
-    if not comment.is_on_pull_request or read_command(comment.body) is None:
+def _approve(options: ApproveOptions, ports: ApprovePorts) -> str:
+    comment = options.comment
+    if not comment.is_on_pull_request or parse_command(comment.body) is None:
         return "EvalGate: the comment holds no command for a pull request"
     if not comment.is_new:
-        raise _Refused("only a comment that was just written approves: write a new one")
-    remark = world.review.remark(comment.id)
-    if remark is None:
-        raise _Refused("the comment is gone")
-    change = world.review.change()
-    runs = _judged(world.review, change)
-    vetting = CommentVerifier(world.review, world.files, change, runs, allow_self=task.allow_self)
-    vetted = vetting.vetted()
-    refusal = _refusal_of(remark, vetted)
+        raise _ApprovalRefusedError("only a comment that was just written approves: write a new one")
+    posted = ports.review.comment(comment.id)
+    if posted is None:
+        raise _ApprovalRefusedError("the comment is gone")
+    change = ports.review.change()
+    runs = _find_gate_runs(ports.review, change)
+    verifier = CommentVerifier(ports.review, ports.files, change, runs, allow_self=options.allow_self)
+    verified = verifier.verify_comments()
+    refusal = _refusal_of(posted, verified)
     if refusal is not None and not refusal.is_known:
-        raise _Refused(str(refusal))
-    content = vetting.latest_report()
+        raise _ApprovalRefusedError(str(refusal))
+    content = verifier.latest_report()
     if content is None:
-        raise _Refused(f"the gate's run {runs[0].run.id} has left no report: {REMEDY}")
-    report = _decided(content, runs[0].run, vetted, task, world)
-    _still_at(change, world.review)
-    active = [each for each in report.told if _comment_of(each) == remark.id and each["status"] == "active"]
-    _record(active, vetted.consents, world)
-    _publish(task, runs[0].run, report, world)
+        raise _ApprovalRefusedError(f"the gate's run {runs[0].run.id} has left no report: {REMEDY}")
+    report = _decide_with_approvals(content, runs[0].run, verified, options, ports)
+    _require_same_head(change, ports.review)
+    active = [
+        each for each in report.approvals if _comment_id_of(each) == posted.id and each["status"] == "active"
+    ]
+    _record(active, verified.consents, ports)
+    _publish(options, runs[0].run, report, ports)
     if not active:
-        raise _Refused(str(refusal or _why_nothing(remark.id, report)))
-    return f"EvalGate: {report.written.results['verdict']}, with {_told(active)}"
+        raise _ApprovalRefusedError(str(refusal or _explain_no_approval(posted.id, report)))
+    return f"EvalGate: {report.rendered.results['verdict']}, with {_describe_approved(active)}"
 
 
-def _judged(review: Review, change: ReviewedChange) -> Sequence[GateRun]:
+def _find_gate_runs(review: Review, change: PullRequestState) -> Sequence[GateRun]:
     """The gate's runs for the change, newest first; the newest must be for its head commit."""
     if not change.is_open:
-        raise _Refused(f"pull request {change.number} is closed")
+        raise _ApprovalRefusedError(f"pull request {change.number} is closed")
     runs = review.gate_runs(change)
     if not runs or runs[0].run.head_sha != change.head_sha:
-        raise _Refused(f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet")
-    twins = review.twins(change)
-    if twins:
-        named = ", ".join(map(str, twins[:MOST_TOLD]))
-        raise _Refused(f"pull request {named} has the same head, and the run may be of either: push to one")
+        raise _ApprovalRefusedError(f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet")
+    others = review.other_pull_requests(change)
+    if others:
+        named = ", ".join(map(str, others[:MAX_LISTED]))
+        raise _ApprovalRefusedError(
+            f"pull request {named} has the same head, and the run may be of either: push to one"
+        )
     return runs
 
 
-def _refusal_of(remark: PullRequestComment, vetted: VerifiedComments) -> Refusal | None:
+def _refusal_of(comment: PullRequestComment, verified: VerifiedComments) -> Refusal | None:
     """Why the comment does not count, or None; raises _ApprovalRefusedError if it predates the last push."""
-    for refusal in vetted.refusals:
-        if refusal.comment == remark.id:
+    for refusal in verified.refusals:
+        if refusal.comment == comment.id:
             return refusal
-    if remark.id not in {consent.provenance.comment_id for consent in vetted.consents}:
-        raise _Refused("the comment is older than the newest push, which voids what was approved before")
+    if comment.id not in {consent.provenance.comment_id for consent in verified.consents}:
+        raise _ApprovalRefusedError(
+            "the comment is older than the newest push, which voids what was approved before"
+        )
     return None
 
 
-def _decided(
-    content: bytes, run: TriggeringRun, vetted: VerifiedComments, task: ApproveTask, world: ApproveWorld
+def _decide_with_approvals(
+    content: bytes,
+    run: TriggeringRun,
+    verified: VerifiedComments,
+    options: ApproveOptions,
+    ports: ApprovePorts,
 ) -> ApprovedReport:
-    template = template_from(world.template, world.step)
-    form = replace(task.form, run_url=f"{task.run_url}{run.id}", template=template)
-    notes = [str(refusal) for refusal in vetted.refusals if refusal.is_known]
+    template = load_template(ports.template, ports.step)
+    render_options = replace(options.render_options, run_url=f"{options.run_url}{run.id}", template=template)
+    notes = [str(refusal) for refusal in verified.refusals if refusal.is_known]
     try:
-        return world.decide(content, run, vetted.consents, form, notes[:MOST_TOLD])
+        return ports.decide(content, run, verified.consents, render_options, notes[:MAX_LISTED])
     except InvalidInput as mistake:
         reasons = "; ".join(problem.message for problem in mistake.problems)
-        raise _Refused(f"the report of run {run.id} is refused: {reasons}") from None
+        raise _ApprovalRefusedError(f"the report of run {run.id} is refused: {reasons}") from None
 
 
-def _why_nothing(comment: int, report: ApprovedReport) -> str:
+def _explain_no_approval(comment: int, report: ApprovedReport) -> str:
     """Why a valid comment approves nothing."""
     for number, why in report.refused:
         if number == comment:
             return f"comment {number} approves nothing: {why}"
-    told = [each for each in report.told if _comment_of(each) == comment]
-    return "; ".join(f"{each['scenario']}: {each['message']}" for each in told[:MOST_TOLD])
+    approvals = [each for each in report.approvals if _comment_id_of(each) == comment]
+    return "; ".join(f"{each['scenario']}: {each['message']}" for each in approvals[:MAX_LISTED])
 
 
-def _comment_of(approval: ApprovalDoc) -> int | None:
+def _comment_id_of(approval: ApprovalDoc) -> int | None:
     origin = approval.get("provenance")
     return origin["comment_id"] if origin is not None else None
 
 
-def _still_at(change: ReviewedChange, review: Review) -> None:
+def _require_same_head(change: PullRequestState, review: Review) -> None:
     """Refuses if the head commit changed meanwhile, so that only judged commits are approved."""
     head = review.change().head_sha
     if head != change.head_sha:
-        raise _Refused(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
+        raise _ApprovalRefusedError(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
 
 
-def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], world: ApproveWorld) -> None:
+def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], ports: ApprovePorts) -> None:
     """Stores the approvals. Author, reason and URL come from the comment, the rest from the report."""
-    if world.record is None or not active:
+    if ports.record is None or not active:
         return
     by_comment = {consent.provenance.comment_id: consent for consent in consents}
     try:
-        world.record([_approval(each, by_comment[_comment_of(each)]) for each in active])
+        ports.record([_build_approval(each, by_comment[_comment_id_of(each)]) for each in active])
     except (Unreachable, InvalidInput) as trouble:
-        say(world.step, "warning", f"the approval was not stored: {trouble}")
+        add_annotation(ports.step, "warning", f"the approval was not stored: {trouble}")
 
 
-def _approval(told: ApprovalDoc, consent: CommentApproval) -> Approval:
-    limit, checks = told["limit"], told.get("checks")
+def _build_approval(document: ApprovalDoc, consent: CommentApproval) -> Approval:
+    limit, checks = document["limit"], document.get("checks")
     return Approval(
-        suite=told["suite"],
-        scenario=told["scenario"],
-        variant=told["variant"],
+        suite=document["suite"],
+        scenario=document["scenario"],
+        variant=document["variant"],
         assertion=None,
         change=None,
         least_score=limit["score"] if limit is not None else None,
@@ -214,28 +224,30 @@ def _approval(told: ApprovalDoc, consent: CommentApproval) -> Approval:
     )
 
 
-def _publish(task: ApproveTask, run: TriggeringRun, report: ApprovedReport, world: ApproveWorld) -> None:
-    written, key = report.written, task.form.comment_key
-    for warning in written.warnings:
-        say(world.step, "warning", warning)
-    if task.summarise:
-        world.step.summary(written.summary)
-    if task.keeps_comment:
-        text = CommentText(key, written.comment, run.head_sha)
-        keep_comment(text, world.pull_request, world.step)
-    if world.checks is None:
+def _publish(
+    options: ApproveOptions, run: TriggeringRun, report: ApprovedReport, ports: ApprovePorts
+) -> None:
+    rendered, key = report.rendered, options.render_options.comment_key
+    for warning in rendered.warnings:
+        add_annotation(ports.step, "warning", warning)
+    if options.summarise:
+        ports.step.summary(rendered.summary)
+    if options.keeps_comment:
+        text = CommentText(key, rendered.comment, run.head_sha)
+        post_comment(text, ports.pull_request, ports.step)
+    if ports.checks is None:
         return
-    if not run.is_ours:
-        say(world.step, "notice", NO_CHECK)
+    if not run.is_same_repository:
+        add_annotation(ports.step, "notice", NO_CHECK)
         return
-    url = f"{task.run_url}{run.id}"
+    url = f"{options.run_url}{run.id}"
     request = JudgeRequest(commit=run.head_sha, comment_key=key, report_url=url)
-    files = {"comment.md": written.comment.encode()}
-    judgement = Judgement(written.results, files, heading=report.heading)
-    post_check(request, judgement, world.checks, world.step)
+    files = {"comment.md": rendered.comment.encode()}
+    judgement = Judgement(rendered.results, files, heading=report.heading)
+    post_check(request, judgement, ports.checks, ports.step)
 
 
-def _told(active: Sequence[ApprovalDoc]) -> str:
-    names = ", ".join(f"{each['suite']} / {each['scenario']}" for each in active[:MOST_TOLD])
-    left = len(active) - MOST_TOLD
+def _describe_approved(active: Sequence[ApprovalDoc]) -> str:
+    names = ", ".join(f"{each['suite']} / {each['scenario']}" for each in active[:MAX_LISTED])
+    left = len(active) - MAX_LISTED
     return f"{names}{f' and {left} more' if left > 0 else ''} approved by {active[0]['who']}"

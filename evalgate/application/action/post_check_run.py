@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.action.post_comment import say
+from evalgate.application.action.post_comment import add_annotation
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github.check_run import CheckRun
-from evalgate.models.run.chunks import whole
-from evalgate.reporting.text.escaping import span
+from evalgate.models.run.chunks import join_chunks
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
@@ -23,7 +23,7 @@ REFUSED = "the check run was not written"
 
 def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput) -> None:
     """Posts the check run. If GitHub refuses, it adds a warning and nothing else changes."""
-    check = check_of(request, judgement)
+    check = build_check_run(request, judgement)
     if check is None:
         return
     try:
@@ -34,21 +34,21 @@ def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, s
         message = f"{REFUSED}: {trouble}"
     else:
         return
-    say(step, "warning", message)
+    add_annotation(step, "warning", message)
 
 
-def check_of(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
+def build_check_run(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
     """Builds the check run; None if the commit to attach it to is unknown."""
     results = judgement.results
     if request.commit is None:
         return None
-    said = judgement.heading
+    heading = judgement.heading
     return CheckRun(
         name=f"EvalGate ({request.comment_key})",
         commit=request.commit,
         conclusion=conclusion(results),
-        title=said[:1].upper() + said[1:],
-        summary=_summary(judgement) or f"EvalGate {said}",
+        title=heading[:1].upper() + heading[1:],
+        summary=_summary(judgement) or f"EvalGate {heading}",
         annotations=judgement.annotations,
         details_url=request.report_url,
     )
@@ -63,10 +63,10 @@ def conclusion(results: ResultsDoc) -> Conclusion:
 
 def _summary(judgement: Judgement) -> str:
     """The comment without its marker, which belongs to comments only; without a comment, the reasons."""
-    comment = whole(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
+    comment = join_chunks(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
     if comment and len(comment) <= LONGEST_SUMMARY:
         return comment
     reasons = judgement.results["reasons"]
-    lines = [f"- {span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
+    lines = [f"- {escape_span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
     left = len(reasons) - MOST_REASONS
     return "\n".join([*lines, *([f"- {left:,} more are in results.json"] if left > 0 else [])])

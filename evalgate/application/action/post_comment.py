@@ -31,14 +31,14 @@ class CommentText:
     create: bool = True
 
 
-def keep_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
+def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
     """Posts or updates the comment and sets its outputs. If GitHub refuses, adds a warning.
 
     If the pull request has moved on, the comment is left to the newer run.
     """
     newer = _newer_head(comment.commit, pull_request)
     if newer:
-        say(
+        add_annotation(
             step,
             "notice",
             f"no comment: the pull request has moved on to {newer[:SHORT_SHA]}, whose own run reports",
@@ -47,15 +47,17 @@ def keep_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
     try:
         posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)
     except Forbidden as refusal:
-        say(step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`")
+        add_annotation(
+            step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`"
+        )
     except Unreachable as trouble:
-        say(step, "warning", f"the comment was not posted: {trouble}")
+        add_annotation(step, "warning", f"the comment was not posted: {trouble}")
     else:
         if posted is not None:
             step.outputs(comment_outputs(posted))
 
 
-def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
+def is_comment_wanted(mode: CommentMode, results: ResultsDoc) -> bool:
     """Whether to create a comment; an existing one is updated in any case."""
     failed = results["verdict"] != "pass"
     if mode == "on-failure":
@@ -65,18 +67,18 @@ def worth_a_comment(mode: CommentMode, results: ResultsDoc) -> bool:
     return mode != "on-change" or failed or changed
 
 
-def template_from(source: TemplateSource | None, step: StepOutput) -> TemplateFile | None:
+def load_template(source: TemplateSource | None, step: StepOutput) -> TemplateFile | None:
     """The project's template; None, with a warning, if it is unavailable."""
     if source is None:
         return None
     try:
         return source.read()
     except (Unreachable, InvalidInput) as trouble:
-        say(step, "warning", f"{TEMPLATE_UNUSED}: {trouble}")
+        add_annotation(step, "warning", f"{TEMPLATE_UNUSED}: {trouble}")
         return None
 
 
-def say(step: StepOutput, level: str, message: str) -> None:
+def add_annotation(step: StepOutput, level: str, message: str) -> None:
     """Adds an annotation to the step as a whole."""
     step.annotate([Annotation(level, TITLE, message)])
 

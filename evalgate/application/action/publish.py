@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.action.post_comment import (
     CommentText,
-    keep_comment,
-    say,
-    template_from,
-    worth_a_comment,
+    add_annotation,
+    is_comment_wanted,
+    load_template,
+    post_comment,
 )
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.records import dataclass, replace
@@ -38,23 +38,23 @@ SHORT_SHA = 7
 
 
 @dataclass(frozen=True, slots=True)
-class PublishTask:
+class PublishOptions:
     """Whose report to post, and how."""
 
     run: TriggeringRun
     artifact: str
-    form: RenderOptions
+    render_options: RenderOptions
     comment: CommentMode = "auto"
     summarise: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class PublishWorld:
+class PublishPorts:
     """The ports that publishing needs."""
 
     pulls: PullRequestFinder
     reports: ReportSource
-    write: Callable[
+    render: Callable[
         [str, TriggeringRun, RenderOptions], RenderedReport
     ]  # renders the report in a zip of that run
     pull_request: Callable[[int], PullRequest]
@@ -70,43 +70,43 @@ class _NothingToPost(Exception):
         super().__init__(message)
 
 
-def publish(task: PublishTask, world: PublishWorld) -> int:
+def publish(options: PublishOptions, ports: PublishPorts) -> int:
     """Posts the report, or logs in one line why not. Always 0: the other run enforces the verdict."""
-    world.step.outputs({"exit-code": str(PUBLISHED)})
+    ports.step.outputs({"exit-code": str(PUBLISHED)})
     try:
-        number = _pull_request(task.run, world)
-        written = _written(task, world)
-        for warning in written.warnings:
-            say(world.step, "warning", warning)
+        number = _find_pull_request(options.run, ports)
+        report = _render_report(options, ports)
+        for warning in report.warnings:
+            add_annotation(ports.step, "warning", warning)
     except _NothingToPost as end:
-        say(world.step, end.level, f"nothing is published: {end}")
+        add_annotation(ports.step, end.level, f"nothing is published: {end}")
         return PUBLISHED
-    if task.summarise:
-        world.step.summary(written.summary)
-    _told(task, number, written, world.step)
-    if task.comment != "off":
+    if options.summarise:
+        ports.step.summary(report.summary)
+    _log_result(options, number, report, ports.step)
+    if options.comment != "off":
         text = CommentText(
-            task.form.comment_key,
-            written.comment,
-            task.run.head_sha,
-            create=worth_a_comment(task.comment, written.results),
+            options.render_options.comment_key,
+            report.comment,
+            options.run.head_sha,
+            create=is_comment_wanted(options.comment, report.results),
         )
-        keep_comment(text, world.pull_request(number), world.step)
+        post_comment(text, ports.pull_request(number), ports.step)
     return PUBLISHED
 
 
-def _told(task: PublishTask, number: int, written: RenderedReport, step: StepOutput) -> None:
-    run = task.run
-    told = f"run {run.id} at {run.head_sha[:SHORT_SHA]} of {run.head_repository}"
-    step.log(f"EvalGate: {written.results['verdict']}, as {told} reports it for pull request {number}")
+def _log_result(options: PublishOptions, number: int, report: RenderedReport, step: StepOutput) -> None:
+    run = options.run
+    source = f"run {run.id} at {run.head_sha[:SHORT_SHA]} of {run.head_repository}"
+    step.log(f"EvalGate: {report.results['verdict']}, as {source} reports it for pull request {number}")
 
 
-def _pull_request(run: TriggeringRun, world: PublishWorld) -> int:
+def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
     """The number of the one pull request that the run belongs to."""
     if run.event != FROM:
         raise _NothingToPost("notice", f"run {run.id} was started by `{run.event}`, not by a pull request")
     try:
-        found = world.pulls.open_from(run)
+        found = ports.pulls.find_open(run)
     except Unreachable as trouble:
         raise _NothingToPost("warning", f"the pull request could not be looked up: {trouble}") from None
     numbers = [pull.number for pull in found if pull.head_sha == run.head_sha]
@@ -123,19 +123,19 @@ def _pull_request(run: TriggeringRun, world: PublishWorld) -> int:
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 
-def _written(task: PublishTask, world: PublishWorld) -> RenderedReport:
-    run = task.run
+def _render_report(options: PublishOptions, ports: PublishPorts) -> RenderedReport:
+    run = options.run
     try:
-        path = world.reports.fetch(run, task.artifact)
+        path = ports.reports.fetch(run, options.artifact)
     except Unreachable as trouble:
         raise _NothingToPost("warning", f"the report of run {run.id} can't be had: {trouble}") from None
     if path is None:
         remedy = "both workflows need the same `comment-key`, and the run must have come to a verdict"
-        missing = f"run {run.id} left no artifact called {task.artifact}: {remedy}"
-        raise _NothingToPost("notice" if run.is_ours else "warning", missing)
-    form = replace(task.form, template=template_from(world.template, world.step))
+        missing = f"run {run.id} left no artifact called {options.artifact}: {remedy}"
+        raise _NothingToPost("notice" if run.is_same_repository else "warning", missing)
+    render_options = replace(options.render_options, template=load_template(ports.template, ports.step))
     try:
-        return world.write(path, run, form)
+        return ports.render(path, run, render_options)
     except InvalidInput as refusal:
         reasons = "; ".join(problem.message for problem in refusal.problems)
         raise _NothingToPost("warning", f"the report of run {run.id} is refused: {reasons}") from None

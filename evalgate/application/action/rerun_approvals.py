@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.ports import ReportFiles, StepOutput
     from evalgate.ports.review import Review
 
-MOST_TOLD = 20
+MAX_LISTED = 20
 UNCOUNTED = "no approval by comment counts"
 
 
@@ -25,18 +25,18 @@ def with_consents(
     Comments of people without write access appear in the log only. If the lookup fails, nothing is approved.
     """
     try:
-        found = _vetted(request, review, files, allow_self=allow_self)
+        found = _verify_comments(request, review, files, allow_self=allow_self)
     except Unreachable as trouble:
         found = f"{UNCOUNTED}: {trouble}"
     if isinstance(found, str):
         return replace(request, notes=[*request.notes, found])
-    for refusal in found.refusals[:MOST_TOLD]:
+    for refusal in found.refusals[:MAX_LISTED]:
         step.log(str(refusal))
-    known = [str(refusal) for refusal in found.refusals if refusal.is_known]
-    return replace(request, consents=found.consents, notes=[*request.notes, *known[:MOST_TOLD]])
+    messages = [str(refusal) for refusal in found.refusals if refusal.is_known]
+    return replace(request, consents=found.consents, notes=[*request.notes, *messages[:MAX_LISTED]])
 
 
-def _vetted(
+def _verify_comments(
     request: JudgeRequest, review: Review, files: ReportFiles, *, allow_self: bool
 ) -> VerifiedComments | str:
     """The verified comments, or a message if this run is not the newest one of the pull request."""
@@ -46,4 +46,4 @@ def _vetted(
     runs = review.gate_runs(change)
     if not runs or str(runs[0].run.id) != request.run_id:
         return f"{UNCOUNTED}: there is a newer run of this gate"
-    return CommentVerifier(review, files, change, runs, allow_self=allow_self).vetted()
+    return CommentVerifier(review, files, change, runs, allow_self=allow_self).verify_comments()

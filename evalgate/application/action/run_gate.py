@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from evalgate.application.action.post_check_run import post_check
 from evalgate.application.action.post_comment import (
     CommentText,
-    keep_comment,
-    say,
-    template_from,
-    worth_a_comment,
+    add_annotation,
+    is_comment_wanted,
+    load_template,
+    post_comment,
 )
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.approvals.approvals import with_approvals
-from evalgate.application.messages.write_outputs import leave_files
+from evalgate.application.messages.write_outputs import write_outputs
 from evalgate.errors import Unreachable
-from evalgate.models.run.chunks import whole
+from evalgate.models.run.chunks import join_chunks
 from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class GateOptions:
     request: JudgeRequest
     shown_folder: str
     comment: CommentMode = "auto"
-    only_reads: bool = False  # a pull request for which GitHub gives no token that can write
+    is_read_only: bool = False  # a pull request for which GitHub gives no token that can write
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
     report_artifact: str | None = None  # the same for its report, for a publishing workflow
     annotate: bool = True
@@ -82,59 +82,59 @@ class GatePorts:
     checks: CheckRuns | None = None
     artifacts: ArtifactStore | None = None
     reports: ReportFiles | None = None
-    memory: RunRecorder | None = None  # saves runs to the store, if one was named
+    recorder: RunRecorder | None = None  # saves runs to the store, if one was named
     copies: Mapping[str, NamedFile] = field(default_factory=dict)  # of output files, at paths the user named
 
 
-def run_gate(task: GateOptions, world: GatePorts) -> int:
+def run_gate(options: GateOptions, ports: GatePorts) -> int:
     """Runs the gate and returns the exit code, which the decision alone determines.
 
     Everything after the verdict may fail without changing it: what GitHub refuses becomes a warning.
     """
-    template = template_from(world.template, world.step)
-    request = with_approvals(replace(task.request, template=template), world.approvals, world.proposed)
-    if world.memory is not None:
-        request = world.memory.load(request)
-    judgement = _judged(_with_consents(request, task, world), world)
-    _leave(task, world, judgement)
-    _comment(task, world, judgement)
-    _check(task, world, judgement)
-    _upload(task, world, judgement)
-    _remember(task, world, judgement)
+    template = load_template(ports.template, ports.step)
+    request = with_approvals(replace(options.request, template=template), ports.approvals, ports.proposed)
+    if ports.recorder is not None:
+        request = ports.recorder.load(request)
+    judgement = _judge_against_baseline(_with_consents(request, options, ports), ports)
+    _write_outputs(options, ports, judgement)
+    _update_comment(options, ports, judgement)
+    _post_check_run(options, ports, judgement)
+    _upload_artifacts(options, ports, judgement)
+    _save_run(options, ports, judgement)
     return judgement.exit_code
 
 
-def _remember(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
+def _save_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Saves the run to the store. It comes last, so that its failure affects nothing else."""
-    if world.memory is None:
-        if task.only_reads:
-            world.step.log(NOTHING_STORED)
+    if ports.recorder is None:
+        if options.is_read_only:
+            ports.step.log(NOTHING_STORED)
         return
-    said = world.memory.save(judgement)
-    if said:
-        world.step.log(f"The run was {said}.")
-    for warning in world.memory.warnings:
-        say(world.step, "warning", warning)
+    message = ports.recorder.save(judgement)
+    if message:
+        ports.step.log(f"The run was {message}.")
+    for warning in ports.recorder.warnings:
+        add_annotation(ports.step, "warning", warning)
 
 
-def _with_consents(request: JudgeRequest, task: GateOptions, world: GatePorts) -> JudgeRequest:
+def _with_consents(request: JudgeRequest, options: GateOptions, ports: GatePorts) -> JudgeRequest:
     """Adds the approvals given in comments to the request."""
-    if world.review is None or world.reports is None:
+    if ports.review is None or ports.reports is None:
         return request
     from evalgate.application.action.rerun_approvals import with_consents
 
-    return with_consents(request, world.review, world.reports, world.step, allow_self=task.allow_self)
+    return with_consents(request, ports.review, ports.reports, ports.step, allow_self=options.allow_self)
 
 
-def _judged(request: JudgeRequest, world: GatePorts) -> Judgement:
+def _judge_against_baseline(request: JudgeRequest, ports: GatePorts) -> Judgement:
     """Judges against the best readable baseline: a damaged one is replaced by the next best."""
-    if world.baselines is None:
-        return world.judge(request)
+    if ports.baselines is None:
+        return ports.judge(request)
     damaged: list[str] = []
     while True:
-        found = world.baselines.find(damaged)
+        found = ports.baselines.find(damaged)
         notes = [*request.notes, *found.refused]
-        judgement = world.judge(replace(request, baseline=found.info, notes=notes))
+        judgement = ports.judge(replace(request, baseline=found.info, notes=notes))
         compared = judgement.results["baseline"]
         unread = found.info.path is not None and compared is not None and compared["status"] == "none"
         if not unread or len(damaged) == MOST_DAMAGED:
@@ -142,33 +142,36 @@ def _judged(request: JudgeRequest, world: GatePorts) -> Judgement:
         damaged.append(str(found.info.path))
 
 
-def _leave(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
+def _write_outputs(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Writes files and outputs first, so that they exist even if the run is cancelled later."""
-    leave_files(judgement, world.folder)
-    for name, copy in world.copies.items():
+    write_outputs(judgement, ports.folder)
+    for name, copy in ports.copies.items():
         if name in judgement.files:
-            copy.write(whole(judgement.files[name]))
-    world.step.outputs(outputs_of(judgement.results, _paths(task, judgement)))
-    if task.summarise and "summary.md" in judgement.files:
-        world.step.summary(whole(judgement.files["summary.md"]).decode())
-    for line in _told(judgement):
-        world.step.log(line)
+            copy.write(join_chunks(judgement.files[name]))
+    ports.step.outputs(outputs_of(judgement.results, _paths(options, judgement)))
+    if options.summarise and "summary.md" in judgement.files:
+        ports.step.summary(join_chunks(judgement.files["summary.md"]).decode())
+    for line in _verdict_lines(judgement):
+        ports.step.log(line)
     for warning in judgement.warnings:
-        say(world.step, "warning", warning)
-    if task.annotate:
-        world.step.annotate(judgement.annotations)
+        add_annotation(ports.step, "warning", warning)
+    if options.annotate:
+        ports.step.annotate(judgement.annotations)
 
 
-def _paths(task: GateOptions, judgement: Judgement) -> dict[str, str]:
+def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     written = {"results-path": "results.json", "report-path": "comment.md"}
     paths = {
-        name: f"{task.shown_folder}/{file}" if file in judgement.files else ""
+        name: f"{options.shown_folder}/{file}" if file in judgement.files else ""
         for name, file in written.items()
     }
-    return {**paths, "baseline-path": f"{task.shown_folder}/baseline.zip" if judgement.baseline_zip else ""}
+    return {
+        **paths,
+        "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
+    }
 
 
-def _told(judgement: Judgement) -> list[str]:
+def _verdict_lines(judgement: Judgement) -> list[str]:
     results = judgement.results
     summary = results["summary"]
     count = f", {summary['passed']} of {summary['scenarios']} scenarios pass" if summary else ""
@@ -186,59 +189,59 @@ def _reason(reason: dict[str, object]) -> str:
     return f"- {place}: {reason['message']}" if place else f"- {reason['message']}"
 
 
-def _comment(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
+def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     body = judgement.files.get("comment.md")
-    if body is None or world.pull_request is None or task.comment == "off":
+    if body is None or ports.pull_request is None or options.comment == "off":
         return
-    if task.only_reads and task.comment != "always":
-        say(world.step, "notice", NO_COMMENT)
+    if options.is_read_only and options.comment != "always":
+        add_annotation(ports.step, "notice", NO_COMMENT)
         return
     comment = CommentText(
-        task.request.comment_key,
-        whole(body).decode(),
-        task.request.commit,
-        create=worth_a_comment(task.comment, judgement.results),
+        options.request.comment_key,
+        join_chunks(body).decode(),
+        options.request.commit,
+        create=is_comment_wanted(options.comment, judgement.results),
     )
-    keep_comment(comment, world.pull_request, world.step)
+    post_comment(comment, ports.pull_request, ports.step)
 
 
-def _check(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
-    if world.checks is None:
+def _post_check_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+    if ports.checks is None:
         return
-    if task.only_reads:
-        say(world.step, "notice", NO_CHECK)
+    if options.is_read_only:
+        add_annotation(ports.step, "notice", NO_CHECK)
         return
-    post_check(task.request, judgement, world.checks, world.step)
+    post_check(options.request, judgement, ports.checks, ports.step)
 
 
-def _upload(task: GateOptions, world: GatePorts, judgement: Judgement) -> None:
+def _upload_artifacts(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Uploads the baseline for later runs, and the report for the workflow that can comment."""
-    if task.artifact is not None and judgement.baseline_zip is not None:
-        path = f"{task.shown_folder}/baseline.zip"
-        lost = _stored(world, "baseline", task.artifact, judgement.baseline_zip)
-        if lost:
-            say(world.step, "warning", f"{lost}. {_instead(task.artifact, path)}")
-    if task.report_artifact is not None and world.reports is not None and "comment.md" in judgement.files:
-        path = f"{task.shown_folder}/results.json"
-        packed = world.reports.pack(whole(judgement.files["results.json"]))
-        lost = _stored(world, "report", task.report_artifact, packed)
-        if lost:
-            say(world.step, "notice", f"{lost}. {_instead(task.report_artifact, path)}")
+    if options.artifact is not None and judgement.baseline_zip is not None:
+        path = f"{options.shown_folder}/baseline.zip"
+        failure = _upload_zip(ports, "baseline", options.artifact, judgement.baseline_zip)
+        if failure:
+            add_annotation(ports.step, "warning", f"{failure}. {_upload_hint(options.artifact, path)}")
+    if options.report_artifact is not None and ports.reports is not None and "comment.md" in judgement.files:
+        path = f"{options.shown_folder}/results.json"
+        packed = ports.reports.pack(join_chunks(judgement.files["results.json"]))
+        failure = _upload_zip(ports, "report", options.report_artifact, packed)
+        if failure:
+            add_annotation(ports.step, "notice", f"{failure}. {_upload_hint(options.report_artifact, path)}")
 
 
-def _stored(world: GatePorts, what: str, name: str, path: str) -> str:
+def _upload_zip(ports: GatePorts, what: str, name: str, path: str) -> str:
     """Uploads one zip; returns why that failed, empty if it succeeded."""
-    if world.artifacts is None:
+    if ports.artifacts is None:
         return ""
     try:
-        number = world.artifacts.upload(name, path)
+        number = ports.artifacts.upload(name, path)
     except Unreachable as trouble:
         return f"the {what} was not uploaded: {trouble}"
-    world.step.log(f"The {what} was uploaded as artifact {name} ({number}).")
+    ports.step.log(f"The {what} was uploaded as artifact {name} ({number}).")
     return ""
 
 
-def _instead(name: str, path: str) -> str:
+def _upload_hint(name: str, path: str) -> str:
     """Which step a workflow can add to upload the file itself."""
     return (
         f"Add a step after this one: uses: {UPLOAD_STEP}, if: always(), with name: {name}, path: {path}, "

@@ -25,15 +25,15 @@ def outputs_of(results: ResultsDoc, paths: Mapping[str, str]) -> dict[str, str]:
     return {
         "verdict": results["verdict"],
         "exit-code": str(results["exit_code"]),
-        **_figures(results),
-        **_baseline(results["baseline"]),
+        **_summary_outputs(results),
+        **_baseline_outputs(results["baseline"]),
         **paths,
     }
 
 
-def unset(told: Collection[str]) -> dict[str, str]:
+def empty_outputs(names: Collection[str]) -> dict[str, str]:
     """The outputs that a run has not set, as empty strings."""
-    return {name: "" for name in OUTPUTS if name not in told}
+    return {name: "" for name in OUTPUTS if name not in names}
 
 
 def comment_outputs(comment: Comment) -> dict[str, str]:
@@ -41,7 +41,7 @@ def comment_outputs(comment: Comment) -> dict[str, str]:
     return {"comment-id": str(comment.id), "comment-url": comment.url}
 
 
-def _baseline(baseline: BaselineDoc | None) -> dict[str, str]:
+def _baseline_outputs(baseline: BaselineDoc | None) -> dict[str, str]:
     """Which baseline was used; `baseline-drift` names which of its rules differ."""
     if baseline is None:
         return {"baseline-status": "none"}
@@ -50,33 +50,33 @@ def _baseline(baseline: BaselineDoc | None) -> dict[str, str]:
     return {
         "baseline-status": baseline["status"],
         "baseline-sha": baseline["sha"] or "",
-        "baseline-age-seconds": _whole(baseline["age_seconds"]),
-        "baseline-distance": _whole(baseline["distance"]),
+        "baseline-age-seconds": _format_count(baseline["age_seconds"]),
+        "baseline-distance": _format_count(baseline["distance"]),
         "baseline-drift": ",".join(word for word, differs in words if differs),
     }
 
 
-def _whole(value: int | None) -> str:
+def _format_count(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def _figures(results: ResultsDoc) -> dict[str, str]:
+def _summary_outputs(results: ResultsDoc) -> dict[str, str]:
     summary = results["summary"]
     if summary is None:
         return {}
     hard_fails = summary["hard_fails"] + summary["errors"] + summary["missing"]
     return {
-        "score": _figure(summary["score"]),
+        "score": _format_decimal(summary["score"]),
         "scenarios-total": str(summary["scenarios"]),
         "scenarios-passed": str(summary["passed"]),
         "scenarios-failed": str(summary["scenarios"] - summary["passed"]),
         "hard-fails": str(hard_fails),
         "regressions": str(summary["regressions"]),
         "improvements": str(summary["improvements"]),
-        "cost-usd": _figure(summary["cost_usd"]),
+        "cost-usd": _format_decimal(summary["cost_usd"]),
     }
 
 
-def _figure(value: float | None) -> str:
+def _format_decimal(value: float | None) -> str:
     """Plain decimals without exponent, so that a shell can compare them."""
     return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".") or "0"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.models.approvals.approval import Approval, Rulings
+    from evalgate.models.approvals.approval import Approval, ApprovalRulings
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run
     from evalgate.ports import ApprovalSource, SuiteSource
@@ -23,14 +23,14 @@ UNREAD = "nothing is approved, for the approvals of the base commit can't be rea
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
     """The approvals, and warnings about them. Raises SuiteError for mistakes this run can fix."""
-    from evalgate.gate.decision.approvals import proposals
+    from evalgate.gate.decision.approvals import find_proposals
 
-    proposed = suites.approvals(request.proposed) if request.proposed is not None else []
+    proposed = suites.load_approvals(request.proposed) if request.proposed is not None else []
     counting: Sequence[Approval] = []
     warnings: list[Problem] = []
     if request.approvals is not None:
         try:
-            counting = suites.approvals(request.approvals)
+            counting = suites.load_approvals(request.approvals)
         except InvalidInput as mistake:
             if not request.approvals_of_base:
                 raise
@@ -43,15 +43,17 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
 
         given, refused = resolve_consents(request.consents)
         warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
-    return Approvals((*counting, *request.remembered, *given), proposals(counting, proposed)), warnings
+    return Approvals((*counting, *request.remembered, *given), find_proposals(counting, proposed)), warnings
 
 
-def rule(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> Rulings:
+def rule_on_approvals(
+    run: Run, comparison: Comparison | None, approvals: Approvals, today: date
+) -> ApprovalRulings:
     """Rules on the approvals; flags the changes of approved scenarios."""
-    from evalgate.gate.decision.approvals import rule_on
+    from evalgate.gate.decision.approvals import rule_on_approvals
 
     changes = comparison.changes if comparison is not None else {}
-    rulings = rule_on(run, changes, approvals, today)
+    rulings = rule_on_approvals(run, changes, approvals, today)
     for key in rulings.approved & changes.keys():
         changes[key].flags.append("approved")
     return rulings
@@ -73,5 +75,5 @@ def with_approvals(
         if not of_base:
             raise
         notes.append(f"{UNREAD}: {trouble}")
-    own = proposed.read() if proposed is not None else None
-    return replace(request, approvals=file, approvals_of_base=of_base, proposed=own, notes=notes)
+    proposed_file = proposed.read() if proposed is not None else None
+    return replace(request, approvals=file, approvals_of_base=of_base, proposed=proposed_file, notes=notes)

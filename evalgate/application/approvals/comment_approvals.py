@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
-from evalgate.suite.approve_command import ApproveCommand, read_command
+from evalgate.suite.approve_command import ApproveCommand, parse_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
         Account,
         Contributors,
         GateRun,
-        LeftReport,
         Permission,
         PullRequestComment,
-        ReviewedChange,
+        PullRequestState,
+        ReportArtifact,
     )
     from evalgate.ports import ReportFiles
     from evalgate.ports.review import Review
 
-LASTS_DAYS = 14
+DEFAULT_DAYS = 14
 """Validity of an approval that names no last day."""
 MOST_DAYS = 90
 MOST_COMMANDS = 100
@@ -65,7 +65,7 @@ class VerifiedComments(NamedTuple):
     refusals: tuple[Refusal, ...] = ()
 
 
-class _Refused(Exception):
+class _CommentRefusedError(Exception):
     pass
 
 
@@ -79,7 +79,7 @@ class CommentVerifier:
         self,
         review: Review,
         files: ReportFiles,
-        change: ReviewedChange,
+        change: PullRequestState,
         runs: Sequence[GateRun],
         *,
         allow_self: bool,
@@ -91,54 +91,54 @@ class CommentVerifier:
         self._allow_self = allow_self
         self._permissions: dict[int, Permission] = {}
         self._contents: dict[int, bytes] = {}
-        self._reports: Sequence[LeftReport] | None = None
-        self._makers: Contributors | None = None
+        self._reports: Sequence[ReportArtifact] | None = None
+        self._contributors: Contributors | None = None
 
-    def vetted(self) -> VerifiedComments:
+    def verify_comments(self) -> VerifiedComments:
         """Every comment with a command, oldest first. Raises Unreachable if a lookup fails."""
         found = [
-            (remark, command)
-            for remark in self._review.remarks(self._runs[0].begun_at)
-            if (command := read_command(remark.body)) is not None
+            (comment, command)
+            for comment in self._review.comments_since(self._runs[0].started_at)
+            if (command := parse_command(comment.body)) is not None
         ]
         consents, refusals = [], []
-        for remark, command in found[-MOST_COMMANDS:]:
+        for comment, command in found[-MOST_COMMANDS:]:
             try:
-                consents.append(self._consent(remark, command))
-            except _Refused as why:
-                refusals.append(self._refusal(remark, str(why)))
+                consents.append(self._verify_comment(comment, command))
+            except _CommentRefusedError as why:
+                refusals.append(self._refusal(comment, str(why)))
         return VerifiedComments(tuple(consents), tuple(refusals))
 
     def latest_report(self) -> bytes | None:
         """The last report of the newest run; None if it has reached no verdict."""
-        reports = self._left()
-        return self._content(reports[0]) if reports else None
+        reports = self._list_reports()
+        return self._load_content(reports[0]) if reports else None
 
-    def _refusal(self, remark: PullRequestComment, why: str) -> Refusal:
-        author = remark.author
+    def _refusal(self, comment: PullRequestComment, why: str) -> Refusal:
+        author = comment.author
         permission = self._permissions.get(author.id) if author is not None else None
         is_known = permission is not None and permission.may_write
-        return Refusal(remark.id, author.login if author is not None else "nobody", why, is_known)
+        return Refusal(comment.id, author.login if author is not None else "nobody", why, is_known)
 
-    def _consent(self, remark: PullRequestComment, command: ApproveCommand | str) -> CommentApproval:
+    def _verify_comment(self, comment: PullRequestComment, command: ApproveCommand | str) -> CommentApproval:
         """The comment's approval; raises _CommentRefusedError with the first reason against it."""
-        author = remark.author
-        if author is None or not remark.is_person:
-            raise _Refused(BOT)
+        author = comment.author
+        if author is None or not comment.is_person:
+            raise _CommentRefusedError(BOT)
         permission = self._permission(author)
-        if remark.created_at != remark.updated_at:
-            raise _Refused(EDITED)
-        if remark.created_at <= self._runs[0].begun_at:
-            raise _Refused(OLDER)
+        if comment.created_at != comment.updated_at:
+            raise _CommentRefusedError(EDITED)
+        if comment.created_at <= self._runs[0].started_at:
+            raise _CommentRefusedError(OLDER)
         if isinstance(command, str):
-            raise _Refused(command)
+            raise _CommentRefusedError(command)
         is_own = self._is_own(author)
-        until, report = _until(remark, command), self._report_before(remark)
+        until, report = _expiry_date(comment, command), self._find_report_before(comment)
         origin = Provenance(
             "comment",
             self._change.number,
-            remark.id,
-            remark.url,
+            comment.id,
+            comment.url,
             self._change.head_sha,
             permission.role,
             self_approved=is_own,
@@ -148,13 +148,13 @@ class CommentVerifier:
     def _permission(self, author: Account) -> Permission:
         if author.id not in self._permissions:
             if len(self._permissions) == MOST_PEOPLE:
-                raise _Refused(MANY)
+                raise _CommentRefusedError(MANY)
             self._permissions[author.id] = self._review.permission(author)
         permission = self._permissions[author.id]
         if not permission.may_write:
-            raise _Refused(f"{author.login} may not write to this repository ({permission.role})")
+            raise _CommentRefusedError(f"{author.login} may not write to this repository ({permission.role})")
         if permission.account != author.id:
-            raise _Refused(OWN_ACCOUNT)
+            raise _CommentRefusedError(OWN_ACCOUNT)
         return permission
 
     def _is_own(self, author: Account) -> bool:
@@ -162,33 +162,37 @@ class CommentVerifier:
 
         Raises _CommentRefusedError if they did and may not approve it, or if that is unknown.
         """
-        if self._makers is None:
-            self._makers = self._review.makers()
+        if self._contributors is None:
+            self._contributors = self._review.contributors()
         opened = self._change.author
-        pushed = {run.begun_by for run in self._runs}
-        is_own = author.id in {*self._makers.known, *pushed, opened.id if opened is not None else None}
+        pushed = {run.started_by for run in self._runs}
+        is_own = author.id in {
+            *self._contributors.account_ids,
+            *pushed,
+            opened.id if opened is not None else None,
+        }
         if is_own and not self._allow_self:
-            raise _Refused(OWN)
-        if self._makers.unknown and not self._allow_self:
-            commit = self._makers.unknown[:SHORT_SHA]
-            raise _Refused(
+            raise _CommentRefusedError(OWN)
+        if self._contributors.unknown and not self._allow_self:
+            commit = self._contributors.unknown[:SHORT_SHA]
+            raise _CommentRefusedError(
                 f"GitHub does not know who made commit {commit}, so it may be {author.login}'s own"
             )
         return is_own
 
-    def _report_before(self, remark: PullRequestComment) -> bytes:
+    def _find_report_before(self, comment: PullRequestComment) -> bytes:
         """What the author could have seen: the newest report older than the comment."""
-        before = [report for report in self._left() if report.made_at < remark.created_at]
+        before = [report for report in self._list_reports() if report.created_at < comment.created_at]
         if not before:
-            raise _Refused(UNJUDGED)
-        return self._content(before[0])
+            raise _CommentRefusedError(UNJUDGED)
+        return self._load_content(before[0])
 
-    def _left(self) -> Sequence[LeftReport]:
+    def _list_reports(self) -> Sequence[ReportArtifact]:
         if self._reports is None:
             self._reports = self._review.reports(self._runs[0].run)
         return self._reports
 
-    def _content(self, report: LeftReport) -> bytes:
+    def _load_content(self, report: ReportArtifact) -> bytes:
         if report.id not in self._contents:
             path = self._review.fetch(report)
             try:
@@ -199,10 +203,12 @@ class CommentVerifier:
         return self._contents[report.id]
 
 
-def _until(remark: PullRequestComment, command: ApproveCommand) -> date:
-    written = remark.created_at.date()
+def _expiry_date(comment: PullRequestComment, command: ApproveCommand) -> date:
+    created = comment.created_at.date()
     if command.until is None:
-        return written + timedelta(days=LASTS_DAYS)
-    if command.until > written + timedelta(days=MOST_DAYS):
-        raise _Refused(f"a comment approves for {MOST_DAYS} days at most: use the file of approvals")
+        return created + timedelta(days=DEFAULT_DAYS)
+    if command.until > created + timedelta(days=MOST_DAYS):
+        raise _CommentRefusedError(
+            f"a comment approves for {MOST_DAYS} days at most: use the file of approvals"
+        )
     return command.until

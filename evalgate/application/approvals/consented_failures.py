@@ -9,18 +9,18 @@ from evalgate.application.documents.run_documents import run_of
 from evalgate.application.documents.untrusted_report import report_of
 from evalgate.errors import InvalidInput
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.gate.common.wording import spoken
-from evalgate.gate.decision.approvals import UNKNOWN, scenarios_of
+from evalgate.gate.common.wording import format_verdict
+from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects
 from evalgate.models.approvals.approval import Approval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evalgate.gate.decision.approvals import Failing
+    from evalgate.gate.decision.approvals import ApprovalSubject
     from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.comparison.comparison import ScenarioKey
 
-    Scenarios = Mapping[ScenarioKey, Failing]
+    Scenarios = Mapping[ScenarioKey, ApprovalSubject]
 
 MOST_NAMED = 5
 NOTHING = "nothing fails that could be approved"
@@ -40,36 +40,36 @@ def resolve_consents(consents: Iterable[CommentApproval]) -> ConsentedFailures:
     refused: list[tuple[CommentApproval, str]] = []
     for consent in consents:
         if consent.report not in read:
-            read[consent.report] = _scenarios(consent)
+            read[consent.report] = _load_scenarios(consent)
         scenarios = read[consent.report]
-        keys = scenarios if isinstance(scenarios, str) else _meant(consent.scenario, scenarios)
+        keys = scenarios if isinstance(scenarios, str) else _find_scenarios(consent.scenario, scenarios)
         if isinstance(keys, str) or isinstance(scenarios, str):
             refused.append((consent, str(keys)))
         else:
-            approvals += [_approval(consent, key, scenarios[key]) for key in keys]
+            approvals += [_build_approval(consent, key, scenarios[key]) for key in keys]
     return ConsentedFailures(tuple(approvals), tuple(refused))
 
 
-def _scenarios(consent: CommentApproval) -> Scenarios | str:
+def _load_scenarios(consent: CommentApproval) -> Scenarios | str:
     try:
         document = report_of(consent.report, consent.provenance.head_commit)
     except InvalidInput as mistake:
         return f"the report it is about can't be used: {mistake.problems[0].message}"
-    return scenarios_of(run_of(document), changes_of(document))
+    return collect_subjects(run_of(document), changes_of(document))
 
 
-def _meant(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
+def _find_scenarios(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
     """The scenarios of that name, or all that fail; a message if none can be approved."""
     if name is None:
         return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
     keys = [key for key in scenarios if name in _spellings(key)]
     if len(keys) != 1:
-        return _several(keys) if keys else _unknown(name, scenarios)
+        return _describe_ambiguity(keys) if keys else _describe_unknown(name, scenarios)
     found = scenarios[keys[0]]
     if not found.is_worse:
         return f"scenario {name} passes: there is nothing to approve"
     if not found.is_known:
-        return f"scenario {name} is {spoken(found.scenario.verdict)}: {UNKNOWN}"
+        return f"scenario {name} is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}"
     return keys
 
 
@@ -79,12 +79,12 @@ def _spellings(key: ScenarioKey) -> set[str]:
     return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [key.suite, *short])}
 
 
-def _several(keys: Sequence[ScenarioKey]) -> str:
+def _describe_ambiguity(keys: Sequence[ScenarioKey]) -> str:
     names = [f"`{key.suite}/{key.id}`" for key in keys[:MOST_NAMED]]
     return f"{len(keys)} suites have a scenario of this name: say {' or '.join(names)}"
 
 
-def _unknown(name: str, scenarios: Scenarios) -> str:
+def _describe_unknown(name: str, scenarios: Scenarios) -> str:
     variants = [
         f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None
     ]
@@ -94,7 +94,7 @@ def _unknown(name: str, scenarios: Scenarios) -> str:
     return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
 
 
-def _approval(consent: CommentApproval, key: ScenarioKey, found: Failing) -> Approval:
+def _build_approval(consent: CommentApproval, key: ScenarioKey, found: ApprovalSubject) -> Approval:
     """Bound to the failure as reported: no lower score, no other failed assertion."""
     return Approval(
         suite=key.suite,
@@ -108,6 +108,6 @@ def _approval(consent: CommentApproval, key: ScenarioKey, found: Failing) -> App
         until=consent.until,
         traces=frozenset(),
         location=None,
-        checks=frozenset(found.faults),
+        checks=frozenset(found.failures),
         provenance=consent.provenance,
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.decision.approvals import rule_by_day
+from evalgate.gate.decision.approvals import rule_by_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from evalgate.models.approvals.approval import Approval, Ruling
+    from evalgate.models.approvals.approval import Approval, ApprovalRuling
     from evalgate.models.approvals.stored_approval import StoredApproval
     from evalgate.models.results.results import ResultsDoc
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ListedApproval(NamedTuple):
     """The ruling on one approval; `id` is its id in the store, None if it comes from the file."""
 
-    ruling: Ruling
+    ruling: ApprovalRuling
     id: str | None = None
 
     @property
@@ -44,21 +44,23 @@ def list_approvals(
     by_id = {each.id: ruling for each, ruling in zip(own, rulings[len(in_file) :], strict=True)}
     return [
         *(ListedApproval(ruling) for ruling in rulings[: len(in_file)]),
-        *(ListedApproval(by_id.get(each.id) or _apart(each, today), each.id) for each in stored),
+        *(ListedApproval(by_id.get(each.id) or _rule_separately(each, today), each.id) for each in stored),
     ]
 
 
-def _rulings(approvals: Sequence[Approval], finished: ResultsDoc | None, today: date) -> Sequence[Ruling]:
+def _rulings(
+    approvals: Sequence[Approval], finished: ResultsDoc | None, today: date
+) -> Sequence[ApprovalRuling]:
     if finished is None:
-        return rule_by_day(approvals, today)
+        return rule_by_date(approvals, today)
     from evalgate.application.approvals.approve_change import rulings_on
 
     return rulings_on(finished, approvals, today)
 
 
-def _apart(stored: StoredApproval, today: date) -> Ruling:
+def _rule_separately(stored: StoredApproval, today: date) -> ApprovalRuling:
     """The ruling on an approval that was withdrawn or counts elsewhere."""
-    (ruling,) = rule_by_day([stored.approval], today)
+    (ruling,) = rule_by_date([stored.approval], today)
     if stored.withdrawn_at is None:
         return ruling
     return ruling._replace(status="expired", message=f"withdrawn on {stored.withdrawn_at.date().isoformat()}")

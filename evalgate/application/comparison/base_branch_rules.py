@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.baseline_rules import earlier_rules
+from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.comparison.rules import config_hash
 from evalgate.errors import RulesMissing, RulesUnreachable
 
@@ -25,22 +25,22 @@ class DecidingRules(NamedTuple):
     """The configuration that judges, its section of the results, and the baseline as compared with it."""
 
     configuration: Configuration
-    told: RulesDoc
-    known: LoadedBaseline
+    document: RulesDoc
+    baseline: LoadedBaseline
 
 
-def rules_of_base(known: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
+def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
     """The baseline's rules. Raises RulesMissing if it keeps none, or not all of them can be read."""
-    status = known.info.status if known.info is not None else "none"
+    status = baseline.info.status if baseline.info is not None else "none"
     if status == "unreachable":
         raise RulesUnreachable("the rules of the base branch can't be had: GitHub did not answer")
-    earlier = earlier_rules(known, own, files)
-    why = "there is no baseline that keeps them" if earlier is None else earlier.unknown
-    if earlier is None or earlier.configuration is None or why is not None:
+    baseline_rules = load_baseline_rules(baseline, own, files)
+    why = "there is no baseline that keeps them" if baseline_rules is None else baseline_rules.unknown
+    if baseline_rules is None or baseline_rules.configuration is None or why is not None:
         raise RulesMissing(f"the rules of the base branch can't be had: {why} ({REMEDY})")
-    told: RulesDoc = {
+    document: RulesDoc = {
         "from": "base",
-        "config_hash": config_hash(earlier.configuration),
+        "config_hash": config_hash(baseline_rules.configuration),
         "proposed_config_hash": config_hash(own),
     }
-    return DecidingRules(earlier.configuration, told, known)
+    return DecidingRules(baseline_rules.configuration, document, baseline)

@@ -9,7 +9,7 @@ import orjson
 
 from evalgate.application.comparison.rules import changed_evaluators, config_hash, drift_of
 from evalgate.errors import InvalidInput, Problem, SettingError
-from evalgate.evaluators.core.registry import versions
+from evalgate.evaluators.core.registry import evaluator_versions
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
-    from evalgate.ports import BaselineFiles, EarlierBaseline, TraceSpool
+    from evalgate.ports import BaselineFiles, ComparableBaseline, TraceSpool
     from evalgate.suite.models import Configuration
 
 NAME = "baseline.zip"
@@ -52,41 +52,41 @@ def load_baseline(request: JudgeRequest, files: BaselineFiles, rules: Rules, now
     if info is None or info.path is None:
         return LoadedBaseline(info)
     try:
-        baseline = files.earlier(info.path, whole=rules.sees_checks)
+        baseline = files.load_run(info.path, whole=rules.needs_baseline_checks)
         _check_commit(info, baseline)
     except InvalidInput as error:
         if request.baseline_required:
             raise
         return LoadedBaseline(BaselineInfo("none"), None, error.problems)
-    described = _described(info, baseline, now)
+    complete_info = _complete_info(info, baseline, now)
     manifest = baseline.manifest or {}
-    known = LoadedBaseline(
-        described,
+    loaded = LoadedBaseline(
+        complete_info,
         baseline.run,
-        has_same_suites=_same_suites(manifest, rules),
+        has_same_suites=_has_same_suites(manifest, rules),
         has_same_versions=not changed_evaluators(manifest, rules),
     )
     if info.status not in FOUND:
-        return replace(known, warnings=_other_versions(manifest, rules))
+        return replace(loaded, warnings=_other_versions(manifest, rules))
     drift = drift_of(manifest, rules, info.status)
     if drift is not None:
-        known = replace(known, info=replace(described, status="drifted", drift=drift))
-    return known
+        loaded = replace(loaded, info=replace(complete_info, status="drifted", drift=drift))
+    return loaded
 
 
-def _same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
-    said = manifest.get("config_hash")
-    return said == rules.config_hash if isinstance(said, str) else None
+def _has_same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
+    manifest_hash = manifest.get("config_hash")
+    return manifest_hash == rules.config_hash if isinstance(manifest_hash, str) else None
 
 
-def _check_commit(info: BaselineInfo, baseline: EarlierBaseline) -> None:
+def _check_commit(info: BaselineInfo, baseline: ComparableBaseline) -> None:
     """Checks that a found baseline is of its own run's commit, since a run may upload another's file."""
-    says = (baseline.manifest or {}).get("commit")
-    if info.status in FOUND and info.sha is not None and says not in (None, info.sha):
+    commit = (baseline.manifest or {}).get("commit")
+    if info.status in FOUND and info.sha is not None and commit not in (None, info.sha):
         raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
 
 
-def _described(info: BaselineInfo, baseline: EarlierBaseline, now: datetime) -> BaselineInfo:
+def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: datetime) -> BaselineInfo:
     """The info, completed with commit and age."""
     age = info.age_seconds
     if age is None:
@@ -107,7 +107,7 @@ def _age(created_at: str, now: datetime) -> int:
     return max(0, int((now - datetime.fromisoformat(created_at)).total_seconds()))
 
 
-def parts_of(
+def build_baseline_parts(
     request: JudgeRequest,
     configuration: Configuration,
     results: ResultsDoc,
@@ -125,12 +125,12 @@ def parts_of(
         "created_at": results["created_at"],
         "config_hash": config_hash(configuration),
         "evalgate_version": __version__,
-        "evaluators": versions(),
+        "evaluators": evaluator_versions(),
     }
     suites = {
         "schema": SUITES_SCHEMA,
-        "project": configuration.written,
-        "suites": [{"path": suite.path, "suite": suite.written} for suite in configuration.suites],
+        "project": configuration.project_content,
+        "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
     }
-    written = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
-    return BaselineParts(manifest, content, written, traces, standings_of_results(results))
+    suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
+    return BaselineParts(manifest, content, suites_json, traces, standings_of_results(results))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.cross_scoring import only
+from evalgate.application.comparison.cross_scoring import restrict_checks
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
-from evalgate.application.evaluation.cross_scorer import by_key
+from evalgate.application.evaluation.cross_scorer import scenarios_by_key
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.errors import InvalidInput
-from evalgate.gate.common.stored_key import stored_key
+from evalgate.gate.common.stored_key import find_baseline_key
 from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.measures.redaction.token_shapes import REDACTED
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.evaluation.cross_scorer import RulePair
-    from evalgate.models.comparison.baseline_run import BaselineRun, Place
+    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.run.run import ScenarioResult
     from evalgate.ports import PriceTable, TraceArchive
@@ -33,18 +33,20 @@ UNLIKE = "the baseline's recordings, as kept, are not judged as they were then"
 NOT_TAKEN = "today's rules give the baseline's recordings to other scenarios"
 
 
-class _Stored(NamedTuple):
+class _BaselineResult(NamedTuple):
     """The baseline's result for a scenario, and where its traces were read."""
 
     verdict: str
     score: float | None
-    places: Sequence[Place]
+    places: Sequence[TracePosition]
 
 
-def _scenario(before: BaselineRun, key: ScenarioKey) -> _Stored:
-    place = before.places[key]
-    return _Stored(
-        before.verdicts[place], before.scores[place], [trial.place for trial in before.trials_of(key)]
+def _baseline_result(baseline: BaselineRun, key: ScenarioKey) -> _BaselineResult:
+    place = baseline.row_by_key[key]
+    return _BaselineResult(
+        baseline.verdicts[place],
+        baseline.scores[place],
+        [trial.position for trial in baseline.find_trials(key)],
     )
 
 
@@ -54,17 +56,21 @@ class BaselineRescoring:
     def __init__(
         self,
         pairs: Mapping[str, RulePair],
-        before: BaselineRun,
+        baseline: BaselineRun,
         prices: PriceTable | None,
         keys: Sequence[ScenarioKey],
     ) -> None:
-        names = {key: stored_key(key, before.places) for key in keys}
-        self._keys = {key: _scenario(before, name) for key, name in names.items() if name in before.places}
-        self._places: dict[Place, list[ScenarioKey]] = {}
-        self._lacking: dict[ScenarioKey, str] = {}
+        names = {key: find_baseline_key(key, baseline.row_by_key) for key in keys}
+        self._keys = {
+            key: _baseline_result(baseline, name)
+            for key, name in names.items()
+            if name in baseline.row_by_key
+        }
+        self._places: dict[TracePosition, list[ScenarioKey]] = {}
+        self._reasons: dict[ScenarioKey, str] = {}
         for key, scenario in self._keys.items():
             if len(self._places) + len(scenario.places) > MOST_STORED:
-                self._lacking[key] = TOO_MANY
+                self._reasons[key] = TOO_MANY
                 continue
             for place in scenario.places:
                 self._places.setdefault(place, []).append(key)
@@ -72,7 +78,7 @@ class BaselineRescoring:
         self._sides = {
             name: tuple(
                 (
-                    SuiteEvaluation(only(suite, pairs[name].changed), BaselineScenarios()),
+                    SuiteEvaluation(restrict_checks(suite, pairs[name].changed), BaselineScenarios()),
                     Pricer(suite.prices, prices),
                 )
                 for suite in (pairs[name].old, pairs[name].new)
@@ -80,27 +86,29 @@ class BaselineRescoring:
             for name in suites
         }
 
-    def judged(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, ScoredVerdict | str]:
+    def judge_lines(
+        self, lines: Iterable[bytes], traces: TraceArchive
+    ) -> dict[ScenarioKey, ScoredVerdict | str]:
         """The verdict of each scenario, or why it has no verdict."""
-        left = dict.fromkeys(self._places)
+        remaining = dict.fromkeys(self._places)
         try:
-            for line in lines if left else ():
+            for line in lines if remaining else ():
                 place = source_of(line)
-                if place is not None and place in left:
-                    del left[place]
-                    self._take(line, self._places[place], traces)
-                if not left:
+                if place is not None and place in remaining:
+                    del remaining[place]
+                    self._judge_line(line, self._places[place], traces)
+                if not remaining:
                     break
         except InvalidInput:
             return dict.fromkeys(self._keys, NOT_KEPT)
-        for place in left:
-            self._lacking |= dict.fromkeys(self._places[place], NOT_KEPT)
+        for place in remaining:
+            self._reasons |= dict.fromkeys(self._places[place], NOT_KEPT)
         return dict(self._verdicts())
 
-    def _take(self, line: bytes, keys: Sequence[ScenarioKey], traces: TraceArchive) -> None:
-        trace = traces.restored(line)
+    def _judge_line(self, line: bytes, keys: Sequence[ScenarioKey], traces: TraceArchive) -> None:
+        trace = traces.restore_trace(line)
         if trace is None or REDACTED.encode() in line:
-            self._lacking |= dict.fromkeys(keys, NOT_KEPT if trace is None else SECRETS)
+            self._reasons |= dict.fromkeys(keys, NOT_KEPT if trace is None else SECRETS)
             return
         own_id = trace.scenario_id
         for suite in dict.fromkeys(key.suite for key in keys):
@@ -111,13 +119,14 @@ class BaselineRescoring:
 
     def _verdicts(self) -> Iterator[tuple[ScenarioKey, ScoredVerdict | str]]:
         found = {
-            name: [by_key(name, evaluation) for evaluation, _ in sides] for name, sides in self._sides.items()
+            name: [scenarios_by_key(name, evaluation) for evaluation, _ in sides]
+            for name, sides in self._sides.items()
         }
         for key, scenario in self._keys.items():
             by_old, by_new = (side.get(key) for side in found[key.suite])
-            if key in self._lacking:
-                yield key, self._lacking[key]
-            elif by_old is None or not _is_as_it_was(by_old, scenario):
+            if key in self._reasons:
+                yield key, self._reasons[key]
+            elif by_old is None or not _is_reproduced(by_old, scenario):
                 yield key, UNLIKE
             elif by_new is None or len(by_new.trials) != len(scenario.places):
                 yield key, NOT_TAKEN
@@ -125,8 +134,8 @@ class BaselineRescoring:
                 yield key, ScoredVerdict(by_new.verdict, by_new.score)
 
 
-def _is_as_it_was(again: ScenarioResult, scenario: _Stored) -> bool:
-    return (again.verdict, again.score, len(again.trials)) == (
+def _is_reproduced(result: ScenarioResult, scenario: _BaselineResult) -> bool:
+    return (result.verdict, result.score, len(result.trials)) == (
         scenario.verdict,
         scenario.score,
         len(scenario.places),

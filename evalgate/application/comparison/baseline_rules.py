@@ -29,26 +29,26 @@ class BaselineRules(NamedTuple):
     unknown: str | None = None
 
 
-def earlier_rules(
-    known: LoadedBaseline, configuration: Configuration, files: BaselineFiles
+def load_baseline_rules(
+    baseline: LoadedBaseline, configuration: Configuration, files: BaselineFiles
 ) -> BaselineRules | None:
     """The rules of the baseline; None without a baseline."""
-    if known.results is None or known.info is None or known.info.path is None:
+    if baseline.results is None or baseline.info is None or baseline.info.path is None:
         return None
-    if known.has_same_suites:
+    if baseline.has_same_suites:
         return BaselineRules(configuration, is_same=True)
-    return read_rules(files, known.info.path)
+    return read_rules(files, baseline.info.path)
 
 
 def read_rules(files: BaselineFiles, path: str) -> BaselineRules:
     """Reads the suites in a baseline, ready to run."""
-    from evalgate.suite.stored_suites import stored_suites
+    from evalgate.suite.stored_suites import parse_baseline_suites
 
     try:
-        content = files.suites(path)
+        content = files.read_suites(path)
         if content is None:
             return BaselineRules(None, unknown=NO_SUITES)
-        found = stored_suites(orjson.loads(content))
+        found = parse_baseline_suites(orjson.loads(content))
     except (InvalidInput, orjson.JSONDecodeError):
         found = None
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.baseline_rescoring import BaselineRescoring
-from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, cause_of
+from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
 from evalgate.models.comparison.comparison import ScenarioKey
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MOVED = ("broken", "regressed", "fixed", "improved", "inconclusive")
 SURE = frozenset(MOVED) - {"inconclusive"}
 
 
-class Stored(NamedTuple):
+class StoredBaseline(NamedTuple):
     """A baseline on disk, and what reads and prices its traces."""
 
     results: BaselineRun
@@ -35,47 +35,47 @@ class Stored(NamedTuple):
 
 class _Sides(NamedTuple):
     change: Change
-    before: ScoredVerdict
+    baseline: ScoredVerdict
     now: ScoredVerdict
     trials: int
 
 
 def add_causes(
-    comparison: Comparison, run: Run, crossing: CrossScorer, policies: Policies, stored: Stored
+    comparison: Comparison, run: Run, cross_scorer: CrossScorer, policies: Policies, baseline: StoredBaseline
 ) -> None:
     """Adds a cause, as far as it can be known, to each scenario whose rules or verdict changed."""
     sides = dict(_sides(comparison, run))
-    crossed = {key: each for key, each in sides.items() if not crossing.has_same_rules(key)}
-    moved = [key for kind in MOVED for key, each in crossed.items() if each.change.kind == kind]
-    again: Mapping[ScenarioKey, ScoredVerdict | str] = {}
+    differing = {key: each for key, each in sides.items() if not cross_scorer.has_same_rules(key)}
+    moved = [key for kind in MOVED for key, each in differing.items() if each.change.kind == kind]
+    rescored: Mapping[ScenarioKey, ScoredVerdict | str] = {}
     if moved:
-        restored = BaselineRescoring(crossing.pairs, stored.results, stored.prices, moved)
-        again = restored.judged(stored.files.traces(stored.path), stored.traces)
+        rescoring = BaselineRescoring(cross_scorer.pairs, baseline.results, baseline.prices, moved)
+        rescored = rescoring.judge_lines(baseline.files.read_traces(baseline.path), baseline.traces)
     for key, each in sides.items():
-        if key not in crossed:
+        if key not in differing:
             each.change.cause = SAME_RULES if each.change.kind in SURE else None
             continue
-        found = again.get(key)
+        found = rescored.get(key)
         verdicts = CrossScores(
-            crossing.now_by_old(key, each.trials), None if isinstance(found, str) else found
+            cross_scorer.verdict_by_old_rules(key, each.trials), None if isinstance(found, str) else found
         )
         if isinstance(found, str):
-            verdicts = verdicts._replace(lacking=found)
+            verdicts = verdicts._replace(missing_reason=found)
         policy = policies.suites.get(key.suite, policies.run)
-        each.change.cause = cause_of(each.before, each.now, verdicts, policy.regression.threshold)
+        each.change.cause = find_cause(each.baseline, each.now, verdicts, policy.regression.threshold)
 
 
 def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sides]]:
     for suite in run.suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            earlier, change = comparison.before.get(key), comparison.changes.get(key)
-            if earlier is not None and change is not None:
+            baseline, change = comparison.baseline_outcomes.get(key), comparison.changes.get(key)
+            if baseline is not None and change is not None:
                 yield (
                     key,
                     _Sides(
                         change,
-                        ScoredVerdict(earlier.verdict, earlier.score),
+                        ScoredVerdict(baseline.verdict, baseline.score),
                         ScoredVerdict(scenario.verdict, scenario.score),
                         len(scenario.trials),
                     ),

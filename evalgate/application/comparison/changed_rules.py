@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.baseline_rules import earlier_rules
-from evalgate.application.comparison.rules import sees_checks
+from evalgate.application.comparison.baseline_rules import load_baseline_rules
+from evalgate.application.comparison.rules import needs_baseline_checks
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
-    from evalgate.models.comparison.weakening import Weakenings
+    from evalgate.models.comparison.weakening import WeakeningList
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
     from evalgate.suite.models import Configuration
@@ -37,79 +37,93 @@ class ChangedRules:
     """The rules of the baseline and of today; no `cross_scorer` if one side's are unavailable."""
 
     configuration: Configuration
-    shelf: RuleSources
-    earlier: BaselineRules | None = None
-    crossing: CrossScorer | None = None
+    sources: RuleSources
+    baseline_rules: BaselineRules | None = None
+    cross_scorer: CrossScorer | None = None
 
-    def tell_causes(
-        self, run: Run, known: LoadedBaseline, comparison: Comparison | None, policies: Policies
+    def assign_causes(
+        self, run: Run, baseline: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
         """Adds to each change whether it comes from the agent or from changed rules."""
-        if comparison is None or self.crossing is None or known.results is None or known.info is None:
+        if (
+            comparison is None
+            or self.cross_scorer is None
+            or baseline.results is None
+            or baseline.info is None
+        ):
             return
-        from evalgate.application.comparison.causes import Stored, add_causes
+        from evalgate.application.comparison.causes import StoredBaseline, add_causes
 
-        if known.info.path is not None:
-            stored = Stored(known.results, known.info.path, *self.shelf)
-            add_causes(comparison, run, self.crossing, policies, stored)
+        if baseline.info.path is not None:
+            stored = StoredBaseline(baseline.results, baseline.info.path, *self.sources)
+            add_causes(comparison, run, self.cross_scorer, policies, stored)
 
-    def weakenings(
+    def find_weakenings(
         self,
         request: JudgeRequest,
-        known: LoadedBaseline,
+        baseline: LoadedBaseline,
         comparison: Comparison | None,
         policies: Policies,
         approvals: Approvals,
-    ) -> Weakenings | None:
+    ) -> WeakeningList | None:
         """What is demanded less than when the baseline was made; None without a baseline."""
-        if self.earlier is None or comparison is None or known.results is None:
+        if self.baseline_rules is None or comparison is None or baseline.results is None:
             return None
         from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
 
         rules = WeakeningRules(
             policies,
-            self.earlier.configuration,
+            self.baseline_rules.configuration,
             on_weakening=request.on_weakening,
-            has_words=request.fail_on is not None,
+            has_fail_on=request.fail_on is not None,
         )
-        added = added_approvals(approvals, known.results)
-        found = judge_weakening(rules, self.earlier, self.configuration, comparison, known.results, added)
-        is_bare = self.earlier.configuration is None and known.has_same_suites is None
+        added = added_approvals(approvals, baseline.results)
+        found = judge_weakening(
+            rules, self.baseline_rules, self.configuration, comparison, baseline.results, added
+        )
+        is_bare = self.baseline_rules.configuration is None and baseline.has_same_suites is None
         if is_bare and not rules.is_fatal:
             return found._replace(unknown=None)  # a results.json never keeps suites; no policy needs them
         return found
 
 
-def remarks(weakenings: Weakenings | None) -> list[Problem]:
+def list_weakening_problems(weakenings: WeakeningList | None) -> list[Problem]:
     """Warnings to show next to the list of weakenings."""
     if weakenings is None:
         return []
-    from evalgate.application.comparison.weakening import remarks_on
+    from evalgate.application.comparison.weakening import weakening_problems
 
-    return list(remarks_on(weakenings))
+    return list(weakening_problems(weakenings))
 
 
-def _seen(before: BaselineRun, known: LoadedBaseline, by: Configuration, shelf: RuleSources) -> BaselineRun:
+def _load_for_rules(
+    run: BaselineRun, baseline: LoadedBaseline, configuration: Configuration, sources: RuleSources
+) -> BaselineRun:
     """The baseline as its own rules need it, which may read more of it than today's."""
-    path = None if known.info is None else known.info.path
-    if before.document is not None or path is None or not sees_checks(by):
-        return before
-    return shelf.files.earlier(path, whole=True).run
+    path = None if baseline.info is None else baseline.info.path
+    if run.document is not None or path is None or not needs_baseline_checks(configuration):
+        return run
+    return sources.files.load_run(path, whole=True).run
 
 
-def changed_rules(
-    configuration: Configuration, known: LoadedBaseline, shelf: RuleSources, *, is_crossing: bool = True
+def find_changed_rules(
+    configuration: Configuration, baseline: LoadedBaseline, sources: RuleSources, *, cross_scores: bool = True
 ) -> ChangedRules:
     """The rules on both sides, as far as the baseline keeps its own.
 
     Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """
-    earlier = earlier_rules(known, configuration, shelf.files)
-    crossing = None
-    if is_crossing and earlier is not None and earlier.configuration is not None and not earlier.is_same:
+    baseline_rules = load_baseline_rules(baseline, configuration, sources.files)
+    cross_scorer = None
+    if (
+        cross_scores
+        and baseline_rules is not None
+        and baseline_rules.configuration is not None
+        and not baseline_rules.is_same
+    ):
         from evalgate.application.comparison.cross_scoring import make_cross_scorer
 
-        if known.results is not None and known.has_same_versions:
-            before = _seen(known.results, known, earlier.configuration, shelf)
-            crossing = make_cross_scorer(earlier.configuration, configuration, before)
-    return ChangedRules(configuration, shelf, earlier, crossing)
+        if baseline.results is not None and baseline.has_same_versions:
+            baseline_run = _load_for_rules(baseline.results, baseline, baseline_rules.configuration, sources)
+            cross_scorer = make_cross_scorer(baseline_rules.configuration, configuration, baseline_run)
+    return ChangedRules(configuration, sources, baseline_rules, cross_scorer)

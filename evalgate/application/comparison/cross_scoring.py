@@ -20,44 +20,44 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration, Scenario, Suite
 
 
-def make_cross_scorer(old: Configuration, new: Configuration, before: BaselineRun) -> CrossScorer:
+def make_cross_scorer(old: Configuration, new: Configuration, baseline: BaselineRun) -> CrossScorer:
     """The cross scorer for the suites that differ between the baseline and today."""
-    now = {suite.name: suite for suite in new.suites}
-    earlier = BaselineScenarios(before)
+    new_suites = {suite.name: suite for suite in new.suites}
+    baseline_scenarios = BaselineScenarios(baseline)
     pairs = {}
     for suite in old.suites:
-        if suite.name in now and suite.written is not now[suite.name].written:
-            changed = _changed(suite, now[suite.name])
+        if suite.name in new_suites and suite.content is not new_suites[suite.name].content:
+            changed = _changed_ids(suite, new_suites[suite.name])
             if changed:
-                judged = only(suite, changed)
+                restricted = restrict_checks(suite, changed)
                 pairs[suite.name] = RulePair(
                     suite,
-                    now[suite.name],
+                    new_suites[suite.name],
                     changed,
-                    (ScenarioIndex(suite), ScenarioIndex(now[suite.name])),
-                    judged,
-                    SuiteEvaluation(judged, earlier),
+                    (ScenarioIndex(suite), ScenarioIndex(new_suites[suite.name])),
+                    restricted,
+                    SuiteEvaluation(restricted, baseline_scenarios),
                 )
     return CrossScorer(pairs)
 
 
-def _changed(old: Suite, new: Suite) -> frozenset[str]:
+def _changed_ids(old: Suite, new: Suite) -> frozenset[str]:
     """Ids of entries that differ; all of them if the suite assigns traces to scenarios differently."""
-    if _claiming(old) != _claiming(new):
+    if _matching_rules(old) != _matching_rules(new):
         return frozenset(each.id for suite in (old, new) for each in suite.scenarios)
-    sides = [_rules(suite) for suite in (old, new)]
+    sides = [_scoring_rules(suite) for suite in (old, new)]
     return frozenset(id_ for id_ in {**sides[0], **sides[1]} if sides[0].get(id_) != sides[1].get(id_))
 
 
-def _claiming(suite: Suite) -> object:
+def _matching_rules(suite: Suite) -> object:
     """Everything that decides which scenario a trace belongs to."""
     expression = suite.scenario_from.expression if suite.scenario_from is not None else None
-    entries = [*suite.written.get("scenarios", ()), *suite.written.get("goldens", ())]
+    entries = [*suite.content.get("scenarios", ()), *suite.content.get("goldens", ())]
     written = [(each.get("id"), each.get("match"), each.get("variants")) for each in entries]
-    return expression, suite.written.get("variants"), written
+    return expression, suite.content.get("variants"), written
 
 
-def _rules(suite: Suite) -> dict[str, list[object]]:
+def _scoring_rules(suite: Suite) -> dict[str, list[object]]:
     """What judges a scenario in each variant, by the id of its entry."""
     found: dict[str, list[object]] = {}
     for each in suite.scenarios:
@@ -67,7 +67,7 @@ def _rules(suite: Suite) -> dict[str, list[object]]:
     return found
 
 
-def only(suite: Suite, ids: Iterable[str]) -> Suite:
+def restrict_checks(suite: Suite, ids: Iterable[str]) -> Suite:
     """The suite with assertions for some entries only; the other entries still match their traces."""
     wanted = set(ids)
     scenarios: list[Scenario] = [

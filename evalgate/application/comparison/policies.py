@@ -8,7 +8,7 @@ from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.models.comparison.decision import FailOn
 from evalgate.records import dataclass
-from evalgate.suite.policy import Policy, effective
+from evalgate.suite.policy import Policy, build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
@@ -32,8 +32,11 @@ def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> 
     """The policies in force. Raises SettingError for unknown words of `fail_on`."""
     words = fail_on_words(fail_on)
     return Policies(
-        {suite.name: effective(suite.policy, configuration.policy, words) for suite in configuration.suites},
-        effective(PolicyEntry.unsaid(), configuration.policy, words),
+        {
+            suite.name: build_effective_policy(suite.policy, configuration.policy, words)
+            for suite in configuration.suites
+        },
+        build_effective_policy(PolicyEntry.from_defaults(), configuration.policy, words),
     )
 
 

@@ -28,7 +28,7 @@ def check_quarantine(configuration: Configuration, today: date) -> None:
         raise SuiteError(*problems)
 
 
-def set_apart(
+def apply_quarantine(
     run: Run, comparison: Comparison | None, configuration: Configuration, today: date
 ) -> list[QuarantineRuling]:
     """The ruling on every quarantine; marks quarantined scenarios and their changes."""
@@ -37,14 +37,14 @@ def set_apart(
         return []
     from evalgate.gate.common import quarantine
 
-    told = [
+    rulings = [
         ruling
         for suite in run.suites
         if suite.name in written
-        for ruling in quarantine.set_apart(suite, written[suite.name], today)
+        for ruling in quarantine.apply_quarantines(suite, written[suite.name], today)
     ]
     flag_changes(run, comparison)
-    return told
+    return rulings
 
 
 def flag_changes(run: Run, comparison: Comparison | None) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.evaluators.core.registry import KINDS, versions
-from evalgate.models.comparison.comparison import ChangedEvaluator, Drift
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_versions
+from evalgate.models.comparison.comparison import BaselineDrift, ChangedEvaluator
 from evalgate.models.run.golden_result import DIMENSION_TYPE
 from evalgate.records import dataclass
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import BaselineStatus
     from evalgate.suite.models import Configuration
 
-BUILT_IN = frozenset({*KINDS, DIMENSION_TYPE})
-SEES_CHECKS = b'"convergence"'
+BUILT_IN = frozenset({*BUILT_IN_TYPES, DIMENSION_TYPE})
+NEEDS_CHECKS = b'"convergence"'
 """The type whose `previous` value comes from an assertion of the baseline."""
 
 
@@ -29,51 +29,54 @@ class Rules:
 
     config_hash: str
     evaluators: Mapping[str, int]  # the version of each evaluator that the suites use
-    sees_checks: bool = True  # whether anything compares with single assertions of the baseline
+    needs_baseline_checks: bool = True  # whether anything compares with single assertions of the baseline
 
 
 def rules_of(configuration: Configuration) -> Rules:
     """The rules of today's configuration."""
-    known = versions()
+    all_versions = evaluator_versions()
     used = {
         assertion.type
         for suite in configuration.suites
         for scenario in suite.scenarios
         for assertion in scenario.assertions
     }
-    evaluators = {kind: known[kind] for kind in sorted(used) if kind in known}
-    return Rules(config_hash(configuration), evaluators, sees_checks(configuration))
+    evaluators = {kind: all_versions[kind] for kind in sorted(used) if kind in all_versions}
+    return Rules(config_hash(configuration), evaluators, needs_baseline_checks(configuration))
 
 
-def sees_checks(configuration: Configuration) -> bool:
+def needs_baseline_checks(configuration: Configuration) -> bool:
     """Whether these suites may read single assertions of a baseline: goldens and plugin evaluators may."""
     if any(scenario.golden is not None for suite in configuration.suites for scenario in suite.scenarios):
         return True
-    if not versions().keys() <= BUILT_IN:
+    if not evaluator_versions().keys() <= BUILT_IN:
         return True
-    return SEES_CHECKS in orjson.dumps([suite.written for suite in configuration.suites])
+    return NEEDS_CHECKS in orjson.dumps([suite.content for suite in configuration.suites])
 
 
 def config_hash(configuration: Configuration) -> str:
     """SHA-256 over the content of suites and project; comments and layout do not count."""
-    content = {"project": configuration.written, "suites": [suite.written for suite in configuration.suites]}
+    content = {
+        "project": configuration.project_content,
+        "suites": [suite.content for suite in configuration.suites],
+    }
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> Drift | None:
+def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> BaselineDrift | None:
     """How the rules of a baseline with this manifest differ from today's; None if they are the same."""
     other_suites = manifest.get("config_hash") != rules.config_hash
     evaluators = changed_evaluators(manifest, rules)
-    return Drift(found, other_suites, evaluators) if other_suites or evaluators else None
+    return BaselineDrift(found, other_suites, evaluators) if other_suites or evaluators else None
 
 
 def changed_evaluators(manifest: Mapping[str, Any], rules: Rules) -> Sequence[ChangedEvaluator]:
     """Types these suites use whose version changed. A new type does not count as changed."""
-    then = manifest.get("evaluators")
-    if not isinstance(then, dict):
+    baseline_versions = manifest.get("evaluators")
+    if not isinstance(baseline_versions, dict):
         return []
     return [
-        ChangedEvaluator(kind, then[kind], now)
+        ChangedEvaluator(kind, baseline_versions[kind], now)
         for kind, now in rules.evaluators.items()
-        if type(then.get(kind)) is int and then[kind] != now
+        if type(baseline_versions.get(kind)) is int and baseline_versions[kind] != now
     ]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.errors import Problem
-from evalgate.gate.comparison.fewer_trials import missing_trials
-from evalgate.gate.comparison.removed_scenarios import removed
-from evalgate.models.approvals.approval import Ruling
-from evalgate.models.comparison.weakening import STRICTNESS, Weakening, Weakenings
-from evalgate.reporting.results.approvals_doc import approval_doc
-from evalgate.suite.policy import effective
+from evalgate.gate.comparison.fewer_trials import find_missing_trials
+from evalgate.gate.comparison.removed_scenarios import find_removed_scenarios
+from evalgate.models.approvals.approval import ApprovalRuling
+from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
+from evalgate.reporting.results.approvals_doc import build_approval_doc
+from evalgate.suite.policy import build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
     from evalgate.suite.policy import Policy
 
-MOST_TOLD = 1_000
+MAX_LISTED = 1_000
 
 
 class WeakeningRules:
@@ -42,93 +42,99 @@ class WeakeningRules:
     def __init__(
         self,
         policies: Policies,
-        old: Configuration | None = None,
+        baseline: Configuration | None = None,
         *,
         on_weakening: OnWeakening | None = None,
-        has_words: bool = False,
+        has_fail_on: bool = False,
     ) -> None:
         self._policies = policies
-        self._old = old
+        self._baseline = baseline
         self._on_weakening = on_weakening
-        self._has_words = has_words  # `fail_on` comes from a flag
+        self._has_fail_on = has_fail_on  # `fail_on` comes from a flag
 
-    def of(self, place: str | None) -> OnWeakening:
+    def action_for(self, place: str | None) -> OnWeakening:
         """The action for a weakening in one place."""
         now = self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
-        earlier = self._earlier(place)
-        by_word = now.fail_on if earlier is None or self._has_words else [*now.fail_on, *earlier.fail_on]
-        if "weakened" in by_word:
+        baseline = self._baseline_policy(place)
+        fail_on = now.fail_on if baseline is None or self._has_fail_on else [*now.fail_on, *baseline.fail_on]
+        if "weakened" in fail_on:
             return "fail"
         if self._on_weakening is not None:
             return self._on_weakening
-        said = [now.on_weakening, *(() if earlier is None else (earlier.on_weakening,))]
-        return max(said, key=STRICTNESS.index)
+        actions = [now.on_weakening, *(() if baseline is None else (baseline.on_weakening,))]
+        return max(actions, key=STRICTNESS.index)
 
     @property
     def is_fatal(self) -> bool:
         """Whether a weakening fails the gate anywhere."""
-        return any(self.of(place) == "fail" for place in (None, *self._policies.suites))
+        return any(self.action_for(place) == "fail" for place in (None, *self._policies.suites))
 
-    def _earlier(self, place: str | None) -> Policy | None:
-        if self._old is None:
+    def _baseline_policy(self, place: str | None) -> Policy | None:
+        if self._baseline is None:
             return None
-        suite = next((suite for suite in self._old.suites if suite.name == place), None)
-        return effective(PolicyEntry.unsaid() if suite is None else suite.policy, self._old.policy, None)
+        suite = next((suite for suite in self._baseline.suites if suite.name == place), None)
+        return build_effective_policy(
+            PolicyEntry.from_defaults() if suite is None else suite.policy, self._baseline.policy, None
+        )
 
 
 def judge_weakening(
     rules: WeakeningRules,
-    earlier: BaselineRules,
+    baseline_rules: BaselineRules,
     configuration: Configuration,
     comparison: Comparison,
-    before: BaselineRun,
+    baseline: BaselineRun,
     approvals: Sequence[Weakening] = (),
-) -> Weakenings:
+) -> WeakeningList:
     """All that today's suites, policies and runs demand less; `approvals` are added approvals."""
-    old = earlier.configuration
+    baseline_configuration = baseline_rules.configuration
     found: list[Weakening] = []
-    if old is not None and not earlier.is_same:
+    if baseline_configuration is not None and not baseline_rules.is_same:
         from evalgate.gate.weakening.detect_weakening import (
-            weakened,  # most runs are judged by the rules of their baseline
+            find_weakenings,  # most runs are judged by the rules of their baseline
         )
 
-        found += weakened(old, configuration, _compared(comparison))
-    counts = Counter({suite["suite"]: suite["scenarios"] for suite in before.suites})
-    found += [*approvals, *missing_trials(comparison)]
-    found += removed(_gone(comparison, before), old, configuration, counts)
-    return settled(found, rules, earlier.unknown)
+        found += find_weakenings(baseline_configuration, configuration, _compared_ids(comparison))
+    counts = Counter({suite["suite"]: suite["scenarios"] for suite in baseline.suites})
+    found += [*approvals, *find_missing_trials(comparison)]
+    found += find_removed_scenarios(
+        _removed_keys(comparison, baseline), baseline_configuration, configuration, counts
+    )
+    return build_weakenings(found, rules, baseline_rules.unknown)
 
 
 def weakening_between(
     files: BaselineFiles,
     paths: tuple[str, str],
     comparison: Comparison,
-    before: BaselineRun,
+    baseline: BaselineRun,
     policies: Policies,
-) -> Weakenings:
+) -> WeakeningList:
     """The same for two finished runs, by the suites each keeps; only the given policies decide."""
-    earlier, later = (read_rules(files, path) for path in paths)
+    baseline_rules, run_rules = (read_rules(files, path) for path in paths)
     rules = WeakeningRules(policies)
-    if later.configuration is not None and earlier.configuration is not None:
-        return judge_weakening(rules, earlier, later.configuration, comparison, before)
-    less = [Weakening("scenario_removed", *key) for key in _gone(comparison, before)]
-    less += missing_trials(comparison)
-    return settled(less, rules, (earlier.unknown or later.unknown) if rules.is_fatal else None)
+    if run_rules.configuration is not None and baseline_rules.configuration is not None:
+        return judge_weakening(rules, baseline_rules, run_rules.configuration, comparison, baseline)
+    found = [Weakening("scenario_removed", *key) for key in _removed_keys(comparison, baseline)]
+    found += find_missing_trials(comparison)
+    return build_weakenings(
+        found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None
+    )
 
 
-def added_approvals(approvals: Approvals, before: BaselineRun) -> list[Weakening]:
+def added_approvals(approvals: Approvals, baseline: BaselineRun) -> list[Weakening]:
     """Approvals that the baseline's run did not have, including proposals of a pull request."""
-    known = {_scope(each) for each in before.approvals if each["status"] != "proposed"}
+    baseline_scopes = {_scope(each) for each in baseline.approvals if each["status"] != "proposed"}
     return [
         Weakening(
             "approval_added",
             *(each.suite, each.scenario, each.variant, each.assertion),
-            after=f"until {each.until.isoformat()}, by {each.who}",
+            current=f"until {each.until.isoformat()}, by {each.who}",
             location=each.location,
         )
-        for each in (*approvals.counting, *approvals.proposed)
+        for each in (*approvals.effective, *approvals.proposed)
         if each.provenance is None  # from the file: a comment's is reported as an approval
-        and _scope(approval_doc(Ruling(each, "active", "", 0))) not in known
+        and _scope(build_approval_doc(ApprovalRuling(each, "active", "", 0))) not in baseline_scopes
     ]
 
 
@@ -140,36 +146,36 @@ def _scope(approval: ApprovalDoc) -> tuple[object, ...]:
     )
 
 
-def settled(found: Sequence[Weakening], rules: WeakeningRules, unknown: str | None) -> Weakenings:
+def build_weakenings(found: Sequence[Weakening], rules: WeakeningRules, unknown: str | None) -> WeakeningList:
     """The weakenings to list, at most 1,000, and where they fail the gate."""
-    becomes = {place: rules.of(place) for place in {each.suite for each in found}}
-    told = [each for each in found if becomes[each.suite] != "ignore"]
-    failing = frozenset(place for place, said in becomes.items() if said == "fail")
-    if rules.of(None) == "ignore":
+    actions = {place: rules.action_for(place) for place in {each.suite for each in found}}
+    listed = [each for each in found if actions[each.suite] != "ignore"]
+    failing = frozenset(place for place, action in actions.items() if action == "fail")
+    if rules.action_for(None) == "ignore":
         unknown = None
-    return Weakenings(told[:MOST_TOLD], max(0, len(told) - MOST_TOLD), failing, unknown)
+    return WeakeningList(listed[:MAX_LISTED], max(0, len(listed) - MAX_LISTED), failing, unknown)
 
 
-def remarks_on(weakenings: Weakenings | None) -> Iterator[Problem]:
+def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
     """Warnings to show next to the list."""
     if weakenings is None:
         return
     if weakenings.unknown is not None:
-        said = "whether the baseline's suites and policies demanded more is not known"
-        yield Problem(f"{said}: {weakenings.unknown}")
+        message = "whether the baseline's suites and policies demanded more is not known"
+        yield Problem(f"{message}: {weakenings.unknown}")
     if weakenings.left:
         yield Problem(f"{weakenings.left:,} more demands are weaker than the baseline's")
 
 
-def _compared(comparison: Comparison) -> Mapping[str, Sequence[str]]:
+def _compared_ids(comparison: Comparison) -> Mapping[str, Sequence[str]]:
     """Ids of the scenarios that both sides judged, by suite."""
     found: dict[str, list[str]] = {}
-    for key in comparison.before:
+    for key in comparison.baseline_outcomes:
         found.setdefault(key.suite, []).append(key.id)
     return found
 
 
-def _gone(comparison: Comparison, before: BaselineRun) -> Iterator[ScenarioKey]:
+def _removed_keys(comparison: Comparison, baseline: BaselineRun) -> Iterator[ScenarioKey]:
     """Scenarios that only the baseline has, except those whose trace could not be read there."""
-    unreadable = before.unread_keys()
+    unreadable = baseline.find_unreadable_keys()
     yield from (standing.key for standing in comparison.removed if standing.key not in unreadable)

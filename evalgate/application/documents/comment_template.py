@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.errors import TemplateFlaw
+from evalgate.errors import InvalidTemplate
 from evalgate.models.github.template_file import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.render import render_comment
 
@@ -26,13 +26,13 @@ class CommentOptions(NamedTuple):
     template: TemplateFile | None = None
 
 
-def write_comment(document: ResultsDoc, wording: CommentOptions) -> tuple[str, list[str]]:
+def write_comment(document: ResultsDoc, options: CommentOptions) -> tuple[str, list[str]]:
     """The comment, and a warning if the template could not be used."""
     try:
-        return _rendered(document, wording), []
-    except TemplateFlaw as flaw:
-        return _rendered(document, wording._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
+        return _render(document, options), []
+    except InvalidTemplate as flaw:
+        return _render(document, options._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
 
 
-def _rendered(document: ResultsDoc, wording: CommentOptions) -> str:
-    return render_comment(document, **wording._asdict())
+def _render(document: ResultsDoc, options: CommentOptions) -> str:
+    return render_comment(document, **options._asdict())

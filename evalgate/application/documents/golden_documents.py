@@ -18,55 +18,55 @@ if TYPE_CHECKING:
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
     """A golden's result over its trials, before any comparison; None for other scenarios."""
-    said = scenario.get("golden")
-    if said is None:
+    document = scenario.get("golden")
+    if document is None:
         return None
     return GoldenResult(
-        golden_in(said),
+        golden_in(document),
         scenario["dimensions"] or {},
-        cast("Level | None", said["level"]),
-        issues_in(said["issues"]),
-        said["turns"],
+        cast("Level | None", document["level"]),
+        issues_in(document["issues"]),
+        document["turns"],
     )
 
 
 def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | None:
     """The result of one trace against its golden; None if there is no golden."""
-    said, golden = trial.get("golden"), scenario.get("golden")
-    if said is None or golden is None:
+    document, golden = trial.get("golden"), scenario.get("golden")
+    if document is None or golden is None:
         return None
-    issues = issues_in(said["issues"])
+    issues = issues_in(document["issues"])
     return GoldenTrial(
-        said["dimensions"],
-        [_turn(each, at, golden, issues) for at, each in enumerate(said["turns"])],
+        document["dimensions"],
+        [_turn(each, at, golden, issues) for at, each in enumerate(document["turns"])],
         issues,
-        [each["number"] for each in said["turns"]],
-        [at for at, each in enumerate(said["turns"]) if each["is_missing"]],
+        [each["number"] for each in document["turns"]],
+        [at for at, each in enumerate(document["turns"]) if each["is_missing"]],
     )
 
 
-def golden_in(said: GoldenDoc) -> Golden:
+def golden_in(document: GoldenDoc) -> Golden:
     """The golden, as far as the document keeps it."""
     return Golden(
-        id=said["id"],
-        title=said["title"],
-        description=said["description"],
-        conversation_id=said["conversation_id"],
-        intent=said["intent"],
-        primary_stance=said["primary_stance"],
-        secondary_stances=tuple(said["secondary_stances"]),
-        required_memory_recall=tuple(said["required_memory_recall"]),
-        required_tool_usage=tuple(said["required_tool_usage"]),
-        required_refusal=tuple(said["required_refusal"]),
-        user_messages=tuple(said["user_messages"]),
-        golden_responses=tuple(said["golden_responses"]),
-        tags=tuple(said["tags"]),
-        creator=said["creator"],
-        version=said["version"],
+        id=document["id"],
+        title=document["title"],
+        description=document["description"],
+        conversation_id=document["conversation_id"],
+        intent=document["intent"],
+        primary_stance=document["primary_stance"],
+        secondary_stances=tuple(document["secondary_stances"]),
+        required_memory_recall=tuple(document["required_memory_recall"]),
+        required_tool_usage=tuple(document["required_tool_usage"]),
+        required_refusal=tuple(document["required_refusal"]),
+        user_messages=tuple(document["user_messages"]),
+        golden_responses=tuple(document["golden_responses"]),
+        tags=tuple(document["tags"]),
+        creator=document["creator"],
+        version=document["version"],
     )
 
 
-def issues_in(said: Sequence[IssueDoc]) -> list[Issue]:
+def issues_in(documents: Sequence[IssueDoc]) -> list[Issue]:
     """Issues as reported."""
     return [
         Issue(
@@ -76,24 +76,24 @@ def issues_in(said: Sequence[IssueDoc]) -> list[Issue]:
             each["evidence"],
             each["turn"],
         )
-        for each in said
+        for each in documents
     ]
 
 
-def _turn(said: TurnDoc, at: int, golden: GoldenDoc, issues: Sequence[Issue]) -> TurnResult:
-    number, own = said["number"], tuple(issue for issue in issues if issue.turn == at)
+def _turn(document: TurnDoc, at: int, golden: GoldenDoc, issues: Sequence[Issue]) -> TurnResult:
+    number, own = document["number"], tuple(issue for issue in issues if issue.turn == at)
     responses = golden["golden_responses"]
     return TurnResult(
-        said["user_message"],
-        said["actual_response"],
+        document["user_message"],
+        document["actual_response"],
         responses[number] if number is not None and number < len(responses) else None,
-        said["scores"],
-        latency_ms=said["latency_ms"],
-        tokens=said["tokens"],
-        cost=said["cost_usd"],
-        retrieved_memories=tuple(said["retrieved_memories"]),
-        tools_invoked=tuple(said["tools_invoked"]),
-        tool_results=tuple(said["tool_results"]),
+        document["scores"],
+        latency_ms=document["latency_ms"],
+        tokens=document["tokens"],
+        cost=document["cost_usd"],
+        retrieved_memories=tuple(document["retrieved_memories"]),
+        tools_invoked=tuple(document["tools_invoked"]),
+        tool_results=tuple(document["tool_results"]),
         issues=own,
         evidence=tuple(issue.evidence for issue in own if issue.evidence),
     )

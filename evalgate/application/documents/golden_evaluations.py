@@ -43,9 +43,9 @@ def goldens_of(document: ResultsDoc) -> list[Golden]:
     found: dict[str, Golden] = {}
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
-            said = scenario.get("golden")
-            if said is not None:
-                found.setdefault(said["id"], golden_in(said))
+            golden = scenario.get("golden")
+            if golden is not None:
+                found.setdefault(golden["id"], golden_in(golden))
     return list(found.values())
 
 
@@ -94,11 +94,11 @@ def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | No
 def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> EvaluationStatistics:
     """The statistics of one conversation."""
     turns = len(found.turns)
-    latencies = [each.latency_ms for each in _had(found)]
+    latencies = [each.latency_ms for each in _actual_turns(found)]
     whole = trial["latency_seconds"]
     mean = mean_amount(latencies)
-    if mean is None and whole is not None and _had(found):
-        mean = whole * 1000 / len(_had(found))
+    if mean is None and whole is not None and _actual_turns(found):
+        mean = whole * 1000 / len(_actual_turns(found))
     return EvaluationStatistics(
         total_turns=turns,
         avg_latency_ms=mean,
@@ -110,18 +110,18 @@ def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> 
     )
 
 
-def _had(found: GoldenTrial) -> list[TurnResult]:
+def _actual_turns(found: GoldenTrial) -> list[TurnResult]:
     """The turns that exist in the trace."""
     return [turn for at, turn in enumerate(found.turns) if at not in found.missing]
 
 
 def _pass_rate(turns: Sequence[Mapping[str, float | None]], passing_score: float) -> float | None:
     """The share of scored turns whose mean reaches the passing score."""
-    known = list(_known(turns))
-    return sum(reaches(score, passing_score) for score in known) / len(known) if known else None
+    means = list(_mean_scores(turns))
+    return sum(reaches(score, passing_score) for score in means) / len(means) if means else None
 
 
-def _known(turns: Sequence[Mapping[str, float | None]]) -> Iterator[float]:
+def _mean_scores(turns: Sequence[Mapping[str, float | None]]) -> Iterator[float]:
     for scores in turns:
         mean = mean_over_turns(list(scores.values()))
         if mean is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.application.documents.trial_documents import location_in, trial_in
-from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, Unclaimed, Verdict
+from evalgate.models.run.run import Run, ScenarioResult, SuiteResult, TraceRef, UnclaimedTrace, Verdict
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
@@ -27,7 +27,7 @@ def run_of(document: ResultsDoc) -> Run:
     if suites and summary is not None:
         suites[0].skipped = summary["skipped"]  # the document counts them for the whole run
     unclaimed = [
-        Unclaimed(
+        UnclaimedTrace(
             each["suite"],
             TraceRef(each["id"], each["path"], "", None, each["line"], each["record"]),
             each["scenario_id"],

@@ -9,9 +9,9 @@ import orjson
 from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import SettingError
-from evalgate.reporting.markdown.origin_line import origin_line
+from evalgate.reporting.markdown.origin_line import format_origin
 from evalgate.reporting.markdown.render import render_summary
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
@@ -22,18 +22,18 @@ LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"
 
 
-def write_anew(content: bytes, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
+def render_untrusted_report(content: bytes, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
     """Renders the report of a run again from its results. Raises SettingError or OverLimit if invalid.
 
     The run's own Markdown is not used. The command that repeats the run is left out, since people paste such
     lines into a shell.
     """
-    return written(report_of(content, run.head_sha), run, form)
+    return render_report(report_of(content, run.head_sha), run, options)
 
 
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     """The results document that a run of this commit left; raises SettingError or OverLimit."""
-    results = load(content, what=WHAT, limit=LARGEST_RESULTS)
+    results = load_results(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
         orjson.dumps(results)  # fails if it is nested too deep to be shown
     except orjson.JSONEncodeError:
@@ -46,11 +46,13 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     return results
 
 
-def written(results: ResultsDoc, run: TriggeringRun, form: RenderOptions) -> RenderedReport:
+def render_report(results: ResultsDoc, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
     """Renders a report, with a line about the run it comes from."""
-    origin = origin_line(run, form.run_url)
-    wording = CommentOptions(form.comment_key, form.max_comment_chars, form.run_url, origin, form.template)
-    comment, warnings = write_comment(results, wording)
+    origin = format_origin(run, options.run_url)
+    comment_options = CommentOptions(
+        options.comment_key, options.max_comment_chars, options.run_url, origin, options.template
+    )
+    comment, warnings = write_comment(results, comment_options)
     return RenderedReport(
-        results, comment, render_summary(results, report_url=form.run_url, origin=origin), warnings
+        results, comment, render_summary(results, report_url=options.run_url, origin=origin), warnings
     )

@@ -34,11 +34,11 @@ class BaselineScenarios:
             for scenario in suite["scenarios"]
         }
 
-    def of(self, key: ScenarioKey) -> BaselineScenario | None:
+    def find_scenario(self, key: ScenarioKey) -> BaselineScenario | None:
         """One scenario; None if the baseline has none of that name and variant."""
         if self._whole is not None:
             return self._whole.get(key)
-        place = None if self._run is None else self._run.places.get(key)
+        place = None if self._run is None else self._run.row_by_key.get(key)
         if place is None or self._run is None:
             return None
         return {"verdict": self._run.verdicts[place], "score": self._run.scores[place]}

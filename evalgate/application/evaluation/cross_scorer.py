@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Suite
 
-MOST_TWICE = 10_000
+MAX_CROSS_SCORED = 10_000
 """How many traces of a run are judged a second time."""
 
 
@@ -36,7 +36,7 @@ class RulePair:
 
     def has_changed(self, id_: str) -> bool:
         """Whether the rules of a scenario differ."""
-        names = [next(iter(each.of(id_).values()), None) for each in self.entries]
+        names = [next(iter(each.find_scenarios(id_).values()), None) for each in self.entries]
         return any(found is None or found.id in self.changed for found in names)
 
 
@@ -45,12 +45,12 @@ class CrossScorer:
     """Judges a run's traces by the baseline's rules too; created by `make_cross_scorer`."""
 
     pairs: Mapping[str, RulePair]
-    _seen: int = 0
+    _count: int = 0
     _verdicts: dict[str, dict[ScenarioKey, ScenarioResult]] = field(default_factory=dict)
 
     def observe(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
         """Judges one trace of a suite again. `own_id` is its scenario id before `scenario_from` applied."""
-        pair = self._next(suite)
+        pair = self._next_pair(suite)
         if pair is None:
             return
         given = record.scenario_id
@@ -58,33 +58,33 @@ class CrossScorer:
         pair.evaluation.add(record)
         record.scenario_id = given
 
-    def take(self, suite: Suite, judged: EvaluatedTrace | None) -> None:
+    def take(self, suite: Suite, evaluated: EvaluatedTrace | None) -> None:
         """Adds what a worker judged; None if it was asked to judge no more traces twice."""
-        pair = self._next(suite)
-        if pair is not None and judged is not None:
-            pair.evaluation.take(judged)
+        pair = self._next_pair(suite)
+        if pair is not None and evaluated is not None:
+            pair.evaluation.take(evaluated)
 
     def wants(self, suite: Suite) -> bool:
         """Whether further traces of the suite are judged twice."""
         pair = self.pairs.get(suite.name)
-        return pair is not None and not pair.is_full and self._seen < MOST_TWICE
+        return pair is not None and not pair.is_full and self._count < MAX_CROSS_SCORED
 
-    def _next(self, suite: Suite) -> RulePair | None:
+    def _next_pair(self, suite: Suite) -> RulePair | None:
         """The rules to judge one more trace of a suite by; None if it is not judged twice."""
         pair = self.pairs.get(suite.name)
         if pair is None or pair.is_full:
             return None
-        self._seen += 1
-        if self._seen > MOST_TWICE:
+        self._count += 1
+        if self._count > MAX_CROSS_SCORED:
             pair.is_full = True
             return None
         return pair
 
-    def now_by_old(self, key: ScenarioKey, trials: int) -> ScoredVerdict | None:
+    def verdict_by_old_rules(self, key: ScenarioKey, trials: int) -> ScoredVerdict | None:
         """The verdict on the run's traces by the baseline's rules."""
         pair = self.pairs[key.suite]
         if key.suite not in self._verdicts:
-            self._verdicts[key.suite] = by_key(pair.old.name, pair.evaluation)
+            self._verdicts[key.suite] = scenarios_by_key(pair.old.name, pair.evaluation)
         found = self._verdicts[key.suite].get(key)
         if found is None or (pair.is_full and len(found.trials) != trials):
             return None
@@ -96,6 +96,6 @@ class CrossScorer:
         return pair is None or not pair.has_changed(key.id)
 
 
-def by_key(suite: str, evaluation: SuiteEvaluation) -> dict[ScenarioKey, ScenarioResult]:
+def scenarios_by_key(suite: str, evaluation: SuiteEvaluation) -> dict[ScenarioKey, ScenarioResult]:
     """The scenarios of a suite, once all its traces were judged."""
     return {ScenarioKey(suite, each.id, each.variant): each for each in evaluation.result().scenarios}

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem, SuiteError
-from evalgate.gate.common.stored_key import stored_key
-from evalgate.measures.redaction.redact import also_hidden
+from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.measures.redaction.redact import get_project_secrets
 from evalgate.models.comparison.comparison import ScenarioKey
 
 if TYPE_CHECKING:
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 HINT = "a change of one would hide behind another; give them ids without what `redact` hides"
 
 
-def check_told_ids(run: Run) -> None:
+def require_distinct_redacted_ids(run: Run) -> None:
     """Raises SuiteError if a project's `redact` makes the ids of two scenarios of a suite equal."""
-    if also_hidden() is None:
+    if get_project_secrets() is None:
         return
-    told = Counter(
-        stored_key(ScenarioKey(suite.name, each.id, each.variant), ())
+    counts = Counter(
+        find_baseline_key(ScenarioKey(suite.name, each.id, each.variant), ())
         for suite in run.suites
         for each in suite.scenarios
     )
     same = [
         Problem(f"{count:,} scenarios read as `{key.id}`", None, HINT)
-        for key, count in told.items()
+        for key, count in counts.items()
         if count > 1
     ]
     if same:

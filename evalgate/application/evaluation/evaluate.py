@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trace_warnings import Warnings, place_of
+from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
-from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, Unclaimed
+from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, UnclaimedTrace
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, field
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.cross_scorer import CrossScorer
     from evalgate.models.run.spool import Spool
     from evalgate.ports import PriceTable, Progress, TraceSource
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.models import Configuration, Suite
 
 
@@ -37,15 +37,15 @@ class TraceChoice:
 
     patterns: Sequence[str] | None = None
     form: str | None = None
-    earlier: BaselineScenarios = field(default_factory=BaselineScenarios)
+    baseline: BaselineScenarios = field(default_factory=BaselineScenarios)
     prices: PriceTable | None = None
-    witness: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
-    crossing: CrossScorer | None = None
-    shelf: Spool = field(default_factory=MemorySpool)
+    worst_trials: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
+    cross_scorer: CrossScorer | None = None
+    trial_spool: Spool = field(default_factory=MemorySpool)
 
-    def of(self, suite: Suite) -> tuple[Sequence[str], str, str | Custom]:
+    def resolve_for_suite(self, suite: Suite) -> tuple[Sequence[str], str, str | CustomMapping]:
         """Patterns, the folder they start from, and the format, for one suite."""
-        form: str | Custom = self.form or suite.form
+        form: str | CustomMapping = self.form or suite.format_name
         if form == CUSTOM and suite.custom is not None:
             form = suite.custom
         if self.patterns is not None:
@@ -65,46 +65,46 @@ def evaluate(
 
     Raises OverLimit if globs find more than `most` scenarios.
     """
-    warnings = Warnings()
-    suites, unclaimed = list[SuiteResult](), list[Unclaimed]()
+    warnings = WarningCollector()
+    suites, unclaimed = list[SuiteResult](), list[UnclaimedTrace]()
     for suite in configuration.suites:
-        evaluation = SuiteEvaluation(suite, choice.earlier, choice.witness, choice.shelf)
+        evaluation = SuiteEvaluation(suite, choice.baseline, choice.worst_trials, choice.trial_spool)
         pricer = Pricer(suite.prices, choice.prices)
-        patterns, folder, form = choice.of(suite)
+        patterns, folder, form = choice.resolve_for_suite(suite)
         progress.begin(suite.path)
         for record in traces.read(patterns, folder, form):
             if isinstance(record, Trace):
                 pricer.price(record)
             own_id = record.scenario_id
             evaluation.add(record)
-            if choice.crossing is not None:
-                choice.crossing.observe(suite, record, own_id)
+            if choice.cross_scorer is not None:
+                choice.cross_scorer.observe(suite, record, own_id)
             progress.advance("traces")
             if isinstance(record, Trace):
                 if keep is not None:
-                    _kept(record, keep)
+                    _keep_trace(record, keep)
                 if record.warnings or record.pricing is not None:
                     warnings.add(record)
                     warnings.add_pricing(record)
         if evaluation.overlap is not None:
             warnings.add_overlap(evaluation.overlap, suite)
-        bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
+        check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
         suites.append(evaluation.result())
         if not suites[-1].traces:
             warnings.add_nothing_found(patterns, suite)
         unclaimed += evaluation.unclaimed
-    return Run(suites, unclaimed, warnings.told())
+    return Run(suites, unclaimed, warnings.list_warnings())
 
 
-def _kept(trace: Trace, keep: Callable[[Trace], None]) -> None:
+def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:
     """Passes a trace on; if it turns out to be invalid, the run ends with an error that names it."""
     try:
         keep(trace)
     except TraceError as error:
-        raise SettingError(f"{place_of(trace.source)}: {error}") from None
+        raise SettingError(f"{format_location(trace.source)}: {error}") from None
 
 
-def bound_scenarios(found: int, most: int) -> None:
+def check_scenario_count(found: int, most: int) -> None:
     """Raises OverLimit if a run has too many scenarios."""
     if found > most:
         raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")

@@ -22,7 +22,7 @@ class CandidateResult(NamedTuple):
 
     candidate: ScenarioCandidate
     trial: TrialResult | TrialRecord | None = None
-    course: Trajectory | None = None
+    trajectory: Trajectory | None = None
 
 
 class Damage(NamedTuple):
@@ -40,5 +40,5 @@ class EvaluatedTrace(NamedTuple):
     scenario_id: str | None
     recorded: int | None
     started_at: str | None
-    options: Sequence[CandidateResult] = ()
+    candidates: Sequence[CandidateResult] = ()
     damage: Damage | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.measures.prices import dollars, least_request, total
+from evalgate.measures.prices import compute_cost, smallest_request, sum_amounts
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
@@ -29,54 +29,54 @@ HOW_TO_PRICE = "install evalgate-action[prices] or give `prices`"
 class Pricer:
     """The prices in force for one suite."""
 
-    def __init__(self, own: SuitePrices, table: PriceTable | None) -> None:
-        self._own = own
+    def __init__(self, suite_prices: SuitePrices, table: PriceTable | None) -> None:
+        self._suite_prices = suite_prices
         self._table = table
-        self._has_prices = bool(own.entries) or table is not None
+        self._has_prices = bool(suite_prices.entries) or table is not None
 
     @cached_property
     def label(self) -> str | None:
         """The names of all price tables together; None without any."""
-        labels = (self._own.label, None if self._table is None else self._table.label)
+        labels = (self._suite_prices.label, None if self._table is None else self._table.label)
         return " + ".join(filter(None, labels)) or None
 
     def price(self, trace: Trace) -> None:
         """Computes the cost of a trace without recorded cost, as far as tokens and prices are known."""
         if trace.cost["source"] == "recorded" and trace.cost["usd"] is not None:
             return
-        usages, recorded = _metered(trace)
+        usages, recorded = _collect_usage(trace)
         if not usages:
             return
         if not self._has_prices and trace.cost["usd"] is not None:
             return  # computed before, in a run that had prices
-        trace.pricing = pricing = self._priced(usages, recorded)
+        trace.pricing = pricing = self._compute_pricing(usages, recorded)
         trace.cost = {
             "usd": pricing["usd"],
             "source": _source(pricing),
             "price_table": self.label,
         }
         if pricing["usd"] is None:
-            trace.cost["note"] = self._why(pricing)
+            trace.cost["note"] = self._missing_reason(pricing)
         if pricing["known_usd"] and pricing["usd"] is None:
             trace.cost["known_usd"] = pricing["known_usd"]
 
-    def again(self, pricing: Pricing) -> Pricing:
+    def reprice(self, pricing: Pricing) -> Pricing:
         """Computes the cost again at these prices, unless its token counts were not kept."""
         if pricing["table"] == self.label:
             return pricing
         if pricing["usage"] is None:
             return {**pricing, "table": self.label, "usd": None}
-        return self._priced(pricing["usage"], pricing["recorded_usd"])
+        return self._compute_pricing(pricing["usage"], pricing["recorded_usd"])
 
-    def _priced(self, usages: Sequence[ModelUsage], recorded: float) -> Pricing:
-        known, missing = [recorded], dict[str, None]()
+    def _compute_pricing(self, usages: Sequence[ModelUsage], recorded: float) -> Pricing:
+        amounts, missing = [recorded], dict[str, None]()
         for usage in usages:
             rates = self._rates(usage)
             if rates is None:
                 missing[usage["model"]] = None
             else:
-                known.append(dollars(rates, usage))
-        amount = total(known)
+                amounts.append(compute_cost(rates, usage))
+        amount = sum_amounts(amounts)
         return {
             "table": self.label,
             "usd": None if missing else amount,
@@ -87,12 +87,12 @@ class Pricer:
         }
 
     def _rates(self, usage: ModelUsage) -> Rates | None:
-        speaks, rates = self._own.find(usage["model"])
-        if speaks or self._table is None:
+        is_listed, rates = self._suite_prices.find(usage["model"])
+        if is_listed or self._table is None:
             return rates
         return self._table.rates(usage["model"], usage["provider"], usage["request_tokens"])
 
-    def _why(self, pricing: Pricing) -> str:
+    def _missing_reason(self, pricing: Pricing) -> str:
         if not self._has_prices:
             return f"tokens are recorded, prices are not: {HOW_TO_PRICE}"
         models = shorten(", ".join(pricing["missing_models"]))
@@ -106,36 +106,38 @@ def _source(pricing: Pricing) -> Source:
     return "partial" if pricing["known_usd"] else "unknown"
 
 
-def _metered(trace: Trace) -> tuple[list[ModelUsage], float]:
+def _collect_usage(trace: Trace) -> tuple[list[ModelUsage], float]:
     """Tokens by model and request size, and the sum of costs recorded with single calls.
 
     Calls are used if they add up to the tokens of the whole run. Otherwise the run is priced as a whole, as
     requests of the smallest size, if it used one model. Nothing is priced if some calls of the run lack token
     counts.
     """
-    if _is_a_part(trace):
+    if _is_partial(trace):
         return [], 0.0
     calls = [call for call in trace.llm_calls if call["usage"] is not None]
-    if calls and _add_up(calls, trace.usage):
+    if calls and _has_matching_totals(calls, trace.usage):
         rows: Rows = {}
         recorded = 0.0
         for call in calls:
             if call["cost_usd"]:
-                recorded = total((recorded, call["cost_usd"]))
+                recorded = sum_amounts((recorded, call["cost_usd"]))
                 continue
-            row = _row(call["model"] or trace.model, call["provider"] or trace.provider, call["usage"], None)
+            row = _usage_row(
+                call["model"] or trace.model, call["provider"] or trace.provider, call["usage"], None
+            )
             if row is None:
                 return [], 0.0
-            _add(rows, row)
+            _merge_row(rows, row)
         return list(rows.values()), recorded
     models = {call["model"] for call in trace.llm_calls if call["model"]}
     if len(models) > 1:
         return [], 0.0
-    whole = _row(next(iter(models), trace.model), trace.provider, trace.usage, 1)
+    whole = _usage_row(next(iter(models), trace.model), trace.provider, trace.usage, 1)
     return ([] if whole is None else [whole]), 0.0
 
 
-def _is_a_part(trace: Trace) -> bool:
+def _is_partial(trace: Trace) -> bool:
     """Whether the run's tokens are unknown because some of its model calls have no token counts."""
     if trace.usage["input_tokens"] is not None and trace.usage["output_tokens"] is not None:
         return False
@@ -143,7 +145,7 @@ def _is_a_part(trace: Trace) -> bool:
     return has_silent or any(warning["code"] == "tokens_incomplete" for warning in trace.warnings)
 
 
-def _row(
+def _usage_row(
     model: str | None, provider: str | None, usage: Usage | None, request_tokens: int | None
 ) -> ModelUsage | None:
     """One request, or several of size `request_tokens`; None if model or tokens are unknown."""
@@ -155,7 +157,7 @@ def _row(
     return {
         "model": model,
         "provider": provider,
-        "request_tokens": least_request(tokens_in) if request_tokens is None else request_tokens,
+        "request_tokens": smallest_request(tokens_in) if request_tokens is None else request_tokens,
         "input_tokens": tokens_in,
         "output_tokens": tokens_out,
         "cache_read_input_tokens": usage["cache_read_input_tokens"] or 0,
@@ -163,7 +165,7 @@ def _row(
     }
 
 
-def _add(rows: Rows, row: ModelUsage) -> None:
+def _merge_row(rows: Rows, row: ModelUsage) -> None:
     key = row["model"], row["provider"], row["request_tokens"]
     into = rows.setdefault(key, row)
     if into is not row:
@@ -173,7 +175,7 @@ def _add(rows: Rows, row: ModelUsage) -> None:
         into["cache_write_input_tokens"] += row["cache_write_input_tokens"]
 
 
-def _add_up(calls: Iterable[LlmCall], whole: Usage) -> bool:
+def _has_matching_totals(calls: Iterable[LlmCall], whole: Usage) -> bool:
     """Whether the calls' tokens add up to those of the whole run, as far as recorded."""
     usages = [call["usage"] for call in calls if call["usage"] is not None]
     for name in ("input_tokens", "output_tokens"):

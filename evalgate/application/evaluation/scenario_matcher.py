@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.values.json_values import json_equal
 from evalgate.models.trace.trace import Trace
-from evalgate.models.trace.trace_view import view_of
+from evalgate.models.trace.trace_view import get_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,12 +28,12 @@ class ScenarioClaim:
     `index` is its position in the suite. `group` caches what the evaluation collects for it.
     """
 
-    __slots__ = ("group", "id", "place", "scenario")
+    __slots__ = ("group", "id", "index", "scenario")
 
-    def __init__(self, scenario: Scenario, id_: str, place: int) -> None:
+    def __init__(self, scenario: Scenario, id_: str, index: int) -> None:
         self.scenario = scenario
         self.id = id_
-        self.place = place
+        self.index = index
         self.group: Any = None
 
     @property
@@ -74,13 +74,15 @@ class ScenarioMatcher:
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
         self._scenarios = suite.scenarios
-        self._crossed: dict[str, list[int]] = {}  # by id as written: one index in the suite for each variant
+        self._places_by_id: dict[
+            str, list[int]
+        ] = {}  # by id as written: one index in the suite for each variant
         for place, scenario in enumerate(suite.scenarios):
-            self._crossed.setdefault(scenario.id, []).append(place)
-        self._found: dict[str, str] = {}  # ids that globs matched, with the glob that keeps them
+            self._places_by_id.setdefault(scenario.id, []).append(place)
+        self._glob_by_id: dict[str, str] = {}  # ids that globs matched, with the glob that keeps them
         self._exact: dict[str, list[int]] = {}
         self._others: list[int] = []
-        for place, *_ in self._crossed.values():
+        for place, *_ in self._places_by_id.values():
             match = suite.scenarios[place].match
             if match.is_exact and match.scenario_id is not None:
                 self._exact.setdefault(match.scenario_id, []).append(place)
@@ -88,9 +90,9 @@ class ScenarioMatcher:
                 self._others.append(place)
         self.overlap: Overlap | None = None
         self.ids_decide = all(
-            _asks_for_id_only(each.match) and each.variant is None for each in suite.scenarios
+            _matches_id_only(each.match) and each.variant is None for each in suite.scenarios
         )
-        self._decided: dict[str | None, ScenarioClaim] = {}
+        self._claims_by_id: dict[str | None, ScenarioClaim] = {}
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
         """The scenario that the record belongs to, or None.
@@ -98,19 +100,19 @@ class ScenarioMatcher:
         A record that fits a scenario but none of its variants belongs to no other scenario either.
         """
         if not self.ids_decide or not isinstance(record, Trace):
-            return self._claim(record, scenario_id)
-        claim = self._decided.get(scenario_id)
+            return self._find_claim(record, scenario_id)
+        claim = self._claims_by_id.get(scenario_id)
         if claim is None:
-            claim = self._claim(record, scenario_id)
+            claim = self._find_claim(record, scenario_id)
             if claim is not None:
-                self._decided[scenario_id] = claim
+                self._claims_by_id[scenario_id] = claim
         return claim
 
-    def _claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
+    def _find_claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
         candidates = self.candidates(record, scenario_id)
         chosen = self.choose(candidates, scenario_id, record.source)
         place = None if chosen is None else candidates[chosen].scenario
-        return None if place is None else self.made(place, scenario_id)
+        return None if place is None else self.make_claim(place, scenario_id)
 
     def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         """The scenarios that may match the record, in the order they are tried.
@@ -127,11 +129,11 @@ class ScenarioMatcher:
             if scenario.is_glob and (
                 scenario_id is None
                 or not matches_id(scenario.id, scenario_id)
-                or scenario_id in self._crossed
+                or scenario_id in self._places_by_id
             ):
                 continue
             found.append(self._candidate(place, record, scenario_id))
-            if not scenario.is_glob or _asks_for_id_only(scenario.match):
+            if not scenario.is_glob or _matches_id_only(scenario.match):
                 break
         return found
 
@@ -142,32 +144,32 @@ class ScenarioMatcher:
         for number, candidate in enumerate(candidates):
             entry = self._scenarios[candidate.entry]
             if entry.is_glob and scenario_id is not None:
-                if self._found.get(scenario_id, entry.id) != entry.id:
+                if self._glob_by_id.get(scenario_id, entry.id) != entry.id:
                     continue
                 if candidate.scenario is not None:
-                    self._found[scenario_id] = entry.id
+                    self._glob_by_id[scenario_id] = entry.id
             if self.overlap is None and candidate.scenario is not None and candidate.rival is not None:
                 names = self._variant_name(candidate.scenario), self._variant_name(candidate.rival)
                 self.overlap = Overlap(source, entry.id, *names)
             return number
         return None
 
-    def made(self, place: int, scenario_id: str | None) -> ScenarioClaim:
+    def make_claim(self, index: int, scenario_id: str | None) -> ScenarioClaim:
         """The claim on the scenario at `index` of the suite."""
-        scenario = self._scenarios[place]
+        scenario = self._scenarios[index]
         id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
-        return ScenarioClaim(scenario, id_, place)
+        return ScenarioClaim(scenario, id_, index)
 
     def count(self) -> int:
         """How many scenarios are reported."""
-        return sum(len(self._crossed[pattern]) * len(ids) for pattern, ids in self._ids())
+        return sum(len(self._places_by_id[pattern]) * len(ids) for pattern, ids in self._ids())
 
-    def all(self) -> Iterator[ScenarioClaim]:
+    def all_claims(self) -> Iterator[ScenarioClaim]:
         """Every scenario to report in all its variants, in file order; ids of a glob in natural order."""
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
                 yield from (
-                    ScenarioClaim(self._scenarios[place], id_, place) for place in self._crossed[pattern]
+                    ScenarioClaim(self._scenarios[place], id_, place) for place in self._places_by_id[pattern]
                 )
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -176,9 +178,9 @@ class ScenarioMatcher:
         A glob other than `*` that matched nothing is reported by its own pattern, so that it is noticed.
         """
         found: dict[str, list[str]] = {}
-        for id_, pattern in self._found.items():
+        for id_, pattern in self._glob_by_id.items():
             found.setdefault(pattern, []).append(id_)
-        for pattern, (place, *_) in self._crossed.items():
+        for pattern, (place, *_) in self._places_by_id.items():
             if not self._scenarios[place].is_glob or (pattern not in found and pattern != EVERYTHING):
                 yield pattern, [pattern]
             else:
@@ -192,7 +194,7 @@ class ScenarioMatcher:
         A second one is searched for until the first overlap is found, since only one is reported.
         """
         first: int | None = None
-        for place in self._crossed[self._scenarios[entry].id]:
+        for place in self._places_by_id[self._scenarios[entry].id]:
             variant = self._scenarios[place].variant
             if variant is None:
                 return ScenarioCandidate(entry, place)
@@ -222,7 +224,7 @@ class ScenarioMatcher:
         if match.path is not None and not self._on_path(match.path, record.source.path):
             return False
         if isinstance(record, Trace):
-            return (not match.tags or match.tags <= set(record.tags)) and _holds(match, record)
+            return (not match.tags or match.tags <= set(record.tags)) and _matches_where(match, record)
         return not match.tags and match.where is None  # only id and file are known of a damaged record
 
     def _on_path(self, pattern: re.Pattern[str], path: str) -> bool:
@@ -230,21 +232,21 @@ class ScenarioMatcher:
         return pattern.fullmatch(relative) is not None or pattern.fullmatch(path) is not None
 
 
-def _asks_for_id_only(match: Match) -> bool:
+def _matches_id_only(match: Match) -> bool:
     """Whether all records with one id match, or none."""
     return match.path is None and match.where is None and not match.tags
 
 
-def _holds(match: Match, trace: Trace) -> bool:
+def _matches_where(match: Match, trace: Trace) -> bool:
     """Whether `where` matches; it does not if it fails on the trace or finds nothing."""
     if match.where is None:
         return True
     try:
-        value = match.where.search(view_of(trace))
+        value = match.where.search(get_view(trace))
     except QueryFailedError:
         return False
     empty: tuple[Any, ...] = (None, False, "", [], {})  # what JMESPath calls false
-    return not any(equal(value, nothing) for nothing in empty)
+    return not any(json_equal(value, nothing) for nothing in empty)
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:

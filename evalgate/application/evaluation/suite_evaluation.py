@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.documents.trial_documents import trial_of
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, named, ref_of
+from evalgate.application.evaluation.trace_evaluation import (
+    damaged_trial,
+    judge_trace,
+    ref_of,
+    resolve_scenario_id,
+)
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
-from evalgate.application.evaluation.trial_order import numbered
+from evalgate.application.evaluation.trial_order import order_trials
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
-from evalgate.measures.numeric.intervals import wilson
+from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, Unclaimed
+from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import TrialEncoder, TrialRecord
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
 from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
 from evalgate.records import dataclass, field
-from evalgate.reporting.results.bounded import bounded_name
-from evalgate.reporting.results.trial_doc import trial_line
+from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.trial_doc import encode_trial
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _ScenarioTrials:
     """The trials of one reported scenario, in reading order.
 
     Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept here, since
@@ -49,31 +54,31 @@ class _Gathered:
 
     claim: ScenarioClaim | None
     owner: int
-    earlier: BaselineScenario | None = None  # its result in the baseline
-    whole: list[TrialResult] = field(default_factory=list)
-    recorded: list[int | None] = field(default_factory=list)  # recorded numbers of the golden's trials
-    started: list[str | None] = field(default_factory=list)
+    baseline: BaselineScenario | None = None  # its result in the baseline
+    golden_trials: list[TrialResult] = field(default_factory=list)
+    numbers: list[int | None] = field(default_factory=list)  # recorded numbers of the golden's trials
+    start_times: list[str | None] = field(default_factory=list)
 
     def trials(self, store: TrialStore, own: range, unread: range = range(0)) -> Sequence[TrialResult]:
         """The trials in order, numbered: the scenario's own in the store, and unreadable traces."""
         if self.claim is not None and self.claim.scenario.golden is not None:
-            return self._golden_trials(store, unread)
+            return self._order_golden_trials(store, unread)
         return _stored_trials(store, array("I", chain(own, unread)) if unread else own)
 
-    def _golden_trials(self, store: TrialStore, unread: range) -> Sequence[TrialResult]:
-        whole = [*self.whole, *(store.trial(place, 0) for place in unread)]
-        recorded = [*self.recorded, *store.recorded(unread)]
-        order, numbers = numbered(recorded, [*self.started, *[None] * len(unread)])
+    def _order_golden_trials(self, store: TrialStore, unread: range) -> Sequence[TrialResult]:
+        trials = [*self.golden_trials, *(store.trial(place, 0) for place in unread)]
+        recorded = [*self.numbers, *store.recorded(unread)]
+        order, numbers = order_trials(recorded, [*self.start_times, *[None] * len(unread)])
         for place, number in zip(order, numbers, strict=True):
-            whole[place].trial = number
-        return [whole[place] for place in order]
+            trials[place].trial = number
+        return [trials[place] for place in order]
 
 
 def _stored_trials(store: TrialStore, places: Sequence[int]) -> Trials:
     recorded = store.recorded(places)
     if len(places) == 1:  # as most scenarios have
         return Trials(store, places, [recorded[0] or 0])
-    order, numbers = numbered(recorded, store.started(places))
+    order, numbers = order_trials(recorded, store.started(places))
     in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
     return Trials(store, in_order, numbers)
 
@@ -84,102 +89,106 @@ class SuiteEvaluation:
     def __init__(
         self,
         suite: Suite,
-        earlier: BaselineScenarios,
-        witness: WorstTrialRecorder | None = None,
-        shelf: Spool | None = None,
+        baseline: BaselineScenarios,
+        worst_trials: WorstTrialRecorder | None = None,
+        spool: Spool | None = None,
     ) -> None:
         self._suite = suite
-        self._store, self._tell = (
-            TrialStore(shelf or MemorySpool(), trial_of),
-            TrialEncoder(trial_line, bounded_name),
+        self._store, self._encoder = (
+            TrialStore(spool or MemorySpool(), trial_of),
+            TrialEncoder(encode_trial, clean_name),
         )
-        self._earlier, self._witness = earlier, witness or WorstTrialRecorder()
-        self._claims = ScenarioMatcher(suite)
-        self._known = TrialResultCache()
-        self._gathered: dict[ScenarioKey, _Gathered] = {}
-        self._homes: dict[tuple[int, str | None], _Gathered] = {}  # for batches, by index in the suite and id
-        self._damaged: dict[str, _Gathered] = {}  # separate scenarios for records that match none
+        self._baseline, self._worst_trials = baseline, worst_trials or WorstTrialRecorder()
+        self._matcher = ScenarioMatcher(suite)
+        self._cache = TrialResultCache()
+        self._groups: dict[ScenarioKey, _ScenarioTrials] = {}
+        self._groups_by_place: dict[
+            tuple[int, str | None], _ScenarioTrials
+        ] = {}  # for batches, by index in the suite and id
+        self._damaged: dict[str, _ScenarioTrials] = {}  # separate scenarios for records that match none
         self._traces = self._owners = 0
-        self.unclaimed: list[Unclaimed] = []
+        self.unclaimed: list[UnclaimedTrace] = []
 
     def add(self, record: TraceRecord) -> None:
         """Judges one record, or lists it as unclaimed."""
         self._traces += 1
-        self._place(*named(self._suite, record))
+        self._assign(*resolve_scenario_id(self._suite, record))
         if isinstance(record, Trace):
             record.kept_view = None  # breaks a reference cycle, so that the trace is freed at once
 
-    def _place(self, record: TraceRecord, scenario_id: str | None) -> None:
-        claim = self._claims.claim(record, scenario_id)
+    def _assign(self, record: TraceRecord, scenario_id: str | None) -> None:
+        claim = self._matcher.claim(record, scenario_id)
         if isinstance(record, DamagedTrace):
             self._add_damaged(damaged_trial(record), record.fallback_id, record.trial, claim)
         elif claim is None:
-            self.unclaimed.append(Unclaimed(self._suite.name, ref_of(record), scenario_id))
+            self.unclaimed.append(UnclaimedTrace(self._suite.name, ref_of(record), scenario_id))
         else:
-            home: _Gathered = claim.group or self._gather(claim)
-            record.baseline = home.earlier
-            trial = judge_trace(record, claim, self._known)
-            self._keep(home, trial, record.trial, record.started_at)
-            if home.earlier is not None and is_worse(trial, home.earlier):
-                self._witness.observe(self._key(claim), record, trial)
+            group: _ScenarioTrials = claim.group or self._find_group(claim)
+            record.baseline = group.baseline
+            trial = judge_trace(record, claim, self._cache)
+            self._keep(group, trial, record.trial, record.started_at)
+            if group.baseline is not None and is_worse(trial, group.baseline):
+                self._worst_trials.observe(self._key(claim), record, trial)
 
-    def take(self, found: EvaluatedTrace) -> CandidateResult | None:
+    def take(self, evaluated: EvaluatedTrace) -> CandidateResult | None:
         """Adds a record judged elsewhere; returns the chosen candidate's result, or None.
 
         Records must come in reading order, like those of `add`.
         """
         self._traces += 1
-        scenario_id = found.scenario_id
-        chosen = self._claims.choose(
-            [option.candidate for option in found.options], scenario_id, found.source
+        scenario_id = evaluated.scenario_id
+        chosen = self._matcher.choose(
+            [result.candidate for result in evaluated.candidates], scenario_id, evaluated.source
         )
-        option = None if chosen is None else found.options[chosen]
-        place = None if option is None else option.candidate.scenario
-        claim = None if place is None else self._claims.made(place, scenario_id)
-        if found.damage is not None:
-            self._add_damaged(found.damage.trial, found.damage.fallback_id, found.recorded, claim)
-        elif claim is None or option is None or option.trial is None:
-            self.unclaimed.append(Unclaimed(self._suite.name, found.ref, scenario_id))
+        result = None if chosen is None else evaluated.candidates[chosen]
+        place = None if result is None else result.candidate.scenario
+        claim = None if place is None else self._matcher.make_claim(place, scenario_id)
+        if evaluated.damage is not None:
+            self._add_damaged(evaluated.damage.trial, evaluated.damage.fallback_id, evaluated.recorded, claim)
+        elif claim is None or result is None or result.trial is None:
+            self.unclaimed.append(UnclaimedTrace(self._suite.name, evaluated.ref, scenario_id))
         else:
-            self._keep(self._gather(claim), option.trial, found.recorded, found.started_at)
-            if option.course is not None:
-                self._witness.add(self._key(claim), found.source, option.trial, option.course)
-        return option
+            self._keep(self._find_group(claim), result.trial, evaluated.recorded, evaluated.started_at)
+            if result.trajectory is not None:
+                self._worst_trials.add(self._key(claim), evaluated.source, result.trial, result.trajectory)
+        return result
 
-    def take_all(self, block: TrialBatch) -> int:
+    def take_all(self, batch: TrialBatch) -> int:
         """Adds encoded trials of a suite in which ids decide; returns how many."""
-        owners = [self._home(place, id_).owner for place, id_ in block.scenarios]
-        count = self._store.extend(block.trials, owners)
+        owners = [self._group_at(place, id_).owner for place, id_ in batch.scenarios]
+        count = self._store.extend(batch.trials, owners)
         self._traces += count
         return count
 
-    def _home(self, place: int, scenario_id: str | None) -> _Gathered:
-        home = self._homes.get((place, scenario_id))
-        if home is None:
-            self._claims.choose([ScenarioCandidate(place, place)], scenario_id, TraceLocation())
-            home = self._gather(self._claims.made(place, scenario_id))
-            self._homes[place, scenario_id] = home
-        return home
+    def _group_at(self, place: int, scenario_id: str | None) -> _ScenarioTrials:
+        group = self._groups_by_place.get((place, scenario_id))
+        if group is None:
+            self._matcher.choose([ScenarioCandidate(place, place)], scenario_id, TraceLocation())
+            group = self._find_group(self._matcher.make_claim(place, scenario_id))
+            self._groups_by_place[place, scenario_id] = group
+        return group
 
     @property
     def overlap(self) -> Overlap | None:
         """A trace that fits two variants."""
-        return self._claims.overlap
+        return self._matcher.overlap
 
     def _key(self, claim: ScenarioClaim) -> ScenarioKey:
         return ScenarioKey(self._suite.name, claim.id, claim.variant)
 
-    def _gather(self, claim: ScenarioClaim) -> _Gathered:
+    def _find_group(self, claim: ScenarioClaim) -> _ScenarioTrials:
         key = self._key(claim)
-        home = self._gathered.get(key)
-        if home is None:
-            home = self._gathered[key] = self._gathering(claim, self._earlier.of(key))
-        claim.group = home
-        return home
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = self._create_group(claim, self._baseline.find_scenario(key))
+        claim.group = group
+        return group
 
-    def _gathering(self, claim: ScenarioClaim | None, earlier: BaselineScenario | None = None) -> _Gathered:
+    def _create_group(
+        self, claim: ScenarioClaim | None, baseline: BaselineScenario | None = None
+    ) -> _ScenarioTrials:
         self._owners += 1
-        return _Gathered(claim, self._owners - 1, earlier)
+        return _ScenarioTrials(claim, self._owners - 1, baseline)
 
     def _add_damaged(
         self,
@@ -188,38 +197,42 @@ class SuiteEvaluation:
         recorded: int | None,
         claim: ScenarioClaim | None,
     ) -> None:
-        home = self._gather(claim) if claim is not None else self._damaged.get(fallback_id)
-        if home is None:
-            home = self._damaged[fallback_id] = self._gathering(None)
-        self._keep(home, trial, recorded, None)
+        group = self._find_group(claim) if claim is not None else self._damaged.get(fallback_id)
+        if group is None:
+            group = self._damaged[fallback_id] = self._create_group(None)
+        self._keep(group, trial, recorded, None)
 
     def _keep(
-        self, home: _Gathered, trial: TrialResult | TrialRecord, recorded: int | None, started_at: str | None
+        self,
+        group: _ScenarioTrials,
+        trial: TrialResult | TrialRecord,
+        recorded: int | None,
+        started_at: str | None,
     ) -> None:
         if isinstance(trial, TrialRecord):
-            self._store.take(trial, home.owner, recorded, started_at)
-        elif home.claim is not None and home.claim.scenario.golden is not None:
-            home.whole.append(trial)
-            home.recorded.append(recorded)
-            home.started.append(started_at)
+            self._store.take(trial, group.owner, recorded, started_at)
+        elif group.claim is not None and group.claim.scenario.golden is not None:
+            group.golden_trials.append(trial)
+            group.numbers.append(recorded)
+            group.start_times.append(started_at)
         else:
-            self._store.take(self._tell(trial), home.owner, recorded, started_at)
+            self._store.take(self._encoder(trial), group.owner, recorded, started_at)
 
     def count(self) -> int:
         """How many scenarios there are, including optional ones without traces."""
-        return self._claims.count() + len(self._damaged)
+        return self._matcher.count() + len(self._damaged)
 
     def result(self) -> SuiteResult:
         """The result of the suite, once all its traces were added."""
         found = SuiteResult(self._suite.name, self._suite.path, [], traces=self._traces)
-        homes = [(claim, self._gather(claim)) for claim in self._claims.all()]
+        groups = [(claim, self._find_group(claim)) for claim in self._matcher.all_claims()]
         places = self._store.arrange(self._owners)
-        for claim, home in homes:
+        for claim, group in groups:
             # An unreadable file with the name of a scenario is a trial of it. If the scenario has variants,
             # its variant is unknown, so the file is reported as a separate scenario.
             damaged = self._damaged.pop(claim.id, None) if claim.variant is None else None
             unread = range(0) if damaged is None else places[damaged.owner]
-            scenario = _scenario_result(claim, home.trials(self._store, places[home.owner], unread))
+            scenario = _scenario_result(claim, group.trials(self._store, places[group.owner], unread))
             if scenario is None:
                 found.skipped += 1
             else:
@@ -256,9 +269,9 @@ def _golden_result(
 ) -> GoldenResult | None:
     if scenario.golden is None:
         return None
-    from evalgate.scoring.golden.scenario import golden_result
+    from evalgate.scoring.golden.scenario import combine_trials
 
-    return golden_result(scenario.golden, trials, score)
+    return combine_trials(scenario.golden, trials, score)
 
 
 def _damaged_result(id_: str, trials: Sequence[TrialResult]) -> ScenarioResult:
@@ -269,6 +282,6 @@ def _damaged_result(id_: str, trials: Sequence[TrialResult]) -> ScenarioResult:
         DEFAULT_THRESHOLD,
         trials,
         pass_rate=0.0,
-        pass_rate_interval=wilson(0, len(trials)),
+        pass_rate_interval=wilson_interval(0, len(trials)),
         reason=trials[0].reason,
     )

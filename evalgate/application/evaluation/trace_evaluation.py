@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.trace_warnings import place_of
-from evalgate.evaluators.core.field_access import looking
+from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.evaluators.core.field_access import build_getter
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Suite
 
 
-def named(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
+def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
     """The record with the scenario id that the suite assigns to it; damaged if that fails."""
     if suite.scenario_from is None:
         return record, record.scenario_id
     scenario_id, problem = _scenario_id(suite.scenario_from, record)
     if problem is not None:
-        return DamagedTrace(problem, record.source, _own_id(record.source)), scenario_id
+        return DamagedTrace(problem, record.source, _fallback_id(record.source)), scenario_id
     return record, scenario_id
 
 
@@ -50,7 +50,7 @@ def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, st
     return found, None
 
 
-_look_for = lru_cache(maxsize=256)(looking)
+_look_for = lru_cache(maxsize=256)(build_getter)
 
 
 def damaged_trial(record: DamagedTrace) -> TrialResult:
@@ -62,19 +62,19 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
         status="error",
         score=0.0,
         assertions=[],
-        reason=f"{place_of(source)}: {record.reason}",
+        reason=f"{format_location(source)}: {record.reason}",
     )
 
 
-def judge_trace(trace: Trace, claim: ScenarioClaim, known: TrialResultCache) -> TrialResult:
+def judge_trace(trace: Trace, claim: ScenarioClaim, cache: TrialResultCache) -> TrialResult:
     """Judges one trace under one scenario; results that many trials share are computed once."""
     scenario = claim.scenario
     rows = [assertion.assess(trace) for assertion in scenario.assertions]
     key = (scenario.threshold, *map(id, rows))
-    found = known.get(key)
+    found = cache.get(key)
     if found is None:
         found = SharedOutcome(rows, *score_trial(rows, scenario.threshold))
-        known.keep(key, found)
+        cache.keep(key, found)
     latency_ms, usage = trace.latency["total_ms"], trace.usage
     return TrialResult(
         0,
@@ -91,16 +91,16 @@ def judge_trace(trace: Trace, claim: ScenarioClaim, known: TrialResultCache) -> 
         usage["input_tokens"],
         usage["output_tokens"],
         trace.pricing,
-        None if scenario.golden is None else _beside_golden(trace, scenario.golden),
+        None if scenario.golden is None else _judge_golden(trace, scenario.golden),
         found,
     )
 
 
-def _beside_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
+def _judge_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
     """The result of judging a trace against a golden, apart from its score."""
-    from evalgate.scoring.golden.trial import golden_trial
+    from evalgate.scoring.golden.trial import build_golden_trial
 
-    return golden_trial(golden, trace)
+    return build_golden_trial(golden, trace)
 
 
 def ref_of(trace: Trace) -> TraceRef:
@@ -119,5 +119,5 @@ def ref_of(trace: Trace) -> TraceRef:
     )
 
 
-def _own_id(source: TraceLocation) -> str:
+def _fallback_id(source: TraceLocation) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"

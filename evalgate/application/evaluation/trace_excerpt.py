@@ -13,41 +13,41 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.trajectory import Trajectory
 
-    Held = Trace | Trajectory
+    TraceExcerpt = Trace | Trajectory
 
-MOST = 32_000
+MAX_BYTES = 32_000
 """Bytes of JSON; of a larger trace its trajectory is kept, which is bounded."""
 
 
-def held(trace: Trace) -> Held:
+def make_excerpt(trace: Trace) -> TraceExcerpt:
     """A trace reduced to what its trajectory needs; the trajectory itself if that is large."""
     glance = trace.glance
-    said = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
-    if not _is_small((said, trace.response, trace.error)):
-        return _course_of(trace)
+    content = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
+    if not _is_small((content, trace.response, trace.error)):
+        return _build_trajectory(trace)
     if glance is None:
-        kept = Trace("", trace.messages, trace.tool_calls, trace.response)
+        excerpt = Trace("", trace.messages, trace.tool_calls, trace.response)
     else:
-        kept = Trace.unread(glance, trace.source)
-        kept.response = trace.response
-    kept.status, kept.error = trace.status, trace.error
-    return kept
+        excerpt = Trace.from_glance(glance, trace.source)
+        excerpt.response = trace.response
+    excerpt.status, excerpt.error = trace.status, trace.error
+    return excerpt
 
 
-def told(recording: Held) -> Trajectory:
+def build_trajectory(excerpt: TraceExcerpt) -> Trajectory:
     """The trajectory of an excerpt."""
-    return _course_of(recording) if isinstance(recording, Trace) else recording
+    return _build_trajectory(excerpt) if isinstance(excerpt, Trace) else excerpt
 
 
-def _course_of(trace: Trace) -> Trajectory:
-    from evalgate.gate.trajectory.trajectories import course_of  # few runs need it
+def _build_trajectory(trace: Trace) -> Trajectory:
+    from evalgate.gate.trajectory.trajectories import trajectory_from_trace  # few runs need it
 
-    return course_of(trace)
+    return trajectory_from_trace(trace)
 
 
 def _is_small(values: Sequence[object]) -> bool:
     """Also false if it can't be encoded, for example a number beyond 64 bits."""
     try:
-        return len(orjson.dumps(values)) <= MOST
+        return len(orjson.dumps(values)) <= MAX_BYTES
     except orjson.JSONEncodeError:
         return False

@@ -35,16 +35,18 @@ def format_problems(
 ) -> list[Problem]:
     """Unknown formats in the flag and in suites."""
     formats = [AUTO, *traces.formats(), CUSTOM]
-    places = [(suite.form, suite.form_at or Location(suite.path)) for suite in configuration.suites]
+    places = [
+        (suite.format_name, suite.format_location or Location(suite.path)) for suite in configuration.suites
+    ]
     named = [(form, None), *places]
     unknown = [
         Problem(f"unknown format {each!r}", place, suggest(each, formats))
         for each, place in named
         if each is not None and each not in formats
     ]
-    unsaid = [
+    without_custom = [
         Problem(f"suite `{suite.name}` has no `custom`, which `--format custom` needs", Location(suite.path))
         for suite in configuration.suites
         if form == CUSTOM and suite.custom is None
     ]
-    return unknown + unsaid
+    return unknown + without_custom

@@ -18,7 +18,7 @@ MAX_WARNINGS = 50
 """How many different messages are listed."""
 
 
-class Warnings:
+class WarningCollector:
     """Collects warnings: each message once, with its first location and the number of traces."""
 
     def __init__(self, most: int | None = MAX_WARNINGS) -> None:
@@ -26,7 +26,7 @@ class Warnings:
         self._most = most
         self._first: dict[tuple[str, str], Warning_] = {}
         self._traces: Counter[tuple[str, str]] = Counter()
-        self._untold: Counter[str] = Counter()
+        self._overflow: Counter[str] = Counter()
         self._of_suites: list[Warning_] = []
         self._unpriced: Counter[str] = Counter()
 
@@ -37,27 +37,27 @@ class Warnings:
             if key in self._first:
                 self._traces[key] += 1
             else:
-                place = " ".join(filter(None, (place_of(trace.source), warning["where"])))
-                self._begin({**warning, "where": place}, 1)
+                place = " ".join(filter(None, (format_location(trace.source), warning["where"])))
+                self._add_new({**warning, "where": place}, 1)
 
-    def counted(self) -> tuple[list[tuple[Warning_, int]], dict[str, int]]:
+    def count_messages(self) -> tuple[list[tuple[Warning_, int]], dict[str, int]]:
         """Each message with its first location and number of traces; models without price likewise."""
         return [(each, self._traces[key]) for key, each in self._first.items()], dict(self._unpriced)
 
-    def take(self, counted: Iterable[tuple[Warning_, int]], unpriced: Mapping[str, int]) -> None:
+    def add_counts(self, counts: Iterable[tuple[Warning_, int]], unpriced: Mapping[str, int]) -> None:
         """Adds counts collected elsewhere, of traces that come after those added so far."""
-        for warning, traces in counted:
+        for warning, traces in counts:
             key = warning["code"], warning["message"]
             if key in self._first:
                 self._traces[key] += traces
             else:
-                self._begin(warning, traces)
+                self._add_new(warning, traces)
         self._unpriced.update(unpriced)
 
-    def _begin(self, warning: Warning_, traces: int) -> None:
+    def _add_new(self, warning: Warning_, traces: int) -> None:
         """Adds a new message; once the limit is reached, only counts it."""
         if len(self._first) == self._most:
-            self._untold[warning["code"]] += traces
+            self._overflow[warning["code"]] += traces
         else:
             key = warning["code"], warning["message"]
             self._first[key] = warning
@@ -82,16 +82,16 @@ class Warnings:
             f"suite {suite.name}: a trace of {shorten(overlap.scenario)} fits variants {first} and {second}; "
             f"it counts for {first}, which stands first"
         )
-        where = place_of(overlap.source)
+        where = format_location(overlap.source)
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
 
-    def told(self) -> list[Warning_]:
+    def list_warnings(self) -> list[Warning_]:
         """The warnings in order of appearance; those over the limit as one line for each code."""
         rest: list[Warning_] = [
             {"code": code, "message": f"{count:,} more warnings of this kind", "where": None}
-            for code, count in sorted(self._untold.items())
+            for code, count in sorted(self._overflow.items())
         ]
-        return [*self._of_suites, *self._without_price(), *map(self._shared, self._first), *rest]
+        return [*self._of_suites, *self._without_price(), *map(self._with_trace_count, self._first), *rest]
 
     def _without_price(self) -> list[Warning_]:
         """One warning for all models and traces of a run."""
@@ -101,14 +101,14 @@ class Warnings:
         message = f"no price is known for {named}: cost unknown; give `prices` in evalgate.yaml or a suite"
         return [{"code": "unknown_price", "message": message, "where": None}]
 
-    def _shared(self, key: tuple[str, str]) -> Warning_:
+    def _with_trace_count(self, key: tuple[str, str]) -> Warning_:
         warning, more = self._first[key], self._traces[key] - 1
         if not more:
             return warning
         return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}
 
 
-def place_of(source: TraceLocation) -> str:
+def format_location(source: TraceLocation) -> str:
     """The file, with the line or record number if it holds several traces."""
     if source.line is not None:
         return f"{source.path}:{source.line}"

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from evalgate.application.evaluation.trace_excerpt import held, told
+from evalgate.application.evaluation.trace_excerpt import build_trajectory, make_excerpt
 from evalgate.errors import InvalidInput, Problem
-from evalgate.gate.trajectory.trial_pairs import behaviour_of, not_well, pair_of, rank
+from evalgate.gate.trajectory.trial_pairs import (
+    compare_pair,
+    find_scenarios_of_interest,
+    pair_worst_trial,
+    trial_sort_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
-    from evalgate.application.evaluation.trace_excerpt import Held
+    from evalgate.application.evaluation.trace_excerpt import TraceExcerpt
     from evalgate.gate.trajectory.trial_pairs import TrialPair
-    from evalgate.models.comparison.baseline_run import BaselineRun, Place
+    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.run.run import Run, TrialResult
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 100
 """Number of scenarios for which a trace is kept while a run goes on."""
-MOST_TOLD = 50
+MAX_LISTED = 50
 WORST_FIRST = ("broken", "regressed", "inconclusive")
 """Kinds of change for which trajectories are compared."""
 NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its calls only"
@@ -36,8 +41,8 @@ class KeptTrial(NamedTuple):
     """The worst trial of a scenario, and an excerpt of its trace."""
 
     rank: tuple[bool, float]
-    place: Place
-    recording: Held
+    place: TracePosition
+    excerpt: TraceExcerpt
 
 
 class WorstTrialRecorder:
@@ -53,108 +58,124 @@ class WorstTrialRecorder:
 
         Few of them are reported, so their trajectories are computed later.
         """
-        mine = rank(trial.status, trial.score)
-        if self._wants(key, mine):
-            self._add(key, mine, trace.source, held(trace))
+        trial_rank = trial_sort_key(trial.status, trial.score)
+        if self._wants(key, trial_rank):
+            self._add(key, trial_rank, trace.source, make_excerpt(trace))
 
     def add(
-        self, key: ScenarioKey, source: TraceLocation, trial: TrialResult | TrialRecord, course: Trajectory
+        self,
+        key: ScenarioKey,
+        source: TraceLocation,
+        trial: TrialResult | TrialRecord,
+        trajectory: Trajectory,
     ) -> None:
         """Keeps the trajectory of a trial if it did worst in its scenario so far."""
-        mine = rank(trial.status, trial.score)
-        if self._wants(key, mine):
-            self._add(key, mine, source, course)
+        trial_rank = trial_sort_key(trial.status, trial.score)
+        if self._wants(key, trial_rank):
+            self._add(key, trial_rank, source, trajectory)
 
     def _add(
-        self, key: ScenarioKey, mine: tuple[bool, float], source: TraceLocation, recording: Held
+        self, key: ScenarioKey, trial_rank: tuple[bool, float], source: TraceLocation, excerpt: TraceExcerpt
     ) -> None:
-        self._kept[key] = KeptTrial(mine, (source.path, source.line, source.record), recording)
+        self._kept[key] = KeptTrial(trial_rank, (source.path, source.line, source.record), excerpt)
 
-    def _wants(self, key: ScenarioKey, mine: tuple[bool, float]) -> bool:
+    def _wants(self, key: ScenarioKey, trial_rank: tuple[bool, float]) -> bool:
         kept = self._kept.get(key)
-        return len(self._kept) < MOST_KEPT if kept is None else mine < kept.rank
+        return len(self._kept) < MOST_KEPT if kept is None else trial_rank < kept.rank
 
-    def of(self, key: ScenarioKey) -> KeptTrial | None:
+    def find_trial(self, key: ScenarioKey) -> KeptTrial | None:
         """The trial kept for a scenario."""
         return self._kept.get(key)
 
 
-def is_worse(trial: TrialResult, before: BaselineScenario) -> bool:
+def is_worse(trial: TrialResult, baseline: BaselineScenario) -> bool:
     """Whether a trial did worse than its scenario in the baseline."""
-    if (trial.score or 0.0) < (before["score"] or 0.0):
+    if (trial.score or 0.0) < (baseline["score"] or 0.0):
         return True
-    return trial.status != "passed" and before["verdict"] == "PASS"
+    return trial.status != "passed" and baseline["verdict"] == "PASS"
 
 
-class _Wanted(NamedTuple):
+class _WorseTrial(NamedTuple):
     change: Change
     pair: TrialPair
-    recording: Held
+    excerpt: TraceExcerpt
 
 
 def add_behaviour(
-    comparison: Comparison, run: Run, before: BaselineRun, witness: WorstTrialRecorder, lines: Iterable[bytes]
+    comparison: Comparison,
+    run: Run,
+    baseline: BaselineRun,
+    worst_trials: WorstTrialRecorder,
+    lines: Iterable[bytes],
 ) -> Sequence[Problem]:
     """Adds a trajectory diff to scenarios that got worse; what can't be read is a warning.
 
     `lines` are the traces that the baseline keeps, read only as far as needed.
     """
-    wanted = _wanted(comparison, run, before, witness)
-    if not wanted:
+    worse = _find_worse_trials(comparison, run, baseline, worst_trials)
+    if not worse:
         return []
     try:
-        courses = stored_courses(lines, {each.pair.earlier.place for each in wanted})
+        trajectories = load_trajectories(lines, {each.pair.baseline_trial.position for each in worse})
     except InvalidInput as error:
         return [Problem(f"{problem.message}: {NAMES_ONLY}") for problem in error.problems]
-    for each in wanted:
-        earlier = courses.get(each.pair.earlier.place)
-        if earlier is not None:
-            each.change.behaviour = behaviour_of(each.pair, earlier, told(each.recording))
+    for each in worse:
+        baseline_trajectory = trajectories.get(each.pair.baseline_trial.position)
+        if baseline_trajectory is not None:
+            each.change.trajectory_diff = compare_pair(
+                each.pair, baseline_trajectory, build_trajectory(each.excerpt)
+            )
     return []
 
 
-def _wanted(
-    comparison: Comparison, run: Run, before: BaselineRun, witness: WorstTrialRecorder
-) -> list[_Wanted]:
-    worse = [each for each in not_well(comparison, run, before) if each.change.kind in WORST_FIRST]
+def _find_worse_trials(
+    comparison: Comparison, run: Run, baseline: BaselineRun, worst_trials: WorstTrialRecorder
+) -> list[_WorseTrial]:
+    worse = [
+        each
+        for each in find_scenarios_of_interest(comparison, run, baseline)
+        if each.change.kind in WORST_FIRST
+    ]
     worse.sort(key=lambda each: WORST_FIRST.index(each.change.kind))
-    found: list[_Wanted] = []
+    found: list[_WorseTrial] = []
     for each in worse:
-        kept = witness.of(each.key)
+        kept = worst_trials.find_trial(each.key)
         seen = [] if kept is None else [trial for trial in each.trials if _place(trial) == kept.place]
         if kept is not None and seen:
-            found.append(_Wanted(each.change, pair_of(each.earlier, seen), kept.recording))
-        if len(found) == MOST_TOLD:
+            found.append(_WorseTrial(each.change, pair_worst_trial(each.baseline_trials, seen), kept.excerpt))
+        if len(found) == MAX_LISTED:
             break
     return found
 
 
-def _place(trial: TrialResult) -> Place:
+def _place(trial: TrialResult) -> TracePosition:
     return trial.trace.path, trial.trace.line, trial.trace.record
 
 
-def stored_courses(lines: Iterable[bytes], wanted: Collection[Place]) -> dict[Place, Trajectory]:
+def load_trajectories(
+    lines: Iterable[bytes], wanted: Collection[TracePosition]
+) -> dict[TracePosition, Trajectory]:
     """The trajectories of the wanted traces among those a baseline keeps."""
-    from evalgate.gate.trajectory.trajectories import course_of_document
+    from evalgate.gate.trajectory.trajectories import trajectory_from_document
 
-    found: dict[Place, Trajectory] = {}
+    found: dict[TracePosition, Trajectory] = {}
     for line in lines:
         place = source_of(line)
         if place is not None and place in wanted and place not in found:
-            document = _loaded(line)
+            document = _parse_document(line)
             if document is not None:
-                found[place] = course_of_document(document)
+                found[place] = trajectory_from_document(document)
         if len(found) == len(wanted):
             break
     return found
 
 
-def source_of(line: bytes) -> Place | None:
+def source_of(line: bytes) -> TracePosition | None:
     """Where a stored trace was read. It comes last in its line, so most lines need no full parse."""
     start = line.rfind(_SOURCE)
-    source = _loaded(line[start + len(_SOURCE) - 1 :].rstrip()[:-1]) if start >= 0 else None
+    source = _parse_document(line[start + len(_SOURCE) - 1 :].rstrip()[:-1]) if start >= 0 else None
     if source is None:
-        source = (_loaded(line) or {}).get("source")
+        source = (_parse_document(line) or {}).get("source")
     if not isinstance(source, dict):
         return None
     path, number, record = source.get("path"), source.get("line"), source.get("record")
@@ -163,7 +184,7 @@ def source_of(line: bytes) -> Place | None:
     return None
 
 
-def _loaded(content: bytes) -> dict[str, Any] | None:
+def _parse_document(content: bytes) -> dict[str, Any] | None:
     try:
         document = orjson.loads(content)
         orjson.dumps(document)  # fails if it is nested too deep to be compared

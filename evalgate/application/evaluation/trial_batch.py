@@ -36,19 +36,19 @@ class TrialBatchWriter:
     def add(
         self,
         scenario: tuple[int, str | None],
-        told: TrialRecord,
+        trial: TrialRecord,
         recorded: int | None,
         started_at: str | None,
     ) -> None:
         """Adds one trial."""
         owner = self._scenarios.setdefault(scenario, len(self._scenarios))
-        self._store.take(told, owner, recorded, started_at)
+        self._store.take(trial, owner, recorded, started_at)
 
     def row(self) -> tuple[Any, ...]:
         """The batch as a tuple for `marshal`; `TrialBatch._make` restores it."""
-        return tuple(TrialBatch(tuple(self._scenarios), self._store.packed()))
+        return tuple(TrialBatch(tuple(self._scenarios), self._store.pack()))
 
 
-def is_block(row: Sequence[Any]) -> bool:
+def is_trial_batch(row: Sequence[Any]) -> bool:
     """Whether a worker's row is a batch of trials; a single record has three parts."""
     return len(row) == len(TrialBatch._fields)

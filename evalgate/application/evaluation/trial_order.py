@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def numbered(
+def order_trials(
     recorded: Sequence[int | None], started: Sequence[str | None]
 ) -> tuple[Sequence[int], Sequence[int]]:
     """The indexes of trials in order, and the number of each.
 
     Ordered by recorded number if all have a distinct one, else by time if all have one, else as read.
 
-    >>> numbered([5, 3], [None, None])
+    >>> order_trials([5, 3], [None, None])
     ([1, 0], array('q', [3, 5]))
-    >>> numbered([None, 3], ["2026-01-02", "2026-01-01"])
+    >>> order_trials([None, 3], ["2026-01-02", "2026-01-01"])
     ([1, 0], range(0, 2))
-    >>> numbered([3, 5], [None, None])
+    >>> order_trials([3, 5], [None, None])
     (range(0, 2), [3, 5])
     """
     places = range(len(recorded))

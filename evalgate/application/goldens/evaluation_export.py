@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.ports.store import EVERYTHING
 from evalgate.records import replace
 
@@ -24,73 +24,75 @@ if TYPE_CHECKING:
 Record = TypeVar("Record")
 
 
-class Gathered(NamedTuple):
+class EvaluationExport(NamedTuple):
     """The content of an export: evaluations, oldest first, and all goldens."""
 
-    found: Sequence[Exported]
+    evaluations: Sequence[ExportedEvaluation]
     goldens: Sequence[Golden]
 
 
-class TakenIn(NamedTuple):
+class ImportCounts(NamedTuple):
     """How many evaluations and feedback were new, how many existed, and what was refused or left out."""
 
     evaluations: int
     feedback: int
-    known: int
+    existing: int
     problems: Sequence[Problem]
 
 
-def gather(
+def collect_export(
     store: Store, *, suite: str | None = None, since: datetime | None = None, until: datetime | None = None
-) -> Gathered:
+) -> EvaluationExport:
     """The evaluations of a suite and period (from `since`, before `until`), with feedback on them."""
     goldens = store.goldens.list(EVERYTHING)
     by_id = {golden.id: golden for golden in goldens}
-    said = _by_subject(store.feedback.list(EVERYTHING))
+    feedback = _group_by_subject(store.feedback.list(EVERYTHING))
     evaluations = store.evaluations.list(EVERYTHING, suite=suite, since=since, until=until)
     found = [
-        _exported(each, golden, said)
+        _build_exported(each, golden, feedback)
         for each in reversed(evaluations)
         if (golden := by_id.get(each.golden_id)) is not None  # else it was deleted meanwhile
     ]
-    return Gathered(found, goldens)
+    return EvaluationExport(found, goldens)
 
 
-def take_in(found: Iterable[Exported], store: Store) -> TakenIn:
+def import_evaluations(found: Iterable[ExportedEvaluation], store: Store) -> ImportCounts:
     """Stores new evaluations, redacted. What the store refuses is returned as a problem."""
-    taking = _Taking(store)
+    importer = _EvaluationImporter(store)
     for each in found:
-        taking.take(each)
-    lacking = [_lack(golden_id, count) for golden_id, count in taking.lacking.items()]
-    return TakenIn(taking.evaluations, taking.feedback, taking.known, [*taking.refused, *lacking])
+        importer.import_one(each)
+    lacking = [_missing_golden_problem(golden_id, count) for golden_id, count in importer.lacking.items()]
+    return ImportCounts(
+        importer.evaluations, importer.feedback, importer.existing, [*importer.refused, *lacking]
+    )
 
 
-class _Taking:
+class _EvaluationImporter:
     """The state of an import."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._goldens = set(store.goldens.ids())
-        self._said = {each.id for each in store.feedback.list(EVERYTHING)}
+        self._feedback_ids = {each.id for each in store.feedback.list(EVERYTHING)}
         self._runs: dict[str, bool] = {}
-        self.evaluations = self.feedback = self.known = 0
+        self.evaluations = self.feedback = self.existing = 0
         self.lacking: Counter[str] = Counter()
         self.refused: list[Problem] = []
 
-    def take(self, each: Exported) -> None:
+    def import_one(self, each: ExportedEvaluation) -> None:
         """Imports one evaluation, and feedback on it."""
         evaluation = each.evaluation
         if evaluation.golden_id not in self._goldens:
             self.lacking[evaluation.golden_id] += 1
             return
         if self._store.evaluations.get(evaluation.id) is not None:
-            self.known += 1
+            self.existing += 1
         elif not self._refuses(self._store.evaluations.create, self._clean(evaluation)):
             self.evaluations += 1
-        for said in each.feedback:
-            if said.id not in self._said:
-                self._said.add(said.id)
-                if not self._refuses(self._store.feedback.create, _clean_feedback(said, self._goldens)):
+        for feedback in each.feedback:
+            if feedback.id not in self._feedback_ids:
+                self._feedback_ids.add(feedback.id)
+                if not self._refuses(self._store.feedback.create, _clean_feedback(feedback, self._goldens)):
                     self.feedback += 1
 
     def _refuses(self, create: Callable[[Record], Record], record: Record) -> bool:
@@ -114,23 +116,23 @@ class _Taking:
         )
 
 
-def _by_subject(said: Iterable[Feedback]) -> dict[tuple[str, str], list[Feedback]]:
+def _group_by_subject(feedback: Iterable[Feedback]) -> dict[tuple[str, str], list[Feedback]]:
     found: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
-    for each in said:
+    for each in feedback:
         found["conversation", each.conversation_id].append(each)
         if each.golden_id is not None:
             found["golden", each.golden_id].append(each)
     return found
 
 
-def _exported(
-    evaluation: GoldenEvaluation, golden: Golden, said: dict[tuple[str, str], list[Feedback]]
-) -> Exported:
-    about = About(golden.title, golden.intent, golden.primary_stance, golden.conversation_id)
-    words = [*said.get(("golden", golden.id), ())]
+def _build_exported(
+    evaluation: GoldenEvaluation, golden: Golden, feedback: dict[tuple[str, str], list[Feedback]]
+) -> ExportedEvaluation:
+    about = GoldenSummary(golden.title, golden.intent, golden.primary_stance, golden.conversation_id)
+    matching = [*feedback.get(("golden", golden.id), ())]
     if golden.conversation_id is not None:
-        words += said.get(("conversation", golden.conversation_id), ())
-    return Exported(evaluation, about, tuple({each.id: each for each in words}.values()))
+        matching += feedback.get(("conversation", golden.conversation_id), ())
+    return ExportedEvaluation(evaluation, about, tuple({each.id: each for each in matching}.values()))
 
 
 def _clean_turn(turn: TurnResult) -> TurnResult:
@@ -151,10 +153,13 @@ def _clean_issue(issue: Issue) -> Issue:
     return issue._replace(message=redact(issue.message), evidence=_text(issue.evidence))
 
 
-def _clean_feedback(said: Feedback, goldens: set[str]) -> Feedback:
-    golden = said.golden_id if said.golden_id in goldens else None
+def _clean_feedback(feedback: Feedback, goldens: set[str]) -> Feedback:
+    golden = feedback.golden_id if feedback.golden_id in goldens else None
     return replace(
-        said, comment=redact(said.comment), issues=tuple(map(redact, said.issues)), golden_id=golden
+        feedback,
+        comment=redact(feedback.comment),
+        issues=tuple(map(redact, feedback.issues)),
+        golden_id=golden,
     )
 
 
@@ -162,7 +167,7 @@ def _text(text: str | None) -> str | None:
     return redact(text) if text else text
 
 
-def _lack(golden_id: str, count: int) -> Problem:
+def _missing_golden_problem(golden_id: str, count: int) -> Problem:
     what = "1 evaluation was" if count == 1 else f"{count:,} evaluations were"
     hint = "`evalgate goldens export` there and `evalgate goldens import` here, then import again"
     return Problem(f"{what} left out: the store has no golden `{golden_id}`", None, hint)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.declarations import refusal
 from evalgate.errors import Problem, SettingError
-from evalgate.evaluators.core.field_problems import flaws_of
-from evalgate.suite.goldens.golden_rules import due_flaws, golden_of
-from evalgate.suite.goldens.golden_written import written_golden
-from evalgate.suite.goldens.likely_typos import doubtful
+from evalgate.evaluators.core.field_problems import problems_from_error
+from evalgate.suite.goldens.golden_rules import find_golden_problems, golden_from_entry
+from evalgate.suite.goldens.golden_written import encode_golden
+from evalgate.suite.goldens.likely_typos import find_likely_typos
 from evalgate.suite.schema.golden_file import GoldenEntry
 
 if TYPE_CHECKING:
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import Golden
 
 
-def golden_from_words(said: Mapping[str, Any]) -> Golden:
+def golden_from_fields(fields: Mapping[str, Any]) -> Golden:
     """Builds a golden from fields; raises SettingError listing every mistake."""
     try:
-        golden = golden_of(GoldenEntry.model_validate(dict(said)))
+        golden = golden_from_entry(GoldenEntry.model_validate(dict(fields)))
     except refusal() as error:
-        raise _refusal(flaws_of(error, GoldenEntry)) from None
-    flaws = list(due_flaws(golden))
-    if flaws:
-        raise _refusal(flaws)
+        raise _setting_error(problems_from_error(error, GoldenEntry)) from None
+    problems = list(find_golden_problems(golden))
+    if problems:
+        raise _setting_error(problems)
     return golden
 
 
 def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
     """Valid words that look like typos; any word is allowed in these lists."""
     for golden in goldens:
-        for _, message, hint in doubtful(golden):
+        for _, message, hint in find_likely_typos(golden):
             yield Problem(f"golden `{golden.id}`: {message}", None, hint)
 
 
-def golden_with(golden: Golden, said: Mapping[str, Any]) -> Golden:
+def update_golden(golden: Golden, fields: Mapping[str, Any]) -> Golden:
     """The golden with some fields replaced, lists as a whole; raises SettingError listing every mistake."""
-    return golden_from_words({**written_golden(golden), **said})
+    return golden_from_fields({**encode_golden(golden), **fields})
 
 
-def _refusal(flaws: Iterable[FieldProblem]) -> SettingError:
-    return SettingError(*(Problem(flaw.message, None, flaw.hint) for flaw in flaws))
+def _setting_error(problems: Iterable[FieldProblem]) -> SettingError:
+    return SettingError(*(Problem(flaw.message, None, flaw.hint) for flaw in problems))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from evalgate.application.goldens.golden_from_trace import golden_from_trace
 from evalgate.declarations import refusal
 from evalgate.errors import SuiteError
-from evalgate.evaluators.core.field_problems import flaws_of
+from evalgate.evaluators.core.field_problems import problems_from_error
 from evalgate.records import replace
 from evalgate.suite.diagnostics import Diagnostics
-from evalgate.suite.goldens.golden_rules import due_flaws, golden_of
+from evalgate.suite.goldens.golden_rules import find_golden_problems, golden_from_entry
 from evalgate.suite.schema.golden_file import GoldenEntry
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def goldens_in(documents: Iterable[Document]) -> list[Golden]:
 
     Settings for judging them in a suite are checked and dropped. Raises SuiteError listing every mistake.
     """
-    mistakes = Diagnostics()
+    diagnostics = Diagnostics()
     found: list[Golden] = []
     for document in documents:
         for path, value in _values(document.value):
-            golden = _golden(document, path, value, mistakes)
+            golden = _parse_golden(document, path, value, diagnostics)
             if golden is not None:
                 found.append(golden)
-    if mistakes.problems:
-        raise SuiteError(*mistakes.problems)
+    if diagnostics.problems:
+        raise SuiteError(*diagnostics.problems)
     return found
 
 
@@ -61,14 +61,14 @@ def _values(value: Any) -> Iterator[tuple[Path, Any]]:
         yield (), value
 
 
-def _golden(document: Document, path: Path, value: Any, mistakes: Diagnostics) -> Golden | None:
+def _parse_golden(document: Document, path: Path, value: Any, diagnostics: Diagnostics) -> Golden | None:
     try:
         entry = GoldenEntry.model_validate(value)
     except refusal() as error:
-        for flaw in flaws_of(error, GoldenEntry):
-            mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+        for flaw in problems_from_error(error, GoldenEntry):
+            diagnostics.add_problem(document, flaw._replace(path=(*path, *flaw.path)))
         return None
-    golden = golden_of(entry)
-    for flaw in due_flaws(golden):
-        mistakes.add(document, flaw._replace(path=(*path, *flaw.path)))
+    golden = golden_from_entry(entry)
+    for flaw in find_golden_problems(golden):
+        diagnostics.add_problem(document, flaw._replace(path=(*path, *flaw.path)))
     return golden

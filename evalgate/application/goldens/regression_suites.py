@@ -23,38 +23,40 @@ MAX_NAME, MAX_TEXT, MOST_ITEMS = 200, 10_000, 1_000
 MOST_ISSUES = 1_000_000
 
 
-def checked_fields(said: Mapping[str, Any]) -> dict[str, Any]:
+def check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a suite, checked; raises SettingError for invalid values."""
-    for name, value in said.items():
+    for name, value in fields.items():
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         most = MAX_TEXT if name == "description" else MAX_NAME
         if len(texts) > MOST_ITEMS or any(len(text) > most for text in texts):
             raise SettingError(f"the {name.replace('_', ' ')} of a suite are at most {most:,} characters")
         if any(not text.strip() for text in texts) and name != "description":
             raise SettingError(f"an empty text is no {name.replace('_', ' ')}")
-    score, issues = said.get("passing_score", 0.0), said.get("critical_issue_threshold", 0)
+    score, issues = fields.get("passing_score", 0.0), fields.get("critical_issue_threshold", 0)
     if not (isfinite(score) and 0 <= score <= 1):
         raise SettingError(f"--passing-score is a number from 0 to 1, not {score:g}")
     if not 0 <= issues <= MOST_ISSUES:
         raise SettingError(f"--critical-issues is a whole number from 0 on, not {issues}")
-    return dict(said)
+    return dict(fields)
 
 
-def add_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
+def add_suite(name: str, fields: Mapping[str, Any], store: Store) -> RegressionSuite:
     """Stores a new suite; raises SettingError if it names no goldens, or one that is not stored."""
     if not 0 < len(name.strip()) <= MAX_NAME:
         raise SettingError(f"the name of a suite has 1 to {MAX_NAME} characters")
     if not can_be_seen(name):
         raise SettingError(f"the name {name!a} holds what nobody sees")
-    return store.suites.create(_checked(RegressionSuite(name, **said), store.goldens))
+    return store.suites.create(_validate_suite(RegressionSuite(name, **fields), store.goldens))
 
 
-def change_suite(name: str, said: Mapping[str, Any], store: Store) -> RegressionSuite:
+def change_suite(name: str, fields: Mapping[str, Any], store: Store) -> RegressionSuite:
     """Replaces the given fields; raises SettingError like `add_suite`."""
-    if not said:
+    if not fields:
         hint = "see evalgate goldens suite update --help"
         raise SettingError(Problem("nothing to change was said", None, hint))
-    return store.suites.update(_checked(replace(stored_suite(name, store.suites), **said), store.goldens))
+    return store.suites.update(
+        _validate_suite(replace(stored_suite(name, store.suites), **fields), store.goldens)
+    )
 
 
 def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
@@ -74,10 +76,10 @@ def unknown_suite(name: str, store: RegressionSuites) -> Problem:
 
 def goldens_of(suite: RegressionSuite, store: Goldens) -> Sequence[Golden]:
     """The goldens that a suite names, as stored now."""
-    return store.chosen(suite.golden_ids, suite.golden_tags, suite.golden_intents)
+    return store.select(suite.golden_ids, suite.golden_tags, suite.golden_intents)
 
 
-def _checked(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
+def _validate_suite(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
     if not (suite.golden_ids or suite.golden_tags or suite.golden_intents):
         hint = "give --golden, --tag or --intent"
         raise SettingError(Problem("a regression suite names goldens", None, hint))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import visible
+from evalgate.measures.text.plain_text import make_visible
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
         store.create(golden)
 
 
-def keep_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
+def upsert_goldens(goldens: Sequence[Golden], store: Goldens) -> StoredCounts:
     """Stores new goldens, and updates stored ones that differ."""
     counts = [0, 0, 0]
     for golden in _distinct(goldens):
-        before = store.get(golden.id)
-        now = store.keep(golden)
-        counts[0 if before is None else 1 if now.version != before.version else 2] += 1
+        stored = store.get(golden.id)
+        now = store.upsert(golden)
+        counts[0 if stored is None else 1 if now.version != stored.version else 2] += 1
     return StoredCounts(*counts)
 
 
@@ -63,11 +63,11 @@ def unknown_golden(golden_id: str, store: Goldens) -> Problem:
     return Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
-def add_feedback(said: Feedback, store: Store) -> Feedback:
+def add_feedback(feedback: Feedback, store: Store) -> Feedback:
     """Stores feedback, redacted; raises SettingError for a golden that is not stored."""
-    if said.golden_id is not None:
-        stored_golden(said.golden_id, store.goldens)
-    clean = replace(said, comment=redact(said.comment), issues=_redacted(said.issues))
+    if feedback.golden_id is not None:
+        stored_golden(feedback.golden_id, store.goldens)
+    clean = replace(feedback, comment=redact(feedback.comment), issues=_redact_texts(feedback.issues))
     return store.feedback.create(clean)
 
 
@@ -85,7 +85,9 @@ def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
 
 def can_be_seen(golden_id: str) -> bool:
     """Whether an id looks on screen as it is stored: no control or invisible characters, not blank."""
-    return bool(golden_id.strip()) and visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
+    return (
+        bool(golden_id.strip()) and make_visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
+    )
 
 
 def without_secrets(golden: Golden) -> Golden:
@@ -94,15 +96,15 @@ def without_secrets(golden: Golden) -> Golden:
         golden,
         title=redact(golden.title),
         description=redact(golden.description),
-        secondary_stances=_redacted(golden.secondary_stances),
-        required_memory_recall=_redacted(golden.required_memory_recall),
-        required_tool_usage=_redacted(golden.required_tool_usage),
-        required_refusal=_redacted(golden.required_refusal),
-        user_messages=_redacted(golden.user_messages),
-        golden_responses=_redacted(golden.golden_responses),
-        tags=_redacted(golden.tags),
+        secondary_stances=_redact_texts(golden.secondary_stances),
+        required_memory_recall=_redact_texts(golden.required_memory_recall),
+        required_tool_usage=_redact_texts(golden.required_tool_usage),
+        required_refusal=_redact_texts(golden.required_refusal),
+        user_messages=_redact_texts(golden.user_messages),
+        golden_responses=_redact_texts(golden.golden_responses),
+        tags=_redact_texts(golden.tags),
     )
 
 
-def _redacted(texts: Iterable[str]) -> tuple[str, ...]:
+def _redact_texts(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(redact, texts))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.gate.decision.stability import RUNS_LOOKED_AT, past_outcomes, stability
+from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes, measure_stability
 from evalgate.models.run.dimension import DIMENSIONS
-from evalgate.models.store.stability import Remembered
+from evalgate.models.store.stability import ScenarioHistory
 from evalgate.ports.store import EVERYTHING, Subject
 from evalgate.records import dataclass, field
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioKey
-    from evalgate.models.store.stored_run import Sighting, TrendPoint
+    from evalgate.models.store.stored_run import ScenarioHistoryEntry, TrendPoint
     from evalgate.ports.store import Store
 
 MOST_NAMED = 5
@@ -44,98 +44,102 @@ class HistoryView:
     `unvarying` scenarios had the same outcome in every run; `left` requested scenarios are not shown.
     """
 
-    place: str
+    store_url: str
     runs: Sequence[TrendPoint] = ()
-    scenarios: Sequence[Remembered] = field(default_factory=tuple)
-    calm: int = 0
+    scenarios: Sequence[ScenarioHistory] = field(default_factory=tuple)
+    unvarying: int = 0
     left: int = 0
 
 
-def look(store: Store, asked: HistoryRequest, *, only_turned: bool = False) -> HistoryView:
+def look_up_history(store: Store, request: HistoryRequest, *, only_unsteady: bool = False) -> HistoryView:
     """Runs and scenarios that match; with `only_unsteady` no runs, and only scenarios with varying outcomes.
 
     Raises SettingError for a name that is not in the store.
     """
-    key = _key(store, asked)
-    runs = () if only_turned else _runs(store, asked, key)
+    key = _find_scenario(store, request)
+    runs = () if only_unsteady else _runs(store, request, key)
     last = (
         []
         if key is not None
-        else store.runs.last_statuses(EVERYTHING, suite=asked.suite, branch=asked.branch)
+        else store.runs.last_statuses(EVERYTHING, suite=request.suite, branch=request.branch)
     )
-    turned = set(store.runs.turned(RUNS_LOOKED_AT, suite=asked.suite, branch=asked.branch))
+    unsteady = set(store.runs.find_unsteady(STABILITY_RUNS, suite=request.suite, branch=request.branch))
     keys = (
-        [key] if key is not None else [each.row.key for each in sorted(last, key=partial(_promise, turned))]
+        [key]
+        if key is not None
+        else [each.row.key for each in sorted(last, key=partial(_sort_key, unsteady))]
     )
-    wanted = [each for each in keys if each in turned] if only_turned else keys
+    wanted = [each for each in keys if each in unsteady] if only_unsteady else keys
     seen = {
-        each: store.runs.sightings(each, RUNS_LOOKED_AT, asked.branch) for each in wanted[:MOST_LOOKED_AT]
+        each: store.runs.sightings(each, STABILITY_RUNS, request.branch) for each in wanted[:MOST_LOOKED_AT]
     }
-    calm = sum(each not in turned for each in keys)
-    return HistoryView(store.place, runs, _worst_first(seen), calm, max(0, len(wanted) - MOST_LOOKED_AT))
+    unvarying = sum(each not in unsteady for each in keys)
+    return HistoryView(
+        store.display_url, runs, _worst_first(seen), unvarying, max(0, len(wanted) - MOST_LOOKED_AT)
+    )
 
 
-def _runs(store: Store, asked: HistoryRequest, key: ScenarioKey | None) -> Sequence[TrendPoint]:
-    suite, id_, variant = key or (asked.suite, None, None)
-    runs = store.runs.trend(Subject(suite, id_, variant, asked.dimension, asked.branch), asked.limit)
-    if not runs and (asked.suite or asked.branch):
-        _complain(store, asked)
-    if asked.dimension is not None and runs and all(point.dimension is None for point in runs):
-        hint = None if asked.dimension in DIMENSIONS else suggest(asked.dimension, DIMENSIONS)
-        raise SettingError(Problem(f"no run has a score of dimension `{asked.dimension}`", None, hint))
+def _runs(store: Store, request: HistoryRequest, key: ScenarioKey | None) -> Sequence[TrendPoint]:
+    suite, id_, variant = key or (request.suite, None, None)
+    runs = store.runs.trend(Subject(suite, id_, variant, request.dimension, request.branch), request.limit)
+    if not runs and (request.suite or request.branch):
+        _raise_unknown_name(store, request)
+    if request.dimension is not None and runs and all(point.dimension is None for point in runs):
+        hint = None if request.dimension in DIMENSIONS else suggest(request.dimension, DIMENSIONS)
+        raise SettingError(Problem(f"no run has a score of dimension `{request.dimension}`", None, hint))
     return runs
 
 
-def _promise(turned: Container[ScenarioKey], seen: Sighting) -> tuple[bool, bool]:
+def _sort_key(unsteady: Container[ScenarioKey], seen: ScenarioHistoryEntry) -> tuple[bool, bool]:
     """Scenarios with the most to report come first."""
-    return seen.row.key not in turned, seen.row.verdict == "PASS"
+    return seen.row.key not in unsteady, seen.row.verdict == "PASS"
 
 
-def _worst_first(seen: dict[ScenarioKey, Sequence[Sighting]]) -> list[Remembered]:
+def _worst_first(seen: dict[ScenarioKey, Sequence[ScenarioHistoryEntry]]) -> list[ScenarioHistory]:
     found = []
     for key, sightings in seen.items():
         if sightings:
-            past = past_outcomes(key, sightings)
-            found.append(Remembered(sightings[-1], stability(past), past.outcomes))
+            past = collect_outcomes(key, sightings)
+            found.append(ScenarioHistory(sightings[-1], measure_stability(past), past.outcomes))
     return sorted(found, key=_rank)
 
 
-def _rank(found: Remembered) -> tuple[object, ...]:
-    told = found.stability
+def _rank(found: ScenarioHistory) -> tuple[object, ...]:
+    summary = found.stability
     return (
-        not told.is_new,
-        _ORDER.index(told.steadiness),
-        told.passes_now,
-        -told.flips,
-        told.key[:2],
-        str(told.key[2]),
+        not summary.is_new,
+        _ORDER.index(summary.steadiness),
+        summary.passes_now,
+        -summary.flips,
+        summary.key[:2],
+        str(summary.key[2]),
     )
 
 
-def _key(store: Store, asked: HistoryRequest) -> ScenarioKey | None:
+def _find_scenario(store: Store, request: HistoryRequest) -> ScenarioKey | None:
     """The requested scenario; suite and variant are only needed if its id is ambiguous."""
-    if asked.scenario is None:
-        if asked.variant is not None:
+    if request.scenario is None:
+        if request.variant is not None:
             raise SettingError("--variant is of a scenario: name it with --scenario")
         return None
-    known = [each.row.key for each in store.runs.last_statuses(EVERYTHING, suite=asked.suite)]
-    meant = [key for key in known if key.id == asked.scenario and asked.variant in (None, key.variant)]
-    if len(meant) == 1:
-        return meant[0]
-    if not meant:
-        remedy = suggest(asked.scenario, {key.id for key in known})
-        raise SettingError(Problem(f"the store knows no scenario `{asked.scenario}`", None, remedy))
-    named = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in meant]
+    keys = [each.row.key for each in store.runs.last_statuses(EVERYTHING, suite=request.suite)]
+    matches = [key for key in keys if key.id == request.scenario and request.variant in (None, key.variant)]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        remedy = suggest(request.scenario, {key.id for key in keys})
+        raise SettingError(Problem(f"the store knows no scenario `{request.scenario}`", None, remedy))
+    named = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in matches]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     remedy = f"add one of: {'; '.join(named[:MOST_NAMED])}{more}"
-    raise SettingError(Problem(f"{len(meant)} scenarios have this id", None, remedy))
+    raise SettingError(Problem(f"{len(matches)} scenarios have this id", None, remedy))
 
 
-def _complain(store: Store, asked: HistoryRequest) -> None:
+def _raise_unknown_name(store: Store, request: HistoryRequest) -> None:
     """Raises an error that names the suite or branch with no stored runs."""
     facts = store.runs.list(EVERYTHING)
     suites = {name for each in facts for name in each.suites}
     branches = {each.branch for each in facts if each.branch is not None}
-    for what, name, known in (("suite", asked.suite, suites), ("branch", asked.branch, branches)):
+    for what, name, known in (("suite", request.suite, suites), ("branch", request.branch, branches)):
         if name is not None and name not in known:
             raise SettingError(Problem(f"the store knows no {what} `{name}`", None, suggest(name, known)))

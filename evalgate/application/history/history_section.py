@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.history.run_record import run_identity
-from evalgate.gate.common.stored_key import stored_key
-from evalgate.gate.decision.stability import stability, with_outcome
+from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.gate.decision.stability import add_outcome, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stability import PastOutcomes
 from evalgate.records import replace
-from evalgate.reporting.results.history_doc import history_doc
+from evalgate.reporting.results.history_doc import build_history_doc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_history import PastRunDoc
     from evalgate.models.run.run import Run
-    from evalgate.models.store.stability import History, Stability
+    from evalgate.models.store.stability import RunHistory, Stability
 
 
-def tell_history(
-    results: ResultsDoc, history: History, run: Run, now: datetime, run_id: str | None = None
+def add_history(
+    results: ResultsDoc, history: RunHistory, run: Run, now: datetime, run_id: str | None = None
 ) -> None:
     """Adds how earlier runs went, and which scenarios of this run are flaky, to its results.
 
@@ -34,8 +34,8 @@ def tell_history(
     if summary is None:
         return
     if history.runs:
-        mine = run_identity(results, run_id)
-        history = replace(history, runs=tuple(each for each in history.runs if each.run_id != mine))
+        identity = run_identity(results, run_id)
+        history = replace(history, runs=tuple(each for each in history.runs if each.run_id != identity))
     this: PastRunDoc = {
         "at": results["created_at"],
         "commit": results["commit"],
@@ -45,16 +45,16 @@ def tell_history(
         "cost_usd": summary["cost_usd"],
     }
     found = (each for each in _stabilities(history, run, now) if each.steadiness == "flaky")
-    results["history"] = history_doc(history, this, found)
+    results["history"] = build_history_doc(history, this, found)
 
 
-def _stabilities(history: History, run: Run, now: datetime) -> Iterator[Stability]:
+def _stabilities(history: RunHistory, run: Run, now: datetime) -> Iterator[Stability]:
     """The stability of each scenario, including its outcome in this run."""
     past = {each.key: each for each in history.scenarios}
     for suite in run.suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
-            known = past.get(stored_key(key, past)) or PastOutcomes(key, "")
+            outcomes = past.get(find_baseline_key(key, past)) or PastOutcomes(key, "")
             first = next(iter(scenario.trials), None)
             fingerprint = first.trace.sha256 if first is not None else None
-            yield stability(with_outcome(known, scenario.verdict, now, fingerprint))
+            yield measure_stability(add_outcome(outcomes, scenario.verdict, now, fingerprint))

@@ -46,7 +46,7 @@ MOST_ISSUES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class RunContext:
     """Facts about a run that its results lack.
 
     `history_branch` is the branch whose history it reports, None for all; `is_approved_by_store`: whether
@@ -61,24 +61,24 @@ class Circumstances:
     is_approved_by_store: bool = True
 
 
-def stored_run(
-    results: ResultsDoc, content: bytes, around: Circumstances, started: datetime, completed: datetime
+def build_stored_run(
+    results: ResultsDoc, content: bytes, context: RunContext, started: datetime, completed: datetime
 ) -> StoredRun:
     """Builds the stored run; `content` is its document as written."""
     summary = results["summary"]
     suites = results["suites"]
     facts = RunFacts(
-        run_identity(results, around.run_id),
+        run_identity(results, context.run_id),
         tuple(suite["suite"] for suite in suites),
         cast("GateVerdict", results["verdict"]),
         results["exit_code"],
         started,
         completed,
         max(0, round((completed - started).total_seconds() * 1000)),
-        branch=around.branch,
+        branch=context.branch,
         commit=results["commit"],
-        pull_request=around.pull_request,
-        url=around.url,
+        pull_request=context.pull_request,
+        url=context.url,
         report_only=results["report_only"],
         totals=_totals(suites, summary),
         score=summary and summary["score"],
@@ -169,11 +169,11 @@ def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
 
 def _dimensions(scenario: ScenarioDoc) -> dict[str, float | None]:
     """The score of each dimension in the document, None if it could not be judged."""
-    return {name: _score(told) for name, told in (scenario["dimensions"] or {}).items()}
+    return {name: _score(value) for name, value in (scenario["dimensions"] or {}).items()}
 
 
-def _score(told: Any) -> float | None:
-    score = told.get("score") if isinstance(told, dict) else told
+def _score(value: Any) -> float | None:
+    score = value.get("score") if isinstance(value, dict) else value
     return float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
 
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.history.run_record import stored_run
+from evalgate.application.history.run_record import build_stored_run
 from evalgate.errors import InvalidInput, Unreachable
-from evalgate.gate.decision.stability import RUNS_LOOKED_AT, past_outcomes
-from evalgate.models.run.chunks import whole
-from evalgate.models.store.stability import History
+from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes
+from evalgate.models.run.chunks import join_chunks
+from evalgate.models.store.stability import RunHistory
 from evalgate.ports.store import Subject
 from evalgate.records import replace
-from evalgate.reporting.results.history_doc import MOST_RUNS
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.results.history_doc import MAX_RUNS
+from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
-    from evalgate.application.history.run_record import Circumstances
+    from evalgate.application.history.run_record import RunContext
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.results.results import ResultsDoc
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 
-MOST_TURNED = 300
+MAX_UNSTEADY = 300
 """Number of unsteady scenarios loaded for a run; `evalgate history` shows more."""
 RESULTS = "results.json"
 SHORT = 8
@@ -37,10 +37,10 @@ NOT_STORED = "the run was not stored"
 class RunRecorder:
     """The store for one run; None if it was named but is unavailable. Problems go to `warnings`."""
 
-    def __init__(self, store: Store | None, clock: Clock, around: Circumstances, *warnings: str) -> None:
+    def __init__(self, store: Store | None, clock: Clock, context: RunContext, *warnings: str) -> None:
         self.store = store
         self.warnings = list(warnings)
-        self._clock, self._around = clock, around
+        self._clock, self._context = clock, context
         self._started = clock.now()
 
     def load(self, request: JudgeRequest) -> JudgeRequest:
@@ -49,7 +49,7 @@ class RunRecorder:
             return request
         try:
             approvals = self._approvals(self.store)
-            history = history_of(self.store, self._around.history_branch)
+            history = history_of(self.store, self._context.history_branch)
             return replace(request, history=history, remembered=approvals)
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"earlier runs are not told of, and no approval of theirs counts: {trouble}")
@@ -63,7 +63,7 @@ class RunRecorder:
         if self.store is None:
             return ""
         try:
-            return self._kept(self.store, judgement)
+            return self._save(self.store, judgement)
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"{NOT_STORED}: {trouble}")
             return ""
@@ -72,21 +72,21 @@ class RunRecorder:
 
     def _approvals(self, store: Store) -> tuple[Approval, ...]:
         """Approvals given in the store. Those from comments count only through their comment."""
-        if not self._around.is_approved_by_store:
+        if not self._context.is_approved_by_store:
             return ()
         found = store.approvals.active(self._clock.now().date())
         return tuple(each.approval for each in found if each.provenance.source == "shell")
 
-    def _kept(self, store: Store, judgement: Judgement) -> str:
+    def _save(self, store: Store, judgement: Judgement) -> str:
         if judgement.problems or RESULTS not in judgement.files:
             return ""
-        content = whole(judgement.files[RESULTS])
-        results = load(content)
-        run = stored_run(results, content, self._around, self._started, self._clock.now())
+        content = join_chunks(judgement.files[RESULTS])
+        results = load_results(content)
+        run = build_stored_run(results, content, self._context, self._started, self._clock.now())
         name = run.facts.id[:SHORT]
         if store.runs.record(run, _evaluations(store, results, run.facts.id)):
-            return f"stored in {store.place} as run {name}"
-        return f"not stored again in {store.place}: its results are those of run {name}"
+            return f"stored in {store.display_url} as run {name}"
+        return f"not stored again in {store.display_url}: its results are those of run {name}"
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:
@@ -98,16 +98,16 @@ def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenE
     known = set(store.goldens.ids())
     for golden in goldens_of(results):
         if golden.id not in known:
-            store.goldens.keep(golden)  # another process may have added it meanwhile
+            store.goldens.upsert(golden)  # another process may have added it meanwhile
     return evaluations_of(results, run_id)
 
 
-def history_of(store: Store, branch: str | None) -> History:
+def history_of(store: Store, branch: str | None) -> RunHistory:
     """The stored history of a branch, or of all; raises StoreUnreachable.
 
     A scenario with the same outcome in all its runs can't become flaky with one more, so it is left out.
     """
-    runs = store.runs.trend(Subject(branch=branch), MOST_RUNS - 1)
-    turned = store.runs.turned(RUNS_LOOKED_AT, branch=branch)[:MOST_TURNED]
-    past = [past_outcomes(key, store.runs.sightings(key, RUNS_LOOKED_AT, branch)) for key in turned]
-    return History(branch, tuple(runs), tuple(past))
+    runs = store.runs.trend(Subject(branch=branch), MAX_RUNS - 1)
+    unsteady = store.runs.find_unsteady(STABILITY_RUNS, branch=branch)[:MAX_UNSTEADY]
+    past = [collect_outcomes(key, store.runs.sightings(key, STABILITY_RUNS, branch)) for key in unsteady]
+    return RunHistory(branch, tuple(runs), tuple(past))

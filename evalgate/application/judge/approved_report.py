@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, cast
 from evalgate.application.approvals.consented_failures import resolve_consents
 from evalgate.application.documents.finished_changes import changes_of
 from evalgate.application.documents.run_documents import run_of
-from evalgate.application.documents.untrusted_report import report_of, written
+from evalgate.application.documents.untrusted_report import render_report, report_of
 from evalgate.application.messages.request import ApprovedReport
-from evalgate.gate.decision.approvals import rule_on
-from evalgate.gate.decision.decide import with_approved
+from evalgate.gate.decision.approvals import rule_on_approvals
+from evalgate.gate.decision.decide import apply_late_approvals
 from evalgate.models.approvals.approval import Approvals
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import Decision, Reason
-from evalgate.reporting.markdown.heading import heading
-from evalgate.reporting.results.approvals_doc import approval_doc
-from evalgate.reporting.results.results_parts import reason_doc
+from evalgate.reporting.markdown.heading import build_heading
+from evalgate.reporting.results.approvals_doc import build_approval_doc
+from evalgate.reporting.results.results_parts import build_reason_doc
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from datetime import date
 
     from evalgate.application.messages.request import RenderOptions
-    from evalgate.models.approvals.approval import Approval, Ruling
+    from evalgate.models.approvals.approval import Approval, ApprovalRuling
     from evalgate.models.approvals.comment_approval import CommentApproval
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.comparison.decision import GateVerdict
@@ -37,43 +37,47 @@ def approve_report(
     content: bytes,
     run: TriggeringRun,
     consents: Sequence[CommentApproval],
-    form: RenderOptions,
+    options: RenderOptions,
     notes: Sequence[str],
     today: date,
 ) -> ApprovedReport:
     """The report of the run with these comment approvals; raises SettingError or OverLimit if invalid."""
     results = report_of(content, run.head_sha)
-    given = resolve_consents(consents)
-    rulings = decide_anew(results, given.approvals, today)
-    said = [f"{consent.label} approves nothing: {why}" for consent, why in given.refused]
-    results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *said)]
-    refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in given.refused)
-    told = [approval_doc(ruling) for ruling in rulings]
-    return ApprovedReport(written(results, run, form), heading(results).text, told, refused)
+    resolved = resolve_consents(consents)
+    rulings = decide_with_approvals(results, resolved.approvals, today)
+    messages = [f"{consent.label} approves nothing: {why}" for consent, why in resolved.refused]
+    results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *messages)]
+    refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in resolved.refused)
+    approvals = [build_approval_doc(ruling) for ruling in rulings]
+    return ApprovedReport(
+        render_report(results, run, options), build_heading(results).text, approvals, refused
+    )
 
 
-def decide_anew(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[Ruling]:
+def decide_with_approvals(
+    results: ResultsDoc, approvals: Sequence[Approval], today: date
+) -> Sequence[ApprovalRuling]:
     """Changes the document to what it would be if these approvals had counted in the run.
 
     Approvals from comments are ruled on again; rulings on those from files stay.
     """
     run, changes = run_of(results), changes_of(results)
-    rulings = rule_on(run, changes, Approvals(tuple(approvals)), today)
-    before = Decision(
+    rulings = rule_on_approvals(run, changes, Approvals(tuple(approvals)), today)
+    first_decision = Decision(
         cast("GateVerdict", results["verdict"]),
         results["exit_code"],
         [_reason(reason) for reason in results["reasons"]],
         results["report_only"],
     )
-    decision = with_approved(run, before, rulings.approved)
+    decision = apply_late_approvals(run, first_decision, rulings.approved)
     kept = [each for each in results["approvals"] if not _is_of_comment(each)]
-    results["approvals"] = [*kept, *map(approval_doc, rulings.told)]
+    results["approvals"] = [*kept, *map(build_approval_doc, rulings.rulings)]
     results["verdict"], results["exit_code"] = decision.verdict, decision.exit_code
-    results["reasons"] = [reason_doc(reason) for reason in decision.reasons]
+    results["reasons"] = [build_reason_doc(reason) for reason in decision.reasons]
     for suite in results["suites"]:
         suite["verdict"] = decision.suite_verdicts[suite["suite"]]
     _flag(results, rulings.approved)
-    return rulings.told
+    return rulings.rulings
 
 
 def _flag(results: ResultsDoc, approved: Container[ScenarioKey]) -> None:

@@ -10,14 +10,14 @@ from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.errors import Problem, SettingError
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import outcomes_of_run
+from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
 from evalgate.gate.decision.decide import decide
 from evalgate.models.comparison.backtest import Backtest, PastRun
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, replace
-from evalgate.reporting.results.standings import earlier_of
+from evalgate.reporting.results.standings import build_baseline_from_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -43,13 +43,13 @@ class BacktestTools:
 
     suites: SuiteSource
     baselines: BaselineFiles
-    stored: StoredTraces
+    read_stored: StoredTraces
     progress: Progress
     prices: PriceTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Past:
+class _JudgedRun:
     """A past run judged by today's rules, for the next run to be compared with."""
 
     path: str
@@ -69,19 +69,21 @@ def backtest(
     policies = policies_of(configuration, fail_on)
     if len(paths) > MOST_RUNS:
         raise SettingError(f"{len(paths):,} runs, a backtest takes {MOST_RUNS:,}")
-    past: _Past | None = None
-    told: list[PastRun] = []
+    past: _JudgedRun | None = None
+    runs: list[PastRun] = []
     for path in _oldest_first(paths, tools.baselines):
         baseline = tools.baselines.load(path, whole=False)
-        left_out = _left_out(baseline, path)
+        left_out = _count_left_out(baseline, path)
         if left_out:
-            told.append(_incomplete(path, baseline.results, left_out))
+            runs.append(_incomplete_run(path, baseline.results, left_out))
             continue
-        run, unknown = _known_part(_judged_anew(configuration, path, baseline, past, tools), baseline.results)
-        told.append(_decided(path, baseline.results, run, unknown, past, policies))
-        past = _Past(path, baseline.results, run)
+        run, unknown = _drop_unknown_scenarios(
+            _rejudge_run(configuration, path, baseline, past, tools), baseline.results
+        )
+        runs.append(_decide_run(path, baseline.results, run, unknown, past, policies))
+        past = _JudgedRun(path, baseline.results, run)
         tools.progress.advance("runs")
-    return Backtest(told, _most_blocking(told))
+    return Backtest(runs, _most_blocking(runs))
 
 
 def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
@@ -89,7 +91,7 @@ def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
     return sorted(moments, key=lambda path: (moments[path], path))
 
 
-def _left_out(baseline: Baseline, path: str) -> int:
+def _count_left_out(baseline: Baseline, path: str) -> int:
     """How many traces the run did not keep; raises if it kept none on purpose."""
     if baseline.manifest is None:
         raise SettingError(Problem(f"{path} keeps no traces", None, NO_TRACES))
@@ -105,32 +107,35 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def _judged_anew(
-    configuration: Configuration, path: str, baseline: Baseline, past: _Past | None, tools: BacktestTools
+def _rejudge_run(
+    configuration: Configuration, path: str, baseline: Baseline, past: _JudgedRun | None, tools: BacktestTools
 ) -> Run:
     choice = TraceChoice(
-        earlier=BaselineScenarios(earlier_of(past.document) if past else None), prices=tools.prices
+        baseline=BaselineScenarios(build_baseline_from_results(past.document) if past else None),
+        prices=tools.prices,
     )
     places = _places(baseline.results)
     whole = Run([])
     for suite in configuration.suites:
-        source = _OfSuite(lambda: tools.stored(tools.baselines.traces(path), path), places.get(suite.name))
-        alone = replace(configuration, suites=[_reading_all(suite)])
-        run = evaluate(alone, source, choice, tools.progress, keep=_drop)
+        source = _SuiteTraces(
+            lambda: tools.read_stored(tools.baselines.read_traces(path), path), places.get(suite.name)
+        )
+        one_suite = replace(configuration, suites=[_with_any_traces(suite)])
+        run = evaluate(one_suite, source, choice, tools.progress, keep=_drop)
         whole.suites += run.suites
     return whole
 
 
-def _reading_all(suite: Suite) -> Suite:
+def _with_any_traces(suite: Suite) -> Suite:
     """The suite reading all traces it is given: those that the past run kept."""
-    return replace(suite, traces=("*",), form="auto")
+    return replace(suite, traces=("*",), format_name="auto")
 
 
 def _drop(_: Trace) -> None:
     """Keeps nothing."""
 
 
-class _OfSuite:
+class _SuiteTraces:
     """A `TraceSource` of the traces a past run read for one suite; of all if it lacked that suite."""
 
     def __init__(self, traces: Callable[[], Iterator[TraceRecord]], places: Collection[Place] | None) -> None:
@@ -161,7 +166,7 @@ def _places(document: ResultsDoc) -> dict[str, set[Place]]:
     return found
 
 
-def _keys(document: ResultsDoc) -> set[ScenarioKey]:
+def _scenario_keys(document: ResultsDoc) -> set[ScenarioKey]:
     return {
         ScenarioKey(suite["suite"], each["id"], each["variant"])
         for suite in document["suites"]
@@ -169,9 +174,9 @@ def _keys(document: ResultsDoc) -> set[ScenarioKey]:
     }
 
 
-def _known_part(run: Run, document: ResultsDoc) -> tuple[Run, int]:
+def _drop_unknown_scenarios(run: Run, document: ResultsDoc) -> tuple[Run, int]:
     """The run without scenarios unknown to the past run, and how many those are."""
-    known, unknown = _keys(document), 0
+    known, unknown = _scenario_keys(document), 0
     for suite in run.suites:
         kept = [
             scenario
@@ -184,8 +189,8 @@ def _known_part(run: Run, document: ResultsDoc) -> tuple[Run, int]:
     return run, unknown
 
 
-def _decided(
-    path: str, document: ResultsDoc, run: Run, unknown: int, past: _Past | None, policies: Policies
+def _decide_run(
+    path: str, document: ResultsDoc, run: Run, unknown: int, past: _JudgedRun | None, policies: Policies
 ) -> PastRun:
     decision = _decision(run, past, policies)
     return PastRun(
@@ -201,16 +206,16 @@ def _decided(
     )
 
 
-def _decision(run: Run, past: _Past | None, policies: Policies) -> Decision:
+def _decision(run: Run, past: _JudgedRun | None, policies: Policies) -> Decision:
     comparison: Comparison | None = None
     if past is not None:
         rules = {name: policy.regression for name, policy in policies.suites.items()}
-        comparison = compare(outcomes_of_run(run), outcomes_of_run(past.run), rules)
+        comparison = compare(outcomes_from_run(run), outcomes_from_run(past.run), rules)
     info = BaselineInfo("given", path=past.path if past else None)
     return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
 
 
-def _incomplete(path: str, document: ResultsDoc, left_out: int) -> PastRun:
+def _incomplete_run(path: str, document: ResultsDoc, left_out: int) -> PastRun:
     return PastRun(
         path,
         document["created_at"],

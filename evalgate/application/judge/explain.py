@@ -6,20 +6,20 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.documents.run_documents import run_of
-from evalgate.application.evaluation.trajectories import stored_courses
+from evalgate.application.evaluation.trajectories import load_trajectories
 from evalgate.application.judge.compare_finished import compare_finished
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.gate.trajectory.trial_pairs import behaviour_of, pair_of
+from evalgate.gate.trajectory.trial_pairs import compare_pair, pair_worst_trial
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import dataclass, field
-from evalgate.reporting.results.trajectory_doc import behaviour_doc
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.comparison.baseline_run import Place
+    from evalgate.models.comparison.baseline_run import TracePosition
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import TrialResult
@@ -49,49 +49,51 @@ class Explanation:
     warnings: Sequence[Problem] = field(default_factory=tuple)
 
 
-def explain(files: BaselineFiles, asked: ExplainRequest, results: str, baseline: str | None) -> Explanation:
+def explain(files: BaselineFiles, request: ExplainRequest, results: str, baseline: str | None) -> Explanation:
     """Finds the scenario in the results, compared with the baseline if one is given.
 
     Raises SettingError if there is no such scenario, or several.
     """
     document = files.load(results).results
     if baseline is None:
-        return _found(document, asked)
+        return _find_scenario(document, request)
     command = document.get("command")
     document = compare_finished(files, baseline, results, None)
     document["command"] = command
-    found = _found(document, asked)
-    if found.suite is not None and found.scenario is not None:
-        found.warnings = _add_behaviour(files, found, results, baseline)
-    return found
+    explanation = _find_scenario(document, request)
+    if explanation.suite is not None and explanation.scenario is not None:
+        explanation.warnings = _add_behaviour(files, explanation, results, baseline)
+    return explanation
 
 
-def _found(document: ResultsDoc, asked: ExplainRequest) -> Explanation:
+def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation:
     matches = [
         Explanation(document, suite, scenario)
         for suite in document["suites"]
         for scenario in suite["scenarios"]
-        if _is_meant(asked, suite["suite"], scenario)
+        if _is_requested(request, suite["suite"], scenario)
     ]
     gone = [
         Explanation(document, removed=removed)
         for removed in document["removed"]
-        if _is_meant(asked, removed["suite"], removed)
+        if _is_requested(request, removed["suite"], removed)
     ]
     if len(matches + gone) == 1:
         return (matches + gone)[0]
-    raise SettingError(_several(matches + gone) if matches or gone else _unknown(document, asked))
-
-
-def _is_meant(asked: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
-    return (
-        scenario["id"] in (asked.id, redact(asked.id))
-        and asked.suite in (None, suite)
-        and asked.variant in (None, scenario["variant"])
+    raise SettingError(
+        _describe_ambiguity(matches + gone) if matches or gone else _describe_unknown(document, request)
     )
 
 
-def _several(matches: Sequence[Explanation]) -> Problem:
+def _is_requested(request: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
+    return (
+        scenario["id"] in (request.id, redact(request.id))
+        and request.suite in (None, suite)
+        and request.variant in (None, scenario["variant"])
+    )
+
+
+def _describe_ambiguity(matches: Sequence[Explanation]) -> Problem:
     """The problem that several scenarios match, with the flags that select one."""
     named = []
     for match in matches[:MOST_NAMED]:
@@ -104,59 +106,65 @@ def _several(matches: Sequence[Explanation]) -> Problem:
     return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
 
 
-def _unknown(document: ResultsDoc, asked: ExplainRequest) -> Problem:
+def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
     """The problem that none matches, with a suggestion."""
     pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
     pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
     suites = {suite for suite, _ in pairs}
-    if asked.suite is not None and asked.suite not in suites:
-        return Problem(f"these results have no suite `{asked.suite}`", None, suggest(asked.suite, suites))
-    ids = {id_ for suite, id_ in pairs if asked.suite in (None, suite)}
-    if asked.id in ids:
-        return Problem(f"scenario `{asked.id}` has no variant `{asked.variant}` here")
-    return Problem(f"these results have no scenario `{asked.id}`", None, suggest(asked.id, ids))
+    if request.suite is not None and request.suite not in suites:
+        return Problem(f"these results have no suite `{request.suite}`", None, suggest(request.suite, suites))
+    ids = {id_ for suite, id_ in pairs if request.suite in (None, suite)}
+    if request.id in ids:
+        return Problem(f"scenario `{request.id}` has no variant `{request.variant}` here")
+    return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
 
 
 def _add_behaviour(
-    files: BaselineFiles, found: Explanation, results: str, baseline: str
+    files: BaselineFiles, explanation: Explanation, results: str, baseline: str
 ) -> Sequence[Problem]:
     """Compares the two traces; if that fails, returns warnings."""
-    suite, scenario = found.suite, found.scenario
+    suite, scenario = explanation.suite, explanation.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
         return []
     key = ScenarioKey(suite["suite"], scenario["id"], scenario["variant"])
-    earlier = files.earlier(baseline).run.trials_of(key)
-    if not earlier:
+    baseline_trials = files.load_run(baseline).run.find_trials(key)
+    if not baseline_trials:
         return []
-    pair = pair_of(earlier, _trials(found.document, suite, scenario))
+    pair = pair_worst_trial(baseline_trials, _trials(explanation.document, suite, scenario))
     try:
-        before = _course(files.traces(baseline), pair.earlier.place)
+        baseline_trajectory = _load_trajectory(files.read_traces(baseline), pair.baseline_trial.position)
         trace = pair.trial.trace
-        now = _course(_own_traces(files, results), (trace.path, trace.line, trace.record))
+        trajectory = _load_trajectory(_own_traces(files, results), (trace.path, trace.line, trace.record))
     except InvalidInput as error:
         return error.problems
-    if before is None or now is None:
-        where = "the baseline keeps" if before is None else f"{OWN_TRACES} beside these results keeps"
+    if baseline_trajectory is None or trajectory is None:
+        where = (
+            "the baseline keeps"
+            if baseline_trajectory is None
+            else f"{OWN_TRACES} beside these results keeps"
+        )
         return [Problem(f"arguments and answers are not compared: {where} no recording of it")]
-    scenario["change"]["behaviour"] = behaviour_doc(behaviour_of(pair, before, now))
+    scenario["change"]["behaviour"] = build_trajectory_diff_doc(
+        compare_pair(pair, baseline_trajectory, trajectory)
+    )
     return []
 
 
 def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Sequence[TrialResult]:
-    alone: ResultsDoc = {**document, "suites": [{**suite, "scenarios": [scenario]}]}
-    return run_of(alone).suites[0].scenarios[0].trials
+    one_scenario: ResultsDoc = {**document, "suites": [{**suite, "scenarios": [scenario]}]}
+    return run_of(one_scenario).suites[0].scenarios[0].trials
 
 
-def _course(lines: Iterator[bytes], place: Place) -> Trajectory | None:
-    return stored_courses(lines, {place}).get(place)
+def _load_trajectory(lines: Iterator[bytes], place: TracePosition) -> Trajectory | None:
+    return load_trajectories(lines, {place}).get(place)
 
 
 def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
     """The traces of the run with these results; none if the zip next to them is of another run."""
-    beside = posixpath.join(posixpath.dirname(results), OWN_TRACES)
+    zip_path = posixpath.join(posixpath.dirname(results), OWN_TRACES)
     try:
-        mine, theirs = (files.earlier(path).run for path in (results, beside))
+        mine, theirs = (files.load_run(path).run for path in (results, zip_path))
     except InvalidInput:
         return
     if (mine.created_at, mine.commit) == (theirs.created_at, theirs.commit):
-        yield from files.traces(beside)
+        yield from files.read_traces(zip_path)

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.approvals.approvals import approvals_of, rule
-from evalgate.application.comparison.baseline import NAME, load_baseline, parts_of
-from evalgate.application.comparison.changed_rules import RuleSources, changed_rules, remarks
+from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
+from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline
+from evalgate.application.comparison.changed_rules import (
+    RuleSources,
+    find_changed_rules,
+    list_weakening_problems,
+)
 from evalgate.application.comparison.freshness import judge_freshness, present_of
 from evalgate.application.comparison.policies import policies_of
-from evalgate.application.comparison.quarantine import check_quarantine, set_apart
+from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
 from evalgate.application.comparison.rules import rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
-from evalgate.application.evaluation.distinct_ids import check_told_ids
+from evalgate.application.evaluation.distinct_ids import require_distinct_redacted_ids
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, add_behaviour
-from evalgate.application.judge.report import Findings, incomplete, invalid, report
+from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.judge.run_evaluation import run_evaluation
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414, TC001  re-exported
 from evalgate.errors import (
@@ -53,82 +57,87 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     try:
         return _judge(request, tools, now)
     except InvalidInput as error:
-        return invalid(request, error, now)
+        return render_invalid(request, error, now)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
-        return incomplete(request, error, now)
+        return render_incomplete(request, error, now)
     finally:
         tools.progress.finish()
 
 
 def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     own = tools.suites.load(request.configs)
-    base = _rules_of_base(request, own, tools, now)
+    base = _load_base_rules(request, own, tools, now)
     configuration = own if base is None else base.configuration
     check_traces(configuration, request, tools.traces)
     check_quarantine(configuration, now.date())
     policies = policies_of(configuration, request.fail_on)
-    approvals, doubts = approvals_of(request, tools.suites)
+    approvals, approval_warnings = approvals_of(request, tools.suites)
     present = present_of(request, policies, tools.fingerprints, now)
-    known = load_baseline(request, tools.baselines, rules_of(configuration), now)
+    baseline = load_baseline(request, tools.baselines, rules_of(configuration), now)
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import check_shards
 
-        check_shards(tools.shards, configuration, known, keeps=request.make_baseline_zip)
-    if known.results is not None:
-        from evalgate.application.comparison.price_comparison import priced_alike
+        check_shards(tools.shards, configuration, baseline, keeps=request.make_baseline_zip)
+    if baseline.results is not None:
+        from evalgate.application.comparison.price_comparison import reprice_baseline
 
-        known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
+        baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     target = tools.output.path(NAME)  # fails before the work if the folder can't be written
-    spool = tools.baselines.spool() if request.make_baseline_zip else None
-    witness, seen = WorstTrialRecorder(), known if base is None else base.known
-    rules = changed_rules(own, seen, _shelf(tools), is_crossing=base is None)
+    spool = tools.baselines.open_spool() if request.make_baseline_zip else None
+    worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
+    rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), cross_scores=base is None)
     try:
-        earlier = BaselineScenarios(known.results)
+        baseline_scenarios = BaselineScenarios(baseline.results)
         choice = TraceChoice(
-            *(request.traces, request.form, earlier, tools.prices, witness),
-            crossing=rules.crossing,
-            shelf=tools.shelf(),
+            *(request.traces, request.form, baseline_scenarios, tools.prices, worst_trials),
+            cross_scorer=rules.cross_scorer,
+            trial_spool=tools.make_trial_spool(),
         )
         run = run_evaluation(configuration, tools, choice, spool)
-        check_told_ids(run)
-        known, comparison = _compared(run, known, policies)
-        _settle(configuration, run, comparison, known, policies)
-        known = _with_behaviour(run, known, comparison, witness, tools.baselines)
-        rules.tell_causes(run, known, comparison, policies)
-        weakenings = rules.weakenings(request, known, comparison, policies, approvals)
+        require_distinct_redacted_ids(run)
+        baseline, comparison = _compare_with_baseline(run, baseline, policies)
+        _settle_goldens(configuration, run, comparison, baseline, policies)
+        baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools.baselines)
+        rules.assign_causes(run, baseline, comparison, policies)
+        weakenings = rules.find_weakenings(request, baseline, comparison, policies, approvals)
         judge_freshness(run, policies, present)
-        quarantines = set_apart(run, comparison, configuration, now.date())
-        rulings = rule(run, comparison, approvals, now.date())
+        quarantines = apply_quarantine(run, comparison, configuration, now.date())
+        rulings = rule_on_approvals(run, comparison, approvals, now.date())
         decision = decide(
             run,
             comparison,
-            known.info,
+            baseline.info,
             policies.suites,
             run_policy=policies.run,
             report_only=request.report_only,
             approved=rulings.approved,
             weakenings=weakenings,
         )
-        warnings = [*configuration.warnings, *doubts, *known.warnings, *map(Problem, request.notes)]
-        warnings += remarks(weakenings)
-        findings = Findings(
-            *(run, comparison, decision, known, warnings, rulings.told, weakenings),
+        warnings = [
+            *configuration.warnings,
+            *approval_warnings,
+            *baseline.warnings,
+            *map(Problem, request.notes),
+        ]
+        warnings += list_weakening_problems(weakenings)
+        findings = DecidedRun(
+            *(run, comparison, decision, baseline, warnings, rulings.rulings, weakenings),
             quarantines=quarantines,
-            rules=base.told if base else None,
+            rules=base.document if base else None,
         )
-        judgement = report(request, findings, now)
+        judgement = render_judgement(request, findings, now)
         if spool is None:
             return judgement
         content = judgement.files["results.json"]
-        parts = parts_of(request, configuration, judgement.results, content, spool)
-        said = tools.baselines.write(target, parts)
-        return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, said)])
+        parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
+        problems = tools.baselines.write(target, parts)
+        return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, problems)])
     finally:
         if spool is not None:
             spool.close()
 
 
-def _rules_of_base(
+def _load_base_rules(
     request: JudgeRequest, own: Configuration, tools: Tools, now: datetime
 ) -> DecidingRules | None:
     """The baseline's suites and policy, if the request lets them decide."""
@@ -136,64 +145,64 @@ def _rules_of_base(
         return None
     from evalgate.application.comparison.base_branch_rules import rules_of_base
 
-    known = load_baseline(request, tools.baselines, rules_of(own), now)
-    return rules_of_base(known, own, tools.baselines)
+    baseline = load_baseline(request, tools.baselines, rules_of(own), now)
+    return rules_of_base(baseline, own, tools.baselines)
 
 
-def _shelf(tools: Tools) -> RuleSources:
+def _rule_sources(tools: Tools) -> RuleSources:
     return RuleSources(tools.baselines, tools.traces, tools.prices)
 
 
-def _compared(
-    run: Run, known: LoadedBaseline, policies: Policies
+def _compare_with_baseline(
+    run: Run, baseline: LoadedBaseline, policies: Policies
 ) -> tuple[LoadedBaseline, Comparison | None]:
     """The baseline as it was compared, and the comparison."""
-    if known.results is None:
-        return known, None
-    from evalgate.application.comparison.price_comparison import comparable
+    if baseline.results is None:
+        return baseline, None
+    from evalgate.application.comparison.price_comparison import drop_incomparable_costs
 
-    results, warnings = comparable(known.results, run)
+    results, warnings = drop_incomparable_costs(baseline.results, run)
     run.warnings += warnings
-    return replace(known, results=results), compare_runs(run, results, policies)
+    return replace(baseline, results=results), compare_runs(run, results, policies)
 
 
-def _settle(
+def _settle_goldens(
     configuration: Configuration,
     run: Run,
     comparison: Comparison | None,
-    known: LoadedBaseline,
+    baseline: LoadedBaseline,
     policies: Policies,
 ) -> None:
     """Sets the regression status of goldens, if there are any."""
     if any(each.golden is not None for suite in configuration.suites for each in suite.scenarios):
-        from evalgate.gate.comparison.golden_changes import settle_goldens
+        from evalgate.gate.comparison.golden_changes import add_golden_changes
 
-        before = None if known.results is None else known.results.document
-        settle_goldens(run, comparison, before, policies.suites)
+        document = None if baseline.results is None else baseline.results.document
+        add_golden_changes(run, comparison, document, policies.suites)
 
 
-def _with_behaviour(
+def _compare_behaviour(
     run: Run,
-    known: LoadedBaseline,
+    baseline: LoadedBaseline,
     comparison: Comparison | None,
-    witness: WorstTrialRecorder,
+    worst_trials: WorstTrialRecorder,
     baselines: BaselineFiles,
 ) -> LoadedBaseline:
     """Adds trajectory diffs to changes; returns the baseline with warnings about them."""
-    if known.results is None or comparison is None or known.info is None or known.info.path is None:
-        return known
-    lines = baselines.traces(known.info.path)
-    said = add_behaviour(comparison, run, known.results, witness, lines)
-    return replace(known, warnings=[*known.warnings, *said])
+    if baseline.results is None or comparison is None or baseline.info is None or baseline.info.path is None:
+        return baseline
+    lines = baselines.read_traces(baseline.info.path)
+    problems = add_behaviour(comparison, run, baseline.results, worst_trials, lines)
+    return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 
-def compare_runs(run: Run, before: BaselineRun, policies: Policies) -> Comparison:
+def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Comparison:
     """Compares a run with the results of a baseline."""
     from evalgate.gate.comparison.compare import compare
-    from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run
-    from evalgate.gate.trajectory.trial_pairs import add_calls
+    from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
+    from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}
-    comparison = compare(outcomes_of_run(run), outcomes_of_baseline(before), rules)
-    add_calls(comparison, run, before)
+    comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
+    add_tool_calls(comparison, run, baseline)
     return comparison

@@ -14,7 +14,7 @@ ARTIFACT = "baseline.zip"
 DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
 
 
-def command_of(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
+def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
     """`evalgate run` with everything that determined this run, quoted for a shell."""
     words = ["evalgate", "run", *request.configs]
     for pattern in request.traces or ():

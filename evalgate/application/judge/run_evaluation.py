@@ -19,19 +19,19 @@ def run_evaluation(
 ) -> Run:
     """Returns the run; it is the same whichever process judged it."""
     if tools.shards is not None:
-        from evalgate.application.parallel.shard_merge import merged
+        from evalgate.application.parallel.shard_merge import merge_shards
 
-        return merged(configuration, tools, choice, spool, tools.shards)
-    chosen = [choice.of(suite)[:2] for suite in configuration.suites]
-    workshop = None if tools.workshops is None else tools.workshops.open(chosen)
-    if workshop is None:
+        return merge_shards(configuration, tools, choice, spool, tools.shards)
+    chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
+    pool = None if tools.pools is None else tools.pools.open(chosen)
+    if pool is None:
         return evaluate(
             configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add
         )
     from evalgate.application.parallel.batch_judge import BatchJudge
     from evalgate.application.parallel.batched_evaluation import evaluate_in_batches
 
-    source, engine, line_of = workshop
+    source, engine, line_of = pool
     try:
         engine.begin(BatchJudge(configuration, choice, source, line_of))
         return evaluate_in_batches(configuration, source, choice, tools.progress, engine, spool)

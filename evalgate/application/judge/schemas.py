@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_ty
 
 from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import ALIASES, OPERATORS
-from evalgate.evaluators.core.registry import KINDS, evaluator_class, own_kinds
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.models.trace.trace_schema import trace_schema
-from evalgate.suite.scheduled_tool import TIMING
+from evalgate.suite.scheduled_tool import TIMING_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
 
     Raises SettingError for a plugin evaluator that no JSON Schema can describe.
     """
-    made = _MAKERS[kind](own_kinds() if with_own else ())
+    made = _MAKERS[kind](plugin_types() if with_own else ())
     return {"$schema": DRAFT, "title": f"EvalGate {kind}", **made}
 
 
@@ -120,9 +120,9 @@ def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]
 
 
 def _kinds() -> list[dict[str, Any]]:
-    found = [(name, kind.model_json_schema()) for name in KINDS if (kind := evaluator_class(name))]
+    found = [(name, kind.model_json_schema()) for name in BUILT_IN_TYPES if (kind := evaluator_class(name))]
     for name, made in found:
-        if name in TIMING:  # the scenario or a variant may name the tool instead
+        if name in TIMING_TYPES:  # the scenario or a variant may name the tool instead
             made["required"].remove("tool")
     return [made for _, made in found]
 
@@ -143,7 +143,7 @@ def _params_form(own: Sequence[str]) -> dict[str, Any]:
     return {
         "type": "object",
         "description": "A type and its settings, which the evaluator checks.",
-        "properties": {"type": {"enum": [*KINDS, *own]}, "params": {"type": "object"}, **_common()},
+        "properties": {"type": {"enum": [*BUILT_IN_TYPES, *own]}, "params": {"type": "object"}, **_common()},
         "required": ["type", "params"],
     }
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from evalgate.application.messages.judge_response import told_written, written_of
+from evalgate.application.messages.judge_response import decode_report, encode_report
 from evalgate.application.messages.request import ApprovedReport
 from evalgate.errors import JudgeCrashed
 from evalgate.reporting.results import results_fields as fields
 from evalgate.reporting.results.approvals_doc import APPROVAL, LIMIT, PROVENANCE
-from evalgate.reporting.results.results_checks import Mistake, bound, maybe, records, texts
+from evalgate.reporting.results.results_checks import (
+    ShapeError,
+    check_optional,
+    check_range,
+    check_records,
+    check_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,42 +23,45 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_approvals import ApprovalDoc
 
 MOST = 100_000
-REFUSED: fields.Shape = (*fields.needed(fields.COUNT, "comment"), *fields.needed(fields.TEXT, "why"))
+REFUSED: fields.Shape = (
+    *fields.required_fields(fields.COUNT, "comment"),
+    *fields.required_fields(fields.TEXT, "why"),
+)
 SHAPE: fields.Shape = (
-    *fields.needed(fields.TEXT, "heading"),
-    *fields.needed(fields.LIST, "approvals", "not_approved"),
+    *fields.required_fields(fields.TEXT, "heading"),
+    *fields.required_fields(fields.LIST, "approvals", "not_approved"),
 )
 
 
-def told_approved(report: ApprovedReport) -> dict[str, Any]:
+def encode_approved(report: ApprovedReport) -> dict[str, Any]:
     """A report without its files, which are sent separately."""
     return {
-        **told_written(report.written),
+        **encode_report(report.rendered),
         "heading": report.heading,
-        "approvals": list(report.told[:MOST]),
+        "approvals": list(report.approvals[:MOST]),
         "not_approved": [{"comment": comment, "why": why} for comment, why in report.refused],
     }
 
 
-def approved_of(answer: Any, file: Callable[[str], bytes | None]) -> ApprovedReport:
+def decode_approved(answer: Any, file: Callable[[str], bytes | None]) -> ApprovedReport:
     """Decodes the report in an answer; raises like `decode_report`."""
-    written = written_of(answer, file)
+    written = decode_report(answer, file)
     try:
-        maybe({"answer": answer}, "answer", SHAPE, ())
-        approvals = [_approval(value) for value, _ in records(answer, "approvals", APPROVAL, ())]
-        found = records(answer, "not_approved", REFUSED, ())
+        check_optional({"answer": answer}, "answer", SHAPE, ())
+        approvals = [_approval(value) for value, _ in check_records(answer, "approvals", APPROVAL, ())]
+        found = check_records(answer, "not_approved", REFUSED, ())
         refused = [(each["comment"], each["why"]) for each, _ in found]
-    except Mistake as mistake:
+    except ShapeError as mistake:
         raise JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {mistake}"]) from None
     return ApprovedReport(written, answer["heading"], approvals, refused)
 
 
 def _approval(value: dict[str, Any]) -> ApprovalDoc:
-    maybe(value, "location", fields.LOCATION, ())
-    maybe(value, "limit", LIMIT, ())
-    maybe(value, "provenance", PROVENANCE, ())
+    check_optional(value, "location", fields.LOCATION, ())
+    check_optional(value, "limit", LIMIT, ())
+    check_optional(value, "provenance", PROVENANCE, ())
     if value.get("limit") is not None:
-        bound(value["limit"], "score", 1, ())
+        check_range(value["limit"], "score", 1, ())
     if value.get("checks") is not None:
-        texts(value, "checks", ())
+        check_texts(value, "checks", ())
     return cast("ApprovalDoc", value)

@@ -9,6 +9,7 @@ from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.application.messages.response_checks import (
     LONGEST,
     MOST,
+    invalid_answer,
     items,
     maybe_count,
     maybe_text,
@@ -16,7 +17,6 @@ from evalgate.application.messages.response_checks import (
     record,
     results_of,
     text,
-    unfit,
 )
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.github.annotation import Annotation
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
 """Files of a judgement, besides its baseline."""
 LEVELS = frozenset({"error", "warning", "notice"})
-GONE_BY = (
+RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
     *("reasons", "summary", "baseline"),
 )
@@ -42,32 +42,32 @@ PLACE = re.compile(r"[A-Za-z0-9_.<>-]{1,80}:[0-9]{1,6} in [A-Za-z0-9_<>]{1,80}")
 # --- encoded by the judge -----------------------------------------------------
 
 
-def told(judgement: Judgement) -> dict[str, Any]:
+def encode_judgement(judgement: Judgement) -> dict[str, Any]:
     """A judgement without its files, which are sent separately, and its suites, which are in results.json."""
     return {
         "results": _without_suites(judgement.results),
         "heading": judgement.heading,
         "annotations": [list(each) for each in judgement.annotations[:MOST]],
-        "problems": [_problem(each) for each in judgement.problems[:MOST]],
+        "problems": [_encode_problem(each) for each in judgement.problems[:MOST]],
         "warnings": [each[:LONGEST] for each in judgement.warnings[:MOST]],
         "files": list(judgement.files),
         "baseline": judgement.baseline_zip is not None,
     }
 
 
-def told_written(written: RenderedReport) -> dict[str, Any]:
+def encode_report(report: RenderedReport) -> dict[str, Any]:
     """A rendered report without its texts, which are sent separately; free of untrusted text."""
-    warnings = [each[:LONGEST] for each in written.warnings[:MOST]]
-    results = {**_without_suites(written.results), "baseline": None, "reasons": []}
+    warnings = [each[:LONGEST] for each in report.warnings[:MOST]]
+    results = {**_without_suites(report.results), "baseline": None, "reasons": []}
     return {"results": results, "warnings": warnings}
 
 
-def told_refusal(refusal: InvalidInput) -> dict[str, Any]:
+def encode_refusal(refusal: InvalidInput) -> dict[str, Any]:
     """Input that can't be used."""
-    return {"refused": [_problem(each) for each in refusal.problems[:MOST]]}
+    return {"refused": [_encode_problem(each) for each in refusal.problems[:MOST]]}
 
 
-def told_bug(kind: str, places: Sequence[str]) -> dict[str, Any]:
+def encode_bug(kind: str, places: Sequence[str]) -> dict[str, Any]:
     """An error in EvalGate's code, and where it was raised."""
     return {"bug": kind, "places": list(places)}
 
@@ -75,10 +75,10 @@ def told_bug(kind: str, places: Sequence[str]) -> dict[str, Any]:
 def _without_suites(results: ResultsDoc) -> dict[str, Any]:
     whole = dict(results)
     left = {name: list[Any]() for name in ("suites", "removed", "unclaimed", "warnings", "approvals")}
-    return {**{name: whole[name] for name in GONE_BY}, **left, "command": None}
+    return {**{name: whole[name] for name in RESULT_KEYS}, **left, "command": None}
 
 
-def _problem(problem: Problem) -> list[Any]:
+def _encode_problem(problem: Problem) -> list[Any]:
     place = list(problem.location) if problem.location else None
     return [problem.message[:LONGEST], place, problem.hint and problem.hint[:LONGEST]]
 
@@ -86,36 +86,36 @@ def _problem(problem: Problem) -> list[Any]:
 # --- decoded by the parent process --------------------------------------------
 
 
-def judgement_of(
+def decode_judgement(
     answer: Any, file: Callable[[str], Content | None], *, baseline_zip: str | None, report_only: bool
 ) -> Judgement:
     """Decodes the judgement in an answer.
 
     Raises SettingError for unusable input, JudgeCrashed for a bug or an invalid answer.
     """
-    answer = _usable(answer)
+    answer = _check_answer(answer)
     results = results_of(answer.get("results"), report_only=report_only)
     names = [name for name in items(answer, "files") if name in FILES]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
-        raise unfit("it has no results")
+        raise invalid_answer("it has no results")
     return Judgement(
         results,
         files,
         heading=text(answer.get("heading")),
-        annotations=[_annotation(each) for each in items(answer, "annotations")],
-        problems=[_read_problem(each) for each in items(answer, "problems")],
+        annotations=[_decode_annotation(each) for each in items(answer, "annotations")],
+        problems=[_decode_problem(each) for each in items(answer, "problems")],
         baseline_zip=baseline_zip if answer.get("baseline") is True else None,
         warnings=[text(each) for each in items(answer, "warnings")],
     )
 
 
-def written_of(answer: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
+def decode_report(answer: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
     """Decodes the report in an answer; raises the same errors."""
-    answer = _usable(answer)
+    answer = _check_answer(answer)
     comment, summary = file("comment.md"), file("summary.md")
     if comment is None or summary is None:
-        raise unfit("it has no comment")
+        raise invalid_answer("it has no comment")
     return RenderedReport(
         results_of(answer.get("results")),
         comment.decode(errors="replace"),
@@ -124,7 +124,7 @@ def written_of(answer: Any, file: Callable[[str], bytes | None]) -> RenderedRepo
     )
 
 
-def _usable(plain: Any) -> dict[str, Any]:
+def _check_answer(plain: Any) -> dict[str, Any]:
     """Returns the answer, unless it reports a bug or unusable input."""
     answer = record(plain, "answer")
     if "bug" in answer:
@@ -132,11 +132,11 @@ def _usable(plain: Any) -> dict[str, Any]:
         places = [place for place in items(answer, "places") if PLACE.fullmatch(text(place))]
         raise JudgeCrashed(kind if isinstance(kind, str) and WORD.fullmatch(kind) else "Exception", places)
     if "refused" in answer:
-        raise SettingError(*[_read_problem(each) for each in items(answer, "refused")])
+        raise SettingError(*[_decode_problem(each) for each in items(answer, "refused")])
     return answer
 
 
-def _read_problem(plain: Any) -> Problem:
+def _decode_problem(plain: Any) -> Problem:
     message, place, hint = parts(plain, 3)
     if place is None:
         return Problem(text(message), None, maybe_text(hint))
@@ -146,10 +146,10 @@ def _read_problem(plain: Any) -> Problem:
     )
 
 
-def _annotation(plain: Any) -> Annotation:
+def _decode_annotation(plain: Any) -> Annotation:
     level, title, message, file, line, column = parts(plain, len(Annotation._fields))
     if text(level) not in LEVELS:
-        raise unfit("a level that is none")
+        raise invalid_answer("a level that is none")
     return Annotation(
         level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column)
     )

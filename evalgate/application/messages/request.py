@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_approvals import ApprovalDoc
     from evalgate.models.run.chunks import Content
-    from evalgate.models.store.stability import History
+    from evalgate.models.store.stability import RunHistory
     from evalgate.ports import Annotation
 
 
@@ -53,7 +53,7 @@ class JudgeRequest:
     sarif: bool = False  # make results.sarif as well
     folder: str = ""  # the working folder, relative to the repository's root; empty for the root
     report_url: str | None = None  # the page of the run, linked where a report is shortened
-    history: History | None = None  # history of earlier runs from a store
+    history: RunHistory | None = None  # history of earlier runs from a store
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
 
 
@@ -105,7 +105,7 @@ class ApprovedReport:
     `refused` holds the id of each comment that approves nothing, and why.
     """
 
-    written: RenderedReport
+    rendered: RenderedReport
     heading: str
-    told: Sequence[ApprovalDoc]
+    approvals: Sequence[ApprovalDoc]
     refused: Sequence[tuple[int, str]] = ()

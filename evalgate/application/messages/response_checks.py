@@ -25,7 +25,7 @@ LONGEST = 100_000
 LARGEST = 1e100
 
 
-def unfit(what: str) -> JudgeCrashed:
+def invalid_answer(what: str) -> JudgeCrashed:
     """The error for an answer that the judge never gives."""
     return JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {what}"])
 
@@ -39,15 +39,15 @@ def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
     verdict, code = results.get("verdict"), results.get("exit_code")
     allowed = EXIT_CODES.get(verdict) if isinstance(verdict, str) else None
     if allowed is None or type(code) is not int or type(results.get("report_only")) is not bool:
-        raise unfit("its verdict")
+        raise invalid_answer("its verdict")
     if report_only is None:
         report_only = results["report_only"]
     if results["report_only"] is not report_only:
-        raise unfit("whom it lets through")
+        raise invalid_answer("whom it lets through")
     if code not in allowed and not (report_only and code == 0 and verdict != "invalid"):
-        raise unfit("its exit code does not go with its verdict")
+        raise invalid_answer("its exit code does not go with its verdict")
     if (results.get("summary") is None) is not (verdict == "invalid"):
-        raise unfit("its summary does not go with its verdict")
+        raise invalid_answer("its summary does not go with its verdict")
     for reason in items(results, "reasons", MOST_REASONS):
         texts(record(reason, "reason"), ("code", "message"), ("suite", "scenario", "variant"))
     if results["summary"] is not None:
@@ -63,25 +63,25 @@ def _summary(summary: dict[str, Any]) -> None:
     for name in FIGURES:
         figure = summary.get(name, "")
         if figure is not None and (type(figure) not in (int, float) or not abs(figure) < LARGEST):
-            raise unfit(f"its {name}")
+            raise invalid_answer(f"its {name}")
 
 
 def _baseline(baseline: dict[str, Any]) -> None:
     sha = baseline.get("sha")
     if baseline.get("status") not in STATUSES or (sha is not None and not SHA.fullmatch(text(sha))):
-        raise unfit("its baseline")
+        raise invalid_answer("its baseline")
     for name in ("age_seconds", "distance"):
         if baseline.get(name) is not None:
             count(baseline[name])
     drift = baseline.get("drift")
     if drift is not None and type(record(drift, "drift").get("suites")) is not bool:
-        raise unfit("its drift")
+        raise invalid_answer("its drift")
 
 
 def record(plain: Any, what: str) -> dict[str, Any]:
     """Checks that the value is an object."""
     if not isinstance(plain, dict):
-        raise unfit(f"its {what} is no object")
+        raise invalid_answer(f"its {what} is no object")
     return plain
 
 
@@ -89,14 +89,14 @@ def items(answer: dict[str, Any], name: str, most: int = MOST) -> list[Any]:
     """Checks that the value is a list that is not too long."""
     found = answer.get(name)
     if not isinstance(found, list) or len(found) > most:
-        raise unfit(f"no list of {name}")
+        raise invalid_answer(f"no list of {name}")
     return found
 
 
 def parts(plain: Any, number: int) -> list[Any]:
     """Checks that the value is a list of that length."""
     if not isinstance(plain, list) or len(plain) != number:
-        raise unfit("a list of another length")
+        raise invalid_answer("a list of another length")
     return plain
 
 
@@ -111,7 +111,7 @@ def texts(plain: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, .
 def text(plain: Any) -> str:
     """Checks that the value is text of bounded length."""
     if not isinstance(plain, str) or len(plain) > LONGEST:
-        raise unfit("no text, or too long a one")
+        raise invalid_answer("no text, or too long a one")
     return plain
 
 
@@ -123,7 +123,7 @@ def maybe_text(plain: Any) -> str | None:
 def count(plain: Any) -> int:
     """Checks that the value is a non-negative integer."""
     if type(plain) is not int or not 0 <= plain < 10**15:
-        raise unfit("no number")
+        raise invalid_answer("no number")
     return plain
 
 

@@ -37,6 +37,8 @@ class Tools:
     progress: Progress
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
-    workshops: EvaluationPools | None = None
-    shelf: Callable[[], Spool] = MemorySpool  # temporary storage for trials until results are written
+    pools: EvaluationPools | None = None
+    make_trial_spool: Callable[[], Spool] = (
+        MemorySpool  # temporary storage for trials until results are written
+    )
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
 
 
-def leave_files(judgement: Judgement, folder: OutputFolder) -> None:
+def write_outputs(judgement: Judgement, folder: OutputFolder) -> None:
     """Writes the run's files; removes reports of an earlier run, which would look like this run's."""
     for name in REPORTS:
         if name not in judgement.files:

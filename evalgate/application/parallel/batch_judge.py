@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, named, ref_of
-from evalgate.application.evaluation.trace_warnings import Warnings
+from evalgate.application.evaluation.trace_evaluation import (
+    damaged_trial,
+    judge_trace,
+    ref_of,
+    resolve_scenario_id,
+)
+from evalgate.application.evaluation.trace_warnings import WarningCollector
 from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.application.evaluation.trial_batch import TrialBatchWriter
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
 from evalgate.application.parallel.worker_codec import WorkerEncoder
 from evalgate.errors import InvalidInput
-from evalgate.gate.trajectory.trial_pairs import rank
-from evalgate.measures.redaction.redact import also_hidden, hide_too
+from evalgate.gate.trajectory.trial_pairs import trial_sort_key
+from evalgate.measures.redaction.redact import add_project_secrets, get_project_secrets
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import TraceRef
-from evalgate.models.run.trial_record import TrialEncoder, plain
+from evalgate.models.run.trial_record import TrialEncoder, encode_summary
 from evalgate.models.trace.trace import DamagedTrace, Trace
-from evalgate.reporting.results.bounded import bounded_evidence, bounded_name
-from evalgate.reporting.results.trial_doc import trial_line
+from evalgate.reporting.results.bounded import clean_evidence, clean_name
+from evalgate.reporting.results.trial_doc import encode_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +37,8 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import TrialResult
     from evalgate.models.run.trial_record import TrialRecord
     from evalgate.models.trace.trace import TraceRecord
-    from evalgate.ports.batches import Batch, BatchSource, PartOfTrace
-    from evalgate.suite.custom_format import Custom
+    from evalgate.ports.batches import Batch, BatchSource, TracePart
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.models import Configuration, Suite
 
     Row = tuple[Any, ...]
@@ -61,19 +66,19 @@ class BatchJudge:
         configuration: Configuration,
         choice: TraceChoice,
         source: BatchSource,
-        line_of: Callable[[Trace], bytes],
+        encode_line: Callable[[Trace], bytes],
         *,
-        tells: bool = True,
+        encodes: bool = True,
     ) -> None:
-        crossed = {} if choice.crossing is None else choice.crossing.pairs
-        self._source, self._line_of = source, line_of
-        self._hidden = also_hidden()
-        self._benches = [
-            _Bench(
+        crossed = {} if choice.cross_scorer is None else choice.cross_scorer.pairs
+        self._source, self._encode_line = source, encode_line
+        self._hidden = get_project_secrets()
+        self._setups = [
+            _JudgeSetup(
                 Pricer(suite.prices, choice.prices),
-                choice.of(suite)[2],
-                _SuiteJudge(suite, choice.earlier, tells=tells, is_watched=True),
-                _SuiteJudge(crossed[suite.name].suite, choice.earlier, tells=tells)
+                choice.resolve_for_suite(suite)[2],
+                _SuiteJudge(suite, choice.baseline, encodes=encodes, is_watched=True),
+                _SuiteJudge(crossed[suite.name].suite, choice.baseline, encodes=encodes)
                 if suite.name in crossed
                 else None,
             )
@@ -83,41 +88,41 @@ class BatchJudge:
     def __call__(self, task: BatchTask) -> bytes:
         """The results, for `marshal`; a refusal is an answer too."""
         if self._hidden is not None:
-            hide_too(self._hidden)
+            add_project_secrets(self._hidden)
         try:
-            found = self._judged(task)
+            found = self._judge_batch(task)
         except InvalidInput as error:
             problems = [(each.message, _plain(each.location), each.hint) for each in error.problems]
             return marshal.dumps({"refused": error.code, "problems": problems})
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  (the waiting process reports the bug)
-            return marshal.dumps({"bug": (type(error).__name__, [_place(error)])})
-        return _dumped(found)
+            return marshal.dumps({"bug": (type(error).__name__, [_error_location(error)])})
+        return _dump_found(found)
 
-    def _judged(self, task: BatchTask) -> dict[str, Any]:
-        bench = self._benches[task.suite]
+    def _judge_batch(self, task: BatchTask) -> dict[str, Any]:
+        setup = self._setups[task.suite]
         if not task.judges:
-            parts = self._source.parts(task.batch, bench.form)
+            parts = self._source.find_parts(task.batch, setup.form)
             return {"parts": list(map(_part_row, parts)), "judged": False}
-        batch = self._source.open_batch(task.batch, bench.form)
-        packer, warnings = WorkerEncoder(), Warnings(most=None)
+        batch = self._source.open_batch(task.batch, setup.form)
+        encoder, warnings = WorkerEncoder(), WarningCollector(most=None)
         records = _Records()
         lines: list[bytes] = []
-        bench.judge.begin()
+        setup.judge.begin()
         for record in batch:
-            bench.judge_one(record, packer, records, task)
+            setup.judge_one(record, encoder, records, task)
             if isinstance(record, Trace):
                 if task.keeps:
-                    lines.append(self._line_of(record))
+                    lines.append(self._encode_line(record))
                 warnings.add(record)
                 warnings.add_pricing(record)
-        told, unpriced = warnings.counted()
+        counts, unpriced = warnings.count_messages()
         return {
             "records": records.rows(),
-            "checks": packer.checks,
-            "calls": packer.calls,
-            "warnings": told,
+            "checks": encoder.checks,
+            "calls": encoder.calls,
+            "warnings": counts,
             "unpriced": unpriced,
             "parts": list(map(_part_row, batch.parts)),
             "lines": lines if task.keeps else None,
@@ -126,121 +131,123 @@ class BatchJudge:
         }
 
 
-class _Bench(NamedTuple):
+class _JudgeSetup(NamedTuple):
     """Judges the traces of one suite; `crossed` by the rules of the baseline, if they differ."""
 
     pricer: Pricer
-    form: str | Custom
+    form: str | CustomMapping
     judge: _SuiteJudge
     crossed: _SuiteJudge | None
 
     def judge_one(
-        self, record: TraceRecord, packer: WorkerEncoder, records: _Records, task: BatchTask
+        self, record: TraceRecord, encoder: WorkerEncoder, records: _Records, task: BatchTask
     ) -> None:
         """Judges a record; its trial joins a batch of encoded trials if nothing else is to be reported."""
         if isinstance(record, Trace):
             self.pricer.price(record)
         is_alone, own_id = self.crossed is None and not task.keeps and not task.crosses, record.scenario_id
-        if is_alone and isinstance(record, Trace) and self.judge.tell(record, records):
+        if is_alone and isinstance(record, Trace) and self.judge.add_trial(record, records):
             return
         record.scenario_id = own_id
-        records.add(self.row(record, packer, crosses=task.crosses))
+        records.add(self.row(record, encoder, crosses=task.crosses))
 
-    def row(self, record: TraceRecord, packer: WorkerEncoder, *, crosses: bool) -> Row:
+    def row(self, record: TraceRecord, encoder: WorkerEncoder, *, crosses: bool) -> Row:
         own_id = record.scenario_id
-        judged, again = self.judge.judged(record, packer), None
+        judged, again = self.judge.judge(record, encoder), None
         if crosses and self.crossed is not None:
             given = record.scenario_id
             record.scenario_id = own_id
-            again = self.crossed.judged(record, packer)
+            again = self.crossed.judge(record, encoder)
             record.scenario_id = given
         if isinstance(record, Trace):
-            return (packer.ref(ref_of(record)), record.trial, record.started_at), judged, again
+            return (encoder.ref(ref_of(record)), record.trial, record.started_at), judged, again
         source = record.source
         bare = TraceRef(None, source.path, source.format, source.sha256, source.line, source.record)
-        return (packer.ref(bare), record.trial, None), judged, again
+        return (encoder.ref(bare), record.trial, None), judged, again
 
 
 class _SuiteJudge:
     """Judges records by one suite, each under every candidate scenario."""
 
     def __init__(
-        self, suite: Suite, earlier: BaselineScenarios, *, tells: bool, is_watched: bool = False
+        self, suite: Suite, baseline: BaselineScenarios, *, encodes: bool, is_watched: bool = False
     ) -> None:
-        self._suite, self._earlier, self._is_watched = suite, earlier, is_watched
-        self._claims = ScenarioMatcher(suite)
-        self._tell = TrialEncoder(trial_line, bounded_name) if tells else None
-        self._known = TrialResultCache()
+        self._suite, self._baseline, self._is_watched = suite, baseline, is_watched
+        self._matcher = ScenarioMatcher(suite)
+        self._encoder = TrialEncoder(encode_trial, clean_name) if encodes else None
+        self._cache = TrialResultCache()
         self._worst: dict[ScenarioKey, tuple[bool, float]] = {}
 
     def begin(self) -> None:
         """Forgets earlier batches."""
         self._worst = {}
 
-    def tell(self, trace: Trace, records: _Records) -> bool:
+    def add_trial(self, trace: Trace, records: _Records) -> bool:
         """Adds the trial of a trace to the batch of trials; False if the trace needs a separate row."""
-        if self._tell is None or not self._claims.ids_decide:
+        if self._encoder is None or not self._matcher.ids_decide:
             return False
-        seen, scenario_id = named(self._suite, trace)
-        claim = None if isinstance(seen, DamagedTrace) else self._claims.claim(seen, scenario_id)
+        seen, scenario_id = resolve_scenario_id(self._suite, trace)
+        claim = None if isinstance(seen, DamagedTrace) else self._matcher.claim(seen, scenario_id)
         if claim is None or claim.scenario.golden is not None:
             return False
         if claim.group is None:
             key = ScenarioKey(self._suite.name, claim.id, claim.variant)
-            claim.group = key, self._earlier.of(key)
+            claim.group = key, self._baseline.find_scenario(key)
         key, trace.baseline = claim.group
-        trial = judge_trace(trace, claim, self._known)
+        trial = judge_trace(trace, claim, self._cache)
         if self._may_be_worst(key, trial, trace.baseline):
             return False
         trace.kept_view = None
-        records.tell((claim.place, scenario_id), self._tell(trial), trace)
+        records.add_trial((claim.index, scenario_id), self._encoder(trial), trace)
         return True
 
-    def judged(self, record: TraceRecord, packer: WorkerEncoder) -> Row:
+    def judge(self, record: TraceRecord, encoder: WorkerEncoder) -> Row:
         """The record's scenario id in this suite, its damage, and its candidate results."""
-        seen, scenario_id = named(self._suite, record)
-        candidates = self._claims.candidates(seen, scenario_id)
+        seen, scenario_id = resolve_scenario_id(self._suite, record)
+        candidates = self._matcher.candidates(seen, scenario_id)
         if isinstance(seen, DamagedTrace):
             if isinstance(record, Trace):
                 record.kept_view = None
-            damage = seen.fallback_id, seen.trial, packer.trial(damaged_trial(seen))
+            damage = seen.fallback_id, seen.trial, encoder.trial(damaged_trial(seen))
             return scenario_id, damage, [(tuple(each), None, None) for each in candidates]
         is_sure = len(candidates) == 1
-        options = [self._option(seen, each, scenario_id, packer, is_sure=is_sure) for each in candidates]
+        options = [
+            self._judge_candidate(seen, each, scenario_id, encoder, is_sure=is_sure) for each in candidates
+        ]
         seen.kept_view = None
         return scenario_id, None, options
 
-    def _option(
+    def _judge_candidate(
         self,
         trace: Trace,
         candidate: ScenarioCandidate,
         scenario_id: str | None,
-        packer: WorkerEncoder,
+        encoder: WorkerEncoder,
         *,
         is_sure: bool,
     ) -> Row:
         if candidate.scenario is None:
             return tuple(candidate), None, None
-        claim = self._claims.made(candidate.scenario, scenario_id)
+        claim = self._matcher.make_claim(candidate.scenario, scenario_id)
         key = ScenarioKey(self._suite.name, claim.id, claim.variant)
-        trace.baseline = self._earlier.of(key)
-        trial = judge_trace(trace, claim, self._known)
-        course = None
+        trace.baseline = self._baseline.find_scenario(key)
+        trial = judge_trace(trace, claim, self._cache)
+        trajectory = None
         if self._may_be_worst(key, trial, trace.baseline):
-            from evalgate.gate.trajectory.trajectories import course_of
+            from evalgate.gate.trajectory.trajectories import trajectory_from_trace
 
-            course = packer.course(course_of(trace))
+            trajectory = encoder.trajectory(trajectory_from_trace(trace))
             if is_sure:
-                self._worst[key] = rank(trial.status, trial.score)
-        if self._tell is None or trial.golden is not None:
-            return tuple(candidate), packer.trial(trial), course
-        return tuple(candidate), _plain_row(self._tell(trial)), course
+                self._worst[key] = trial_sort_key(trial.status, trial.score)
+        if self._encoder is None or trial.golden is not None:
+            return tuple(candidate), encoder.trial(trial), trajectory
+        return tuple(candidate), _plain_row(self._encoder(trial)), trajectory
 
-    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, before: BaselineScenario | None) -> bool:
+    def _may_be_worst(self, key: ScenarioKey, trial: TrialResult, baseline: BaselineScenario | None) -> bool:
         """Whether the trial did worse than the baseline and may be the worst in this batch."""
-        if not self._is_watched or before is None or not is_worse(trial, before):
+        if not self._is_watched or baseline is None or not is_worse(trial, baseline):
             return False
-        return key not in self._worst or rank(trial.status, trial.score) < self._worst[key]
+        return key not in self._worst or trial_sort_key(trial.status, trial.score) < self._worst[key]
 
 
 class _Records:
@@ -248,34 +255,34 @@ class _Records:
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
-        self._block: TrialBatchWriter | None = None
+        self._batch: TrialBatchWriter | None = None
 
     def add(self, row: Row) -> None:
         self._end()
         self._rows.append(row)
 
-    def tell(self, scenario: tuple[int, str | None], told: TrialRecord, trace: Trace) -> None:
+    def add_trial(self, scenario: tuple[int, str | None], trial: TrialRecord, trace: Trace) -> None:
         """Adds a trial to the current batch of trials."""
-        if self._block is None:
-            self._block = TrialBatchWriter()
-        self._block.add(scenario, told, trace.trial, trace.started_at)
+        if self._batch is None:
+            self._batch = TrialBatchWriter()
+        self._batch.add(scenario, trial, trace.trial, trace.started_at)
 
     def rows(self) -> list[Row]:
         self._end()
         return self._rows
 
     def _end(self) -> None:
-        if self._block is not None:
-            self._rows.append(self._block.row())
-            self._block = None
+        if self._batch is not None:
+            self._rows.append(self._batch.row())
+            self._batch = None
 
 
-def _plain_row(told: TrialRecord) -> Row:
+def _plain_row(trial: TrialRecord) -> Row:
     """The trial as `marshal` accepts it."""
-    return told.document, plain(told.checked), *told[2:]
+    return trial.document, encode_summary(trial.summary), *trial[2:]
 
 
-def _part_row(part: PartOfTrace) -> Row:
+def _part_row(part: TracePart) -> Row:
     return tuple(part.file), part.format, sorted(part.keys), part.size, part.sha256, part.is_heading
 
 
@@ -283,7 +290,7 @@ def _plain(location: Sequence[Any] | None) -> Row | None:
     return None if location is None else tuple(location)
 
 
-def _place(error: BaseException) -> str:
+def _error_location(error: BaseException) -> str:
     """Where in EvalGate's code the error was raised; without its message, which may quote untrusted text."""
     where, place = "unknown", error.__traceback__
     while place is not None:
@@ -294,7 +301,7 @@ def _place(error: BaseException) -> str:
     return where
 
 
-def _dumped(found: dict[str, Any]) -> bytes:
+def _dump_found(found: dict[str, Any]) -> bytes:
     try:
         return marshal.dumps(found)
     except ValueError:  # evidence of a plugin evaluator that is no plain value: kept as text
@@ -303,4 +310,4 @@ def _dumped(found: dict[str, Any]) -> bytes:
 
 
 def _with_plain_evidence(row: list[Any]) -> list[Any]:
-    return [bounded_evidence(value) if isinstance(value, dict) else value for value in row]
+    return [clean_evidence(value) if isinstance(value, dict) else value for value in row]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.evaluation.evaluate import bound_scenarios
+from evalgate.application.evaluation.evaluate import check_scenario_count
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trace_warnings import Warnings
-from evalgate.application.evaluation.trial_batch import TrialBatch, is_block
+from evalgate.application.evaluation.trace_warnings import WarningCollector
+from evalgate.application.evaluation.trial_batch import TrialBatch, is_trial_batch
 from evalgate.application.parallel.worker_codec import WorkerDecoder
 from evalgate.errors import OverLimit, Problem
 from evalgate.models.run.run import MAX_SCENARIOS, Run
@@ -42,7 +42,7 @@ class BatchMerger:
         self._progress, self._spool = progress, spool
         self._left = most_bytes
         self._most_bytes = most_bytes
-        self._warnings = Warnings()
+        self._warnings = WarningCollector()
         self._run = Run([])
         self._number = -1
         self._shared: dict[bytes, AssertionResult] = {}
@@ -55,8 +55,8 @@ class BatchMerger:
 
     def wants_crossed(self, suite: int) -> bool:
         """Whether traces of a suite are still judged by the baseline's rules as well."""
-        crossing = self._choice.crossing
-        return crossing is not None and crossing.wants(self._suites[suite])
+        cross_scorer = self._choice.cross_scorer
+        return cross_scorer is not None and cross_scorer.wants(self._suites[suite])
 
     def has(self, batch: object) -> bool:  # noqa: ARG002  see batched_evaluation.BatchReceiver
         """Every batch is judged."""
@@ -66,31 +66,31 @@ class BatchMerger:
         """Adds one batch of a suite; batches of earlier suites must not follow."""
         self._advance(suite)
         self._count(found["size"])
-        unpacker = WorkerDecoder(found["checks"], found["calls"], self._shared)
+        decoder = WorkerDecoder(found["checks"], found["calls"], self._shared)
         kept = _lines(found)
-        crossing, evaluation = self._choice.crossing, self._evaluation
+        cross_scorer, evaluation = self._choice.cross_scorer, self._evaluation
         if evaluation is None:
             return
         count = 0
         for each in found["records"]:
-            if is_block(each):
+            if is_trial_batch(each):
                 count += evaluation.take_all(TrialBatch._make(each))
                 continue
             count += 1
             row, judged, again = each
-            record = unpacker.record(row, judged)
+            record = decoder.record(row, judged)
             evaluation.take(record)
-            if crossing is not None:
-                crossing.take(self._suites[suite], None if again is None else unpacker.record(row, again))
+            if cross_scorer is not None:
+                cross_scorer.take(self._suites[suite], None if again is None else decoder.record(row, again))
             if self._spool is not None and row[0][0] is not None:
-                self._spool.take(record.source, next(kept))
+                self._spool.add_line(record.source, next(kept))
         self._progress.advance("traces", count)
-        self._warnings.take(found["warnings"], found["unpriced"])
+        self._warnings.add_counts(found["warnings"], found["unpriced"])
 
-    def run(self) -> Run:
+    def finish_run(self) -> Run:
         """The run, once all batches were added."""
         self._advance(len(self._suites))
-        self._run.warnings = self._warnings.told()
+        self._run.warnings = self._warnings.list_warnings()
         return self._run
 
     def _count(self, size: int) -> None:
@@ -108,17 +108,19 @@ class BatchMerger:
             if self._number < len(self._suites):
                 suite = self._suites[self._number]
                 self._evaluation = SuiteEvaluation(
-                    suite, self._choice.earlier, self._choice.witness, self._choice.shelf
+                    suite, self._choice.baseline, self._choice.worst_trials, self._choice.trial_spool
                 )
 
     def _finish(self, evaluation: SuiteEvaluation) -> None:
         suite, run = self._suites[self._number], self._run
         if evaluation.overlap is not None:
             self._warnings.add_overlap(evaluation.overlap, suite)
-        bound_scenarios(evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS)
+        check_scenario_count(
+            evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS
+        )
         run.suites.append(evaluation.result())
         if not run.suites[-1].traces:
-            self._warnings.add_nothing_found(self._choice.of(suite)[0], suite)
+            self._warnings.add_nothing_found(self._choice.resolve_for_suite(suite)[0], suite)
         run.unclaimed += evaluation.unclaimed
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from evalgate.application.parallel.batch_judge import BatchTask
 from evalgate.application.parallel.batch_merger import BatchMerger
-from evalgate.application.parallel.worker_codec import lost_record, together
+from evalgate.application.parallel.worker_codec import lost_record, merge_pieces
 from evalgate.errors import (
     InvalidInput,
     JudgeCrashed,
@@ -19,7 +19,7 @@ from evalgate.errors import (
     SettingError,
 )
 from evalgate.ports import FoundFile
-from evalgate.ports.batches import PartOfTrace
+from evalgate.ports.batches import TracePart
 from evalgate.ports.engines import WorkerLostError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run
     from evalgate.ports import Progress, TraceSpool
     from evalgate.ports.batches import Batch, BatchSource
-    from evalgate.ports.engines import Engine, Ticket
+    from evalgate.ports.engines import Engine, PendingResult
     from evalgate.suite.models import Configuration
 
     Found = Mapping[str, Any]
@@ -44,7 +44,7 @@ TRIES = 3
 """How many workers one record may cost; the first may have been lost for another reason."""
 MOST_LOST = 60
 """How many workers a run may lose."""
-NOT_OURS: Found = {"judged": False, "parts": ()}
+NOT_JUDGED: Found = {"judged": False, "parts": ()}
 REFUSALS: Mapping[str, type[InvalidInput]] = {
     each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
 }
@@ -67,12 +67,12 @@ def evaluate_in_batches(
     spool: TraceSpool | None = None,
 ) -> Run:
     """The run that `evaluate` would return, judged by the engine's workers, which must be started."""
-    assembly = BatchMerger(configuration, choice, progress, spool, source.most_bytes)
+    merger = BatchMerger(configuration, choice, progress, spool, source.max_bytes)
     plan = BatchPlan(configuration, source, choice, engine.workers)
-    dispatch = BatchDispatcher(plan, engine)
-    for batch, found in dispatch.found(assembly):
-        assembly.take(batch.suite, found)
-    return assembly.run()
+    dispatcher = BatchDispatcher(plan, engine)
+    for batch, found in dispatcher.judge_batches(merger):
+        merger.take(batch.suite, found)
+    return merger.finish_run()
 
 
 class BatchPlan:
@@ -82,8 +82,8 @@ class BatchPlan:
         self, configuration: Configuration, source: BatchSource, choice: TraceChoice, workers: int
     ) -> None:
         self.source = source
-        self._chosen = [choice.of(suite) for suite in configuration.suites]
-        self._files = [source.found(patterns, folder) for patterns, folder, _ in self._chosen]
+        self._chosen = [choice.resolve_for_suite(suite) for suite in configuration.suites]
+        self._files = [source.find_files(patterns, folder) for patterns, folder, _ in self._chosen]
         self.size = sum(map(source.size, self._files))
         self._batch_size = max(SMALLEST, min(LARGEST, self.size // (workers * EACH)))
 
@@ -97,9 +97,9 @@ class BatchPlan:
             batches = self.source.batches(files, self.form(suite), self._batch_size)
             yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches))
 
-    def grouped(self, suite: int, parts: list[PartOfTrace], first: int) -> Iterator[NumberedBatch]:
+    def group_batches(self, suite: int, parts: list[TracePart], first: int) -> Iterator[NumberedBatch]:
         """Batches of grouped parts, once all files of a suite were read."""
-        batches = self.source.grouped(parts, self._batch_size)
+        batches = self.source.group_parts(parts, self._batch_size)
         yield from (NumberedBatch(suite, number, batch) for number, batch in enumerate(batches, first))
 
 
@@ -128,85 +128,85 @@ class BatchDispatcher:
         self._window = max(2, engine.workers * AHEAD)
         self._lost = 0
 
-    def found(self, taker: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
+    def judge_batches(self, receiver: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
         """The results of each batch, suite by suite; grouped parts come last in their suite."""
         suite, count = 0, 0
-        parts: list[PartOfTrace] = []
-        for batch, found in self._in_order(self._plan.batches(), taker):
+        parts: list[TracePart] = []
+        for batch, found in self._judge_in_order(self._plan.batches(), receiver):
             if batch.suite != suite:
-                yield from self._grouped(suite, parts, count, taker)
+                yield from self._judge_grouped(suite, parts, count, receiver)
                 suite, count, parts = batch.suite, 0, []
             count += 1
-            parts += map(_part, found["parts"])
+            parts += map(_decode_part, found["parts"])
             if found["judged"]:
                 yield batch, found
-        yield from self._grouped(suite, parts, count, taker)
+        yield from self._judge_grouped(suite, parts, count, receiver)
 
-    def _grouped(
-        self, suite: int, parts: list[PartOfTrace], first: int, taker: BatchReceiver
+    def _judge_grouped(
+        self, suite: int, parts: list[TracePart], first: int, receiver: BatchReceiver
     ) -> Iterator[tuple[NumberedBatch, Found]]:
         """The results for grouped parts, once all files of a suite were read."""
-        for batch, found in self._in_order(self._plan.grouped(suite, parts, first), taker):
+        for batch, found in self._judge_in_order(self._plan.group_batches(suite, parts, first), receiver):
             if found["judged"]:
                 yield batch, found
 
-    def _in_order(
-        self, batches: Iterable[NumberedBatch], taker: BatchReceiver
+    def _judge_in_order(
+        self, batches: Iterable[NumberedBatch], receiver: BatchReceiver
     ) -> Iterator[tuple[NumberedBatch, Found]]:
-        waiting: deque[tuple[NumberedBatch, BatchTask, Ticket | None]] = deque()
+        waiting: deque[tuple[NumberedBatch, BatchTask, PendingResult | None]] = deque()
         for batch in batches:
-            judges, files = taker.has(batch), batch.batch
-            crosses = judges and taker.wants_crossed(batch.suite)
-            task = BatchTask(batch.suite, files, judges and not taker.is_full, crosses, judges)
-            may_have_parts = files.stretch is None and not files.groups
+            judges, files = receiver.has(batch), batch.batch
+            crosses = judges and receiver.wants_crossed(batch.suite)
+            task = BatchTask(batch.suite, files, judges and not receiver.is_full, crosses, judges)
+            may_have_parts = files.line_range is None and not files.groups
             ticket = self._engine.submit(task) if judges or may_have_parts else None
             waiting.append((batch, task, ticket))
             if len(waiting) >= self._window:
-                yield from self._next(waiting)
+                yield from self._next_result(waiting)
         while waiting:
-            yield from self._next(waiting)
+            yield from self._next_result(waiting)
 
-    def _next(
-        self, waiting: deque[tuple[NumberedBatch, BatchTask, Ticket | None]]
+    def _next_result(
+        self, waiting: deque[tuple[NumberedBatch, BatchTask, PendingResult | None]]
     ) -> Iterator[tuple[NumberedBatch, Found]]:
         batch, task, ticket = waiting.popleft()
         if ticket is None:
-            yield batch, NOT_OURS
+            yield batch, NOT_JUDGED
             return
         try:
-            found = answered(ticket.result())
+            found = decode_answer(ticket.result())
         except WorkerLostError as error:
             self._count_lost(task, error)
-            found = together(self._again(task, 1))
+            found = merge_pieces(self._retry_pieces(task, 1))
         yield batch, found
 
-    def _again(self, task: BatchTask, tries: int) -> Iterator[Found]:
+    def _retry_pieces(self, task: BatchTask, tries: int) -> Iterator[Found]:
         """Judges a lost batch again, piece by piece."""
-        pieces = self._plan.source.pieces(task.batch, self._plan.form(task.suite))
+        pieces = self._plan.source.split_batch(task.batch, self._plan.form(task.suite))
         is_whole = len(pieces) == 1
         for piece in pieces:
             part = task._replace(batch=piece)
             try:
-                found = answered(self._engine.submit(part).result())
+                found = decode_answer(self._engine.submit(part).result())
             except WorkerLostError as error:
                 self._count_lost(part, error)
                 if is_whole and tries >= TRIES:
-                    yield lost_record(*self._plan.source.name_of(piece), str(error))
+                    yield lost_record(*self._plan.source.locate_batch(piece), str(error))
                 else:
-                    yield from self._again(part, tries + 1 if is_whole else 1)
+                    yield from self._retry_pieces(part, tries + 1 if is_whole else 1)
             else:
                 yield found
 
     def _count_lost(self, task: BatchTask, error: WorkerLostError) -> None:
         self._lost += 1
         if self._lost > MOST_LOST:
-            file, line, _ = self._plan.source.name_of(task.batch)
+            file, line, _ = self._plan.source.locate_batch(task.batch)
             hint = "the traces may need more memory than there is; try --jobs 1"
             message = f"{self._lost} workers were lost, the last one {error}"
             raise OverLimit(Problem(message, Location(file.path, line), hint))
 
 
-def answered(answer: bytes) -> Found:
+def decode_answer(answer: bytes) -> Found:
     """Decodes a worker's answer; raises its refusal."""
     found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a worker process of EvalGate wrote it)
     if "bug" in found:
@@ -220,6 +220,6 @@ def answered(answer: bytes) -> Found:
     return found
 
 
-def _part(row: tuple[Any, ...]) -> PartOfTrace:
+def _decode_part(row: tuple[Any, ...]) -> TracePart:
     file, form, keys, *rest = row
-    return PartOfTrace(FoundFile(*file), form, frozenset(keys), *rest)
+    return TracePart(FoundFile(*file), form, frozenset(keys), *rest)

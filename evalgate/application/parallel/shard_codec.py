@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from evalgate.errors import SettingError
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.reporting.results.bounded import whole
+from evalgate.reporting.results.bounded import clamp_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,7 @@ class PricingRow(TypedDict):
     usage: list[UsageRow] | None
 
 
-class Warned(TypedDict):
+class WarningRow(TypedDict):
     """A warning about traces."""
 
     code: Text
@@ -85,12 +85,12 @@ class Warned(TypedDict):
 
 Trial = tuple[
     list[Count], Count, Golden | None, Status, MaybeScore, MaybeNumber, MaybeNumber, Whole | None,
-    MaybeText, list[Warned], Whole | None, Whole | None, PricingRow | None,
+    MaybeText, list[WarningRow], Whole | None, Whole | None, PricingRow | None,
 ]  # fmt: skip
 Call = tuple[Count, Text, Any, Text, Text]
-Course = tuple[list[Call], list[tuple[Count, Text, Text]], MaybeText, Text, MaybeText, Count]
+TrajectoryRow = tuple[list[Call], list[tuple[Count, Text, Text]], MaybeText, Text, MaybeText, Count]
 Candidate = tuple[Count, Count | None, Count | None]
-Option = tuple[Candidate, Trial | None, Course | None]
+Option = tuple[Candidate, Trial | None, TrajectoryRow | None]
 Judged = tuple[MaybeText, tuple[Text, Whole | None, Trial] | None, list[Option]]
 Record = tuple[tuple[Ref, Whole | None, MaybeText], Judged, Judged | None]
 
@@ -103,7 +103,7 @@ class FoundDoc(TypedDict):
     records: list[Record]
     checks: list[Check]
     calls: list[list[Text]]
-    warnings: list[tuple[Warned, Count]]
+    warnings: list[tuple[WarningRow, Count]]
     unpriced: dict[str, Count]
     kept: Count | None
     size: Count
@@ -112,7 +112,7 @@ class FoundDoc(TypedDict):
 _FOUND = TypeAdapter(FoundDoc)
 
 
-def line_of_found(suite: int, batch: int, found: Mapping[str, Any]) -> bytes:
+def encode_batch(suite: int, batch: int, found: Mapping[str, Any]) -> bytes:
     """Encodes a batch as a line of JSON, with all text of traces redacted."""
     lines = found["lines"]
     document = {
@@ -120,12 +120,12 @@ def line_of_found(suite: int, batch: int, found: Mapping[str, Any]) -> bytes:
         "batch": batch,
         "kept": None if lines is None else len(lines),
         "size": found["size"],
-        **{name: plain(found[name]) for name in ("records", "checks", "calls", "warnings", "unpriced")},
+        **{name: make_plain(found[name]) for name in ("records", "checks", "calls", "warnings", "unpriced")},
     }
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def found_of_line(line: bytes) -> FoundDoc:
+def decode_batch(line: bytes) -> FoundDoc:
     """Decodes a batch; raises SettingError if invalid."""
     try:
         return _FOUND.validate_json(line, strict=True)
@@ -136,13 +136,13 @@ def found_of_line(line: bytes) -> FoundDoc:
         ) from None
 
 
-def plain(value: Any, *, is_clean: bool = False) -> Any:
+def make_plain(value: Any, *, is_clean: bool = False) -> Any:
     """A value as JSON, redacted; `is_clean` if secret fields are emptied already."""
     if isinstance(value, dict):
         clean = value if is_clean else redact_value(value)
-        return {_without_secrets(str(key)): plain(item, is_clean=True) for key, item in clean.items()}
+        return {_without_secrets(str(key)): make_plain(item, is_clean=True) for key, item in clean.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, is_clean=is_clean) for item in value]
+        return [make_plain(item, is_clean=is_clean) for item in value]
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -152,7 +152,7 @@ def plain(value: Any, *, is_clean: bool = False) -> Any:
 
 def _finite(number: float) -> float | None:
     if isinstance(number, int):
-        return whole(number)
+        return clamp_count(number)
     return number if isfinite(number) else None
 
 

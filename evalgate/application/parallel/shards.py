@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from evalgate.application.comparison.baseline import load_baseline
-from evalgate.application.comparison.changed_rules import RuleSources, changed_rules
-from evalgate.application.comparison.price_comparison import priced_alike
+from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules
+from evalgate.application.comparison.price_comparison import reprice_baseline
 from evalgate.application.comparison.rules import config_hash, rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
-from evalgate.application.evaluation.cross_scorer import MOST_TWICE
+from evalgate.application.evaluation.cross_scorer import MAX_CROSS_SCORED
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.parallel.batch_judge import BatchJudge
 from evalgate.application.parallel.batched_evaluation import BatchDispatcher, BatchPlan
-from evalgate.application.parallel.shard_codec import line_of_found
+from evalgate.application.parallel.shard_codec import encode_batch
 from evalgate.models.shards.shard import ShardHead
 from evalgate.records import replace
 from evalgate.version import __version__
@@ -47,34 +47,36 @@ class ShardSummary(NamedTuple):
 
 
 def judge_shard(
-    request: JudgeRequest, tools: Tools, shard: Shard, workshops: EvaluationPools, draft: ShardDraft
+    request: JudgeRequest, tools: Tools, shard: Shard, pools: EvaluationPools, draft: ShardDraft
 ) -> ShardSummary:
     """Judges the shard's share and writes it. Raises InvalidInput, as for a run that can't begin."""
     now = tools.clock.now()
     configuration = tools.suites.load(request.configs)
     check_traces(configuration, request, tools.traces)
-    known = load_baseline(request, tools.baselines, rules_of(configuration), now)
-    digest = digest_of(known.results)
-    if known.results is not None:
-        known = replace(known, results=priced_alike(known.results, configuration, tools.prices))
-    rules = changed_rules(configuration, known, RuleSources(tools.baselines, tools.traces, tools.prices))
-    choice = TraceChoice(
-        *(request.traces, request.form, BaselineScenarios(known.results), tools.prices),
-        crossing=rules.crossing,
+    baseline = load_baseline(request, tools.baselines, rules_of(configuration), now)
+    digest = digest_of(baseline.results)
+    if baseline.results is not None:
+        baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
+    rules = find_changed_rules(
+        configuration, baseline, RuleSources(tools.baselines, tools.traces, tools.prices)
     )
-    chosen = [choice.of(suite)[:2] for suite in configuration.suites]
-    source, engine, line_of = workshops.open(chosen) or workshops.alone()
+    choice = TraceChoice(
+        *(request.traces, request.form, BaselineScenarios(baseline.results), tools.prices),
+        cross_scorer=rules.cross_scorer,
+    )
+    chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
+    source, engine, encode_line = pools.open(chosen) or pools.open_in_process()
     plan = BatchPlan(configuration, source, choice, shard.of)
-    share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.crossing is not None)
+    share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.cross_scorer is not None)
     try:
-        engine.begin(BatchJudge(configuration, choice, source, line_of, tells=False))
-        for batch, found in BatchDispatcher(plan, engine).found(share):
+        engine.begin(BatchJudge(configuration, choice, source, encode_line, encodes=False))
+        for batch, found in BatchDispatcher(plan, engine).judge_batches(share):
             tools.progress.advance("traces", len(found["records"]))
             share.take(batch.suite, batch.number, found)
     finally:
         engine.close()
         tools.progress.finish()
-    draft.finish(_head(request, configuration, shard, share, digest))
+    draft.finish(_build_head(request, configuration, shard, share, digest))
     return ShardSummary(share.traces, share.batches, sum(share.counts))
 
 
@@ -98,11 +100,11 @@ class _Share:
         self.counts[batch.suite] += 1
         plan = self._plans.setdefault(batch.suite, hashlib.sha256())
         plan.update(orjson.dumps(_fingerprint(batch)))
-        return self._shard.has(batch.suite, batch.number)
+        return self._shard.has_batch(batch.suite, batch.number)
 
     def wants_crossed(self, suite: int) -> bool:  # noqa: ARG002  all suites share one limit
         """Whether to judge by the baseline's rules as well; a whole run never does so more often."""
-        return self._crosses and self.traces <= MOST_TWICE
+        return self._crosses and self.traces <= MAX_CROSS_SCORED
 
     def take(self, suite: int, number: int, found: Mapping[str, Any]) -> None:
         """Writes the results of a batch."""
@@ -111,7 +113,7 @@ class _Share:
         lines = found["lines"] or ()
         self._kept_bytes += sum(map(len, lines))
         self.is_full = self.is_full or self._kept_bytes > MOST_KEPT
-        self._draft.add(line_of_found(suite, number, found), lines)
+        self._draft.add(encode_batch(suite, number, found), lines)
 
     def plan(self) -> str:
         """The fingerprint of all files and batches of the run."""
@@ -119,9 +121,9 @@ class _Share:
         return hashlib.sha256(orjson.dumps(plans)).hexdigest()
 
 
-def digest_of(earlier: BaselineRun | None) -> str | None:
+def digest_of(baseline: BaselineRun | None) -> str | None:
     """Identifies the baseline that a shard was compared with."""
-    return None if earlier is None else hashlib.sha256(earlier.fingerprint.encode()).hexdigest()
+    return None if baseline is None else hashlib.sha256(baseline.fingerprint.encode()).hexdigest()
 
 
 def _fingerprint(batch: NumberedBatch) -> list[Any]:
@@ -130,7 +132,7 @@ def _fingerprint(batch: NumberedBatch) -> list[Any]:
     return [batch.number, [file.path for file in files], stretch and stretch[:4], parts]
 
 
-def _head(
+def _build_head(
     request: JudgeRequest, configuration: Configuration, shard: Shard, share: _Share, digest: str | None
 ) -> ShardHead:
     suites = len(configuration.suites)

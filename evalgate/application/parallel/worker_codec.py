@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.evaluation.evaluated_trace import CandidateResult, Damage, EvaluatedTrace
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
-from evalgate.application.evaluation.trace_warnings import place_of
-from evalgate.application.evaluation.trial_batch import is_block
+from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.application.evaluation.trial_batch import is_trial_batch
 from evalgate.errors import Location
-from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, Turn
+from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, TrajectoryTurn
 from evalgate.models.run.evaluation import Issue, TurnResult
 from evalgate.models.run.golden_result import GoldenTrial
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
-from evalgate.models.run.trial_record import TrialRecord, checked_of
+from evalgate.models.run.trial_record import TrialRecord, decode_summary
 from evalgate.models.trace.trace import TraceLocation
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class WorkerEncoder:
         found: Row = _of_ref(ref)
         return found
 
-    def course(self, course: Trajectory) -> Row:
+    def trajectory(self, trajectory: Trajectory) -> Row:
         """The trajectory of a trace."""
-        turns = tuple((number, turn.user, turn.agent) for number, turn in course.turns.items())
-        calls = tuple(map(tuple, course.calls))
-        return calls, turns, course.response, course.status, course.error, course.left_out
+        turns = tuple((number, turn.user, turn.agent) for number, turn in trajectory.turns.items())
+        calls = tuple(map(tuple, trajectory.calls))
+        return calls, turns, trajectory.response, trajectory.status, trajectory.error, trajectory.left_out
 
     def _check(self, found: AssertionResult) -> int:
         """The index of its row, whose last field is whether others share it."""
@@ -143,12 +143,12 @@ class WorkerDecoder:
         return found
 
     def _option(self, row: Row, ref: TraceRef) -> CandidateResult:
-        candidate, trial, course = row
+        candidate, trial, trajectory = row
         judged: TrialResult | TrialRecord | None = None
         if trial is not None:
-            judged = _told(trial) if is_told(trial) else self._trial(trial, ref, 0)
+            judged = _trial_record(trial) if is_trial_record(trial) else self._trial(trial, ref, 0)
         return CandidateResult(
-            ScenarioCandidate(*candidate), judged, None if course is None else _course(course)
+            ScenarioCandidate(*candidate), judged, None if trajectory is None else _trajectory(trajectory)
         )
 
     def _trial(self, row: Row, ref: TraceRef, number: int) -> TrialResult:
@@ -158,15 +158,17 @@ class WorkerDecoder:
         return TrialResult(*_in_place((number, ref, assertions, self._calls[calls], made, *values)))
 
 
-def _told(row: Row) -> TrialRecord:
+def _trial_record(row: Row) -> TrialRecord:
     document, checked, *rest = row
-    return TrialRecord(document, checked_of(checked), *rest)
+    return TrialRecord(document, decode_summary(checked), *rest)
 
 
-def _course(row: Row) -> Trajectory:
+def _trajectory(row: Row) -> Trajectory:
     calls, turns, *rest = row
     return Trajectory(
-        [TrajectoryCall(*call) for call in calls], {number: Turn(*said) for number, *said in turns}, *rest
+        [TrajectoryCall(*call) for call in calls],
+        {number: TrajectoryTurn(*texts) for number, *texts in turns},
+        *rest,
     )
 
 
@@ -201,16 +203,16 @@ def _issues(rows: Sequence[Row]) -> tuple[Issue, ...]:
 
 def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[str, Any]:
     """The result for a record whose judging kills every worker."""
-    packer = WorkerEncoder()
+    encoder = WorkerEncoder()
     source = TraceLocation(file.path, line=line)
     ref = TraceRef(None, source.path, source.format, None, line)
-    reason = f"{place_of(source)}: no worker could judge it: the last one {how}"
+    reason = f"{format_location(source)}: no worker could judge it: the last one {how}"
     trial = TrialResult(0, ref, "error", 0.0, [], reason=reason)
-    judged = (None, (name, None, packer.trial(trial)), ())
+    judged = (None, (name, None, encoder.trial(trial)), ())
     return {
-        "records": [((packer.ref(ref), None, None), judged, judged)],
-        "checks": packer.checks,
-        "calls": packer.calls,
+        "records": [((encoder.ref(ref), None, None), judged, judged)],
+        "checks": encoder.checks,
+        "calls": encoder.calls,
         "warnings": [],
         "unpriced": {},
         "parts": [],
@@ -220,7 +222,7 @@ def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[
     }
 
 
-def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Merges the results of pieces of a batch, as if it had been judged whole."""
     whole: dict[str, Any] = {
         **{name: [] for name in ("records", "checks", "calls", "warnings", "parts", "lines")},
@@ -232,7 +234,7 @@ def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         checks, calls = len(whole["checks"]), len(whole["calls"])
         for name in ("warnings", "parts"):
             whole[name] += piece[name]
-        whole["records"] += [_moved(record, checks, calls) for record in piece["records"]]
+        whole["records"] += [_shift_record(record, checks, calls) for record in piece["records"]]
         whole["checks"] += piece["checks"]
         whole["calls"] += piece["calls"]
         for model, count in piece["unpriced"].items():
@@ -246,31 +248,31 @@ def together(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return whole
 
 
-def _moved(record: Row, checks: int, calls: int) -> Row:
+def _shift_record(record: Row, checks: int, calls: int) -> Row:
     """A record with its row indexes shifted by these amounts."""
-    if is_block(record) or (not checks and not calls):
+    if is_trial_batch(record) or (not checks and not calls):
         return record
     row, judged, again = record
-    return row, _judged_moved(judged, checks, calls), again and _judged_moved(again, checks, calls)
+    return row, _shift_judged(judged, checks, calls), again and _shift_judged(again, checks, calls)
 
 
-def _judged_moved(judged: Row, checks: int, calls: int) -> Row:
+def _shift_judged(judged: Row, checks: int, calls: int) -> Row:
     scenario_id, damage, options = judged
     if damage is not None:
-        damage = (*damage[:2], _trial_moved(damage[2], checks, calls))
+        damage = (*damage[:2], _shift_trial(damage[2], checks, calls))
     moved = [
-        (candidate, None if trial is None else _trial_moved(trial, checks, calls), course)
-        for candidate, trial, course in options
+        (candidate, None if trial is None else _shift_trial(trial, checks, calls), trajectory)
+        for candidate, trial, trajectory in options
     ]
     return scenario_id, damage, moved
 
 
-def is_told(trial: Row) -> bool:
+def is_trial_record(trial: Row) -> bool:
     """Whether a trial's row holds its encoded document, rather than its fields."""
     return isinstance(trial[0], bytes)
 
 
-def _trial_moved(trial: Row, checks: int, calls: int) -> Row:
-    if is_told(trial):
+def _shift_trial(trial: Row, checks: int, calls: int) -> Row:
+    if is_trial_record(trial):
         return trial
     return tuple(check + checks for check in trial[0]), trial[1] + calls, *trial[2:]

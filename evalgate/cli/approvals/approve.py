@@ -46,20 +46,20 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.approvals.approve_change import approvals_for
     from evalgate.bootstrap import approval_storage, sources
 
-    wish = _wish(arguments, shell)
-    results = sources.baseline_files(shell.cwd).load(arguments.results).results
-    approvals = approvals_for(results, wish)
+    request = _build_request(arguments, shell)
+    results = sources.build_baseline_files(shell.cwd).load(arguments.results).results
+    approvals = approvals_for(results, request)
     epoch = shell.environ.get("SOURCE_DATE_EPOCH")
     if arguments.store_url is not None:
-        finished = approval_storage.Finished(results, shell.environ.get("GITHUB_RUN_ID"))
+        finished = approval_storage.FinishedRun(results, shell.environ.get("GITHUB_RUN_ID"))
         place = approval_storage.store_approvals(arguments.store_url, shell.cwd, approvals, epoch, finished)
     else:
         place = approval_storage.write_approvals(shell.cwd, approvals)
-    _tell(approvals, place, shell)
+    _print_approvals(approvals, place, shell)
     return 0
 
 
-def _wish(arguments: argparse.Namespace, shell: Shell) -> ApprovalRequest:
+def _build_request(arguments: argparse.Namespace, shell: Shell) -> ApprovalRequest:
     from evalgate.application.approvals.approve_change import ApprovalRequest
     from evalgate.errors import SettingError
 
@@ -70,21 +70,21 @@ def _wish(arguments: argparse.Namespace, shell: Shell) -> ApprovalRequest:
         scenario=arguments.scenario,
         reason=arguments.because,
         who=who,
-        until=_day(arguments.until, shell),
+        until=_parse_day(arguments.until, shell),
         suite=arguments.suite,
         variant=arguments.variant,
         assertion=arguments.assertion,
         change=arguments.change,
-        least_score=_limit(arguments.limit),
-        these_recordings=arguments.this_recording,
+        least_score=_parse_limit(arguments.limit),
+        only_these_traces=arguments.this_recording,
     )
 
 
-def _day(text: str, shell: Shell) -> date:
+def _parse_day(text: str, shell: Shell) -> date:
     import re
     from datetime import date
 
-    from evalgate.bootstrap.shell_verbs import now
+    from evalgate.bootstrap.shell_verbs import current_time
     from evalgate.errors import SettingError
 
     try:
@@ -93,12 +93,12 @@ def _day(text: str, shell: Shell) -> date:
         day = None
     if day is None:
         raise SettingError(f"--until {text!r} is no day of the calendar, such as 2026-12-31")
-    if day < now(shell.environ.get("SOURCE_DATE_EPOCH")).date():
+    if day < current_time(shell.environ.get("SOURCE_DATE_EPOCH")).date():
         raise SettingError(f"--until {text} is over")
     return day
 
 
-def _limit(text: str | None) -> float | None:
+def _parse_limit(text: str | None) -> float | None:
     """Parses the lowest approved score; 0 for `none`, None without the flag. Raises SettingError."""
     import re
 
@@ -114,12 +114,12 @@ def _limit(text: str | None) -> float | None:
     return float(found[1])
 
 
-def _tell(approvals: Sequence[Approval], place: str, shell: Shell) -> None:
-    from evalgate.reporting.text.escaping import terminal
+def _print_approvals(approvals: Sequence[Approval], place: str, shell: Shell) -> None:
+    from evalgate.reporting.text.escaping import escape_terminal
 
     for approval in approvals:
         parts = [approval.suite, approval.scenario, approval.variant, approval.assertion]
-        named = terminal(" / ".join(part for part in parts if part))
+        name = escape_terminal(" / ".join(part for part in parts if part))
         bound = f", score at least {approval.least_score:g}" if approval.least_score is not None else ""
-        shell.say(f"approved until {approval.until.isoformat()}: {named}{bound}")
+        shell.print_line(f"approved until {approval.until.isoformat()}: {name}{bound}")
     shell.note(f"written to {place}")

@@ -40,42 +40,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Lists approvals with their status, or withdraws one."""
     from evalgate.bootstrap import approval_storage
-    from evalgate.bootstrap.store_choice import named_store
+    from evalgate.bootstrap.store_choice import find_store_url
 
-    named = named_store(arguments.store_url, shell.environ, shell.cwd)
-    named = None if named == "none" else named
+    store_name = find_store_url(arguments.store_url, shell.environ, shell.cwd)
+    store_name = None if store_name == "none" else store_name
     epoch = shell.environ.get("SOURCE_DATE_EPOCH")
     if arguments.withdraw is not None:
-        place = approval_storage.withdraw(named, shell.cwd, arguments.withdraw, epoch)
-        shell.say(f"withdrawn in {place}: {arguments.withdraw}")
+        place = approval_storage.withdraw(store_name, shell.cwd, arguments.withdraw, epoch)
+        shell.print_line(f"withdrawn in {place}: {arguments.withdraw}")
         return 0
-    found = approval_storage.listed_approvals(shell.cwd, named, arguments.results, epoch)
+    found = approval_storage.load_listed_approvals(shell.cwd, store_name, arguments.results, epoch)
     shown = [each for each in found if arguments.all or not each.is_over]
     if arguments.json:
-        _say_json(shown, shell)
+        _print_json(shown, shell)
     else:
-        _say_lines(shown, shell)
+        _print_lines(shown, shell)
     return 0
 
 
-def _say_json(shown: list[ListedApproval], shell: Shell) -> None:
+def _print_json(approvals: list[ListedApproval], shell: Shell) -> None:
     import orjson
 
-    from evalgate.cli.shell import visible_json
-    from evalgate.reporting.results.approvals_doc import approval_doc
+    from evalgate.cli.shell import escape_invisible
+    from evalgate.reporting.results.approvals_doc import build_approval_doc
 
-    told = [{"id": each.id, **approval_doc(each.ruling)} for each in shown]
-    shell.say(visible_json(orjson.dumps({"approvals": told}, option=orjson.OPT_INDENT_2).decode()))
+    documents = [{"id": each.id, **build_approval_doc(each.ruling)} for each in approvals]
+    shell.print_line(
+        escape_invisible(orjson.dumps({"approvals": documents}, option=orjson.OPT_INDENT_2).decode())
+    )
 
 
-def _say_lines(shown: list[ListedApproval], shell: Shell) -> None:
-    from evalgate.reporting.results.approvals_doc import approval_doc
-    from evalgate.reporting.text.approval_lines import approval_text
-    from evalgate.reporting.text.escaping import terminal
+def _print_lines(approvals: list[ListedApproval], shell: Shell) -> None:
+    from evalgate.reporting.results.approvals_doc import build_approval_doc
+    from evalgate.reporting.text.approval_lines import format_approval
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    for each in shown:
-        said = terminal(approval_text(approval_doc(each.ruling)).removeprefix("approval "), None)
-        known = each.id is not None and each.id.isascii() and each.id.isalnum()  # hash or UUID of the store
-        shell.say(f"{said} [{each.id}]" if known else said)
-    if not shown:
+    for each in approvals:
+        line = escape_terminal(
+            format_approval(build_approval_doc(each.ruling)).removeprefix("approval "), None
+        )
+        has_safe_id = (
+            each.id is not None and each.id.isascii() and each.id.isalnum()
+        )  # hash or UUID of the store
+        shell.print_line(f"{line} [{each.id}]" if has_safe_id else line)
+    if not approvals:
         shell.note("no approvals")

@@ -35,14 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, (_, purpose) in ACTIONS.items():
-        _module(name).configure(add_action(actions, name, purpose))
+        _import_action(name).configure(add_action(actions, name, purpose))
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Runs the chosen action."""
-    code: int = _module(arguments.action).run(arguments, shell)
+    code: int = _import_action(arguments.action).run(arguments, shell)
     return code
 
 
-def _module(action: str) -> Any:
+def _import_action(action: str) -> Any:
     return import_module(f"evalgate.cli.goldens.{ACTIONS[action][0]}")

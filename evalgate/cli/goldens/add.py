@@ -40,53 +40,53 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores the goldens and prints their ids."""
     from evalgate.application.goldens.golden_entries import doubts_of
     from evalgate.application.goldens.stored_goldens import add_goldens
-    from evalgate.cli.store.store_flags import opened
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.cli.store.store_flags import open_store
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    goldens = _goldens(arguments, shell)
-    shell.tell(doubts_of(goldens), "warning")
-    with opened(arguments, shell, create=True) as store:
+    goldens = _read_goldens(arguments, shell)
+    shell.report_problems(doubts_of(goldens), "warning")
+    with open_store(arguments, shell, create=True) as store:
         add_goldens(goldens, store.goldens)
         for golden in goldens:
-            shell.say(terminal(f"added: {golden.id}", None))
-        shell.note(f"in the store {store.place}")
+            shell.print_line(escape_terminal(f"added: {golden.id}", None))
+        shell.note(f"in the store {store.display_url}")
     return 0
 
 
-def _goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golden]:
-    from evalgate.cli.goldens.golden_flags import said_fields, whole_text
+def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golden]:
+    from evalgate.cli.goldens.golden_flags import collect_fields, replace_invalid_bytes
     from evalgate.errors import Problem, SettingError
 
-    said = said_fields(arguments)
+    fields = collect_fields(arguments)
     if arguments.id is not None:
-        said["id"] = whole_text(arguments.id)
+        fields["id"] = replace_invalid_bytes(arguments.id)
     if arguments.file is not None:
-        if said:
+        if fields:
             raise SettingError("--file says all of its goldens; leave the flags of fields and --id out")
-        from evalgate.bootstrap.golden_files import golden_files
+        from evalgate.bootstrap.golden_files import load_goldens
 
-        return golden_files([arguments.file], shell.cwd)
-    from evalgate.application.goldens.golden_entries import golden_from_words, golden_with
+        return load_goldens([arguments.file], shell.cwd)
+    from evalgate.application.goldens.golden_entries import golden_from_fields, update_golden
 
     if arguments.from_trace is not None:
-        return [golden_with(_from_trace(arguments, shell), said)]
+        return [update_golden(_golden_from_trace(arguments, shell), fields)]
     if arguments.id is None:
         hint = "give --id with --user and --response, or --from-trace, or --file"
         raise SettingError(Problem("there is no golden to add", None, hint))
-    return [golden_from_words(said)]
+    return [golden_from_fields(fields)]
 
 
-def _from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
+def _golden_from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
     """Makes a golden from a trace; raises SettingError if it is unclear which trace is meant."""
     from evalgate.application.goldens.golden_from_trace import golden_from_trace
     from evalgate.bootstrap import sources
-    from evalgate.cli.shell import place_of
-    from evalgate.cli.traces.format_flags import chosen_format
+    from evalgate.cli.shell import format_location
+    from evalgate.cli.traces.format_flags import choose_format
     from evalgate.errors import Location, Problem, SettingError
     from evalgate.models.trace.trace import DamagedTrace
 
-    form = chosen_format(arguments, shell).form
-    records = list(sources.trace_files(shell.cwd).read([arguments.from_trace], ".", form))
+    trace_format = choose_format(arguments, shell).trace_format
+    records = list(sources.build_trace_files(shell.cwd).read([arguments.from_trace], ".", trace_format))
     if not records:
         raise SettingError(f"no trace file at {arguments.from_trace!r}")
     number = arguments.number or 1
@@ -97,5 +97,5 @@ def _from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
         raise SettingError(f"--number {number}: {arguments.from_trace} holds {len(records):,} traces")
     record = records[number - 1]
     if isinstance(record, DamagedTrace):
-        raise SettingError(Problem(record.reason, Location(place_of(record.source))))
+        raise SettingError(Problem(record.reason, Location(format_location(record.source))))
     return golden_from_trace(record)

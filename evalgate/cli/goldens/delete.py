@@ -21,23 +21,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Deletes the goldens and prints what was deleted with each; if one is unknown, deletes none."""
     from evalgate.application.goldens.stored_goldens import unknown_golden
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.cli.store.store_flags import open_store
     from evalgate.errors import SettingError
-    from evalgate.reporting.text.escaping import terminal
-    from evalgate.reporting.text.wording import counted
+    from evalgate.reporting.text.escaping import escape_terminal
+    from evalgate.reporting.text.wording import pluralize
 
-    wanted = list(dict.fromkeys(arguments.ids))
-    with opened(arguments, shell) as store:
-        known = set(store.goldens.ids())
-        unknown = [unknown_golden(id_, store.goldens) for id_ in wanted if id_ not in known]
+    golden_ids = list(dict.fromkeys(arguments.ids))
+    with open_store(arguments, shell) as store:
+        stored_ids = set(store.goldens.ids())
+        unknown = [unknown_golden(id_, store.goldens) for id_ in golden_ids if id_ not in stored_ids]
         if unknown:
             raise SettingError(*unknown)
-        for golden_id in wanted:
-            gone = store.goldens.delete(golden_id)
-            if gone is None:
+        for golden_id in golden_ids:
+            deleted = store.goldens.delete(golden_id)
+            if deleted is None:
                 shell.note(f"note: somebody else has just deleted {golden_id}")
                 continue
-            left = f"; {counted(gone.suites, 'regression suite')} named it" if gone.suites else ""
-            told = f"deleted: {golden_id} with {counted(gone.evaluations, 'evaluation')}{left}"
-            shell.say(terminal(told, None))
+            suites_note = (
+                f"; {pluralize(deleted.suites, 'regression suite')} named it" if deleted.suites else ""
+            )
+            message = f"deleted: {golden_id} with {pluralize(deleted.evaluations, 'evaluation')}{suites_note}"
+            shell.print_line(escape_terminal(message, None))
     return 0

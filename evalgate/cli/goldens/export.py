@@ -32,22 +32,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes one line per golden, ordered by id."""
     from evalgate.bootstrap import shell_verbs
-    from evalgate.cli.goldens.list import filter_of
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.cli.goldens.list import parse_filter
+    from evalgate.cli.store.store_flags import open_store
     from evalgate.ports.store import EVERYTHING
-    from evalgate.reporting.dataset.ascii_json import ascii_line
-    from evalgate.reporting.dataset.golden_document import golden_document
-    from evalgate.reporting.text.wording import counted
+    from evalgate.reporting.dataset.ascii_json import encode_json_line
+    from evalgate.reporting.dataset.golden_document import build_golden_document
+    from evalgate.reporting.text.wording import pluralize
 
-    with opened(arguments, shell) as store:
-        found = store.goldens.list(EVERYTHING, filter_of(arguments))
-    lines = [ascii_line(golden_document(golden)) for golden in found]
+    with open_store(arguments, shell) as store:
+        found = store.goldens.list(EVERYTHING, parse_filter(arguments))
+    lines = [encode_json_line(build_golden_document(golden)) for golden in found]
     if arguments.output == STDOUT:
         for line in lines:
-            shell.say(line.decode().rstrip("\n"))
+            shell.print_line(line.decode().rstrip("\n"))
         return 0
     with shell_verbs.line_file(arguments.output, shell.cwd) as file:
         for line in lines:
             file.write(line)
-    shell.note(f"{counted(len(lines), 'golden')} written to {arguments.output}")
+    shell.note(f"{pluralize(len(lines), 'golden')} written to {arguments.output}")
     return 0

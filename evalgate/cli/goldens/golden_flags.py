@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class _Field(NamedTuple):
+class _FieldFlag(NamedTuple):
     """One flag, the field of a golden that it sets, and its help text."""
 
     flag: str
@@ -20,21 +20,21 @@ class _Field(NamedTuple):
 
 
 FIELDS = (
-    _Field("--title", "title", "TEXT", "what it is about, in a few words"),
-    _Field("--description", "description", "TEXT", "more about it"),
-    _Field("--conversation-id", "conversation_id", "ID", "the conversation it was taken from"),
-    _Field("--intent", "intent", "WORD", "what the user is after, as task_execution"),
-    _Field("--stance", "primary_stance", "WORD", "how the agent should come across, as helpful"),
-    _Field("--second-stance", "secondary_stances", "WORD", "and how else", is_list=True),
-    _Field("--memory", "required_memory_recall", "WORD", "what must be remembered", is_list=True),
-    _Field("--tool", "required_tool_usage", "WORD", "which tools must be called, or how", is_list=True),
-    _Field("--refusal", "required_refusal", "WORD", "what must be refused or allowed", is_list=True),
-    _Field("--user", "user_messages", "TEXT", "what the user says, a turn each", is_list=True),
-    _Field(
+    _FieldFlag("--title", "title", "TEXT", "what it is about, in a few words"),
+    _FieldFlag("--description", "description", "TEXT", "more about it"),
+    _FieldFlag("--conversation-id", "conversation_id", "ID", "the conversation it was taken from"),
+    _FieldFlag("--intent", "intent", "WORD", "what the user is after, as task_execution"),
+    _FieldFlag("--stance", "primary_stance", "WORD", "how the agent should come across, as helpful"),
+    _FieldFlag("--second-stance", "secondary_stances", "WORD", "and how else", is_list=True),
+    _FieldFlag("--memory", "required_memory_recall", "WORD", "what must be remembered", is_list=True),
+    _FieldFlag("--tool", "required_tool_usage", "WORD", "which tools must be called, or how", is_list=True),
+    _FieldFlag("--refusal", "required_refusal", "WORD", "what must be refused or allowed", is_list=True),
+    _FieldFlag("--user", "user_messages", "TEXT", "what the user says, a turn each", is_list=True),
+    _FieldFlag(
         "--response", "golden_responses", "TEXT", "how the agent should answer, a turn each", is_list=True
     ),
-    _Field("--tag", "tags", "WORD", "a word to find it by", is_list=True),
-    _Field("--creator", "creator", "NAME", "who wrote it"),
+    _FieldFlag("--tag", "tags", "WORD", "a word to find it by", is_list=True),
+    _FieldFlag("--creator", "creator", "NAME", "who wrote it"),
 )
 
 
@@ -47,18 +47,23 @@ def add_fields(parser: argparse.ArgumentParser) -> None:
         group.add_argument(each.flag, dest=each.field, metavar=each.metavar, action=action, help=words)
 
 
-def said_fields(arguments: argparse.Namespace) -> dict[str, Any]:
+def collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
     """The fields whose flags were given."""
-    return dict(_said(arguments))
+    return dict(_iter_fields(arguments))
 
 
-def _said(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+def _iter_fields(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     for each in FIELDS:
         value = getattr(arguments, each.field)
         if value is not None:
-            yield each.field, [whole_text(text) for text in value] if each.is_list else whole_text(value)
+            yield (
+                each.field,
+                [replace_invalid_bytes(text) for text in value]
+                if each.is_list
+                else replace_invalid_bytes(value),
+            )
 
 
-def whole_text(text: str) -> str:
+def replace_invalid_bytes(text: str) -> str:
     """The text of an argument with bytes that are not UTF-8 replaced."""
     return text.encode("utf-8", "replace").decode()

@@ -29,14 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores all goldens of the files, or none on an error; goldens already stored are updated."""
     from evalgate.application.goldens.golden_entries import doubts_of
-    from evalgate.application.goldens.stored_goldens import keep_goldens
-    from evalgate.bootstrap.golden_files import golden_files
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.application.goldens.stored_goldens import upsert_goldens
+    from evalgate.bootstrap.golden_files import load_goldens
+    from evalgate.cli.store.store_flags import open_store
 
-    goldens = golden_files(arguments.files, shell.cwd)
-    shell.tell(doubts_of(goldens), "warning")
-    with opened(arguments, shell, create=True) as store:
-        kept = keep_goldens(goldens, store.goldens)
-        shell.say(f"goldens: {kept.created:,} new, {kept.updated:,} updated, {kept.unchanged:,} unchanged")
-        shell.note(f"in the store {store.place}")
+    goldens = load_goldens(arguments.files, shell.cwd)
+    shell.report_problems(doubts_of(goldens), "warning")
+    with open_store(arguments, shell, create=True) as store:
+        counts = upsert_goldens(goldens, store.goldens)
+        shell.print_line(
+            f"goldens: {counts.created:,} new, {counts.updated:,} updated, {counts.unchanged:,} unchanged"
+        )
+        shell.note(f"in the store {store.display_url}")
     return 0

@@ -22,18 +22,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the goldens ordered by id."""
-    from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
-    from evalgate.reporting.dataset.golden_document import golden_document
-    from evalgate.reporting.terminal.golden_tables import golden_table
+    from evalgate.cli.store.store_flags import note_more_results, open_store, parse_page, print_json
+    from evalgate.reporting.dataset.golden_document import build_golden_document
+    from evalgate.reporting.terminal.golden_tables import render_golden_table
 
-    page = page_of(arguments)
-    with opened(arguments, shell) as store:
-        found = store.goldens.list(page, filter_of(arguments))
+    page = parse_page(arguments)
+    with open_store(arguments, shell) as store:
+        found = store.goldens.list(page, parse_filter(arguments))
     if arguments.json:
-        say_json(shell, [golden_document(golden) for golden in found])
+        print_json(shell, [build_golden_document(golden) for golden in found])
     elif found:
-        shell.say(golden_table(found, shell.width))
-    tell_rest(shell, len(found), page, "goldens")
+        shell.print_line(render_golden_table(found, shell.width))
+    note_more_results(shell, len(found), page, "goldens")
     return 0
 
 
@@ -46,7 +46,7 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
     add("--creator", metavar="NAME", help="only those of this person")
 
 
-def filter_of(arguments: argparse.Namespace) -> GoldenFilter:
+def parse_filter(arguments: argparse.Namespace) -> GoldenFilter:
     """The filter that the flags describe."""
     from evalgate.ports.store import GoldenFilter
 

@@ -24,16 +24,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints one golden."""
     from evalgate.application.goldens.stored_goldens import stored_golden
-    from evalgate.cli.store.store_flags import opened, say_json
+    from evalgate.cli.store.store_flags import open_store, print_json
     from evalgate.ports.store import Page
-    from evalgate.reporting.dataset.golden_document import golden_document
-    from evalgate.reporting.terminal.golden_tables import golden_page
+    from evalgate.reporting.dataset.golden_document import build_golden_document
+    from evalgate.reporting.terminal.golden_tables import render_golden
 
-    with opened(arguments, shell) as store:
+    with open_store(arguments, shell) as store:
         golden = stored_golden(arguments.id, store.goldens)
         last = store.evaluations.of_golden(golden.id, Page(LAST))
     if arguments.json:
-        say_json(shell, golden_document(golden))
+        print_json(shell, build_golden_document(golden))
     else:
-        shell.say(golden_page(golden, last, width=shell.width, colour=shell.has_colour))
+        shell.print_line(render_golden(golden, last, width=shell.width, colour=shell.has_colour))
     return 0

@@ -80,11 +80,11 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
     add("--label", dest="tags", action="append", metavar="WORD", help="a tag of the suite itself +")
 
 
-def _said(arguments: argparse.Namespace) -> dict[str, Any]:
+def _collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
     """The fields whose flags were given."""
-    from evalgate.application.goldens.regression_suites import checked_fields
+    from evalgate.application.goldens.regression_suites import check_fields
 
-    said = {
+    fields = {
         name: tuple(value) if isinstance(value, list) else value
         for name in (
             *("golden_ids", "golden_tags", "golden_intents", "passing_score", "critical_issue_threshold"),
@@ -93,76 +93,76 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
         if (value := getattr(arguments, name)) is not None
     }
     if arguments.without is not None:
-        said |= {f"evaluate_{name}": name not in arguments.without for name in DIMENSIONS}
-    return checked_fields(said)
+        fields |= {f"evaluate_{name}": name not in arguments.without for name in DIMENSIONS}
+    return check_fields(fields)
 
 
 def _add(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.goldens.regression_suites import add_suite
-    from evalgate.cli.store.store_flags import opened
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.cli.store.store_flags import open_store
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    said = _said(arguments)
-    with opened(arguments, shell, create=True) as store:
-        suite = add_suite(arguments.name, said, store)
-        shell.say(terminal(f"added: {suite.name}, {_goldens(suite, store)}", None))
+    fields = _collect_fields(arguments)
+    with open_store(arguments, shell, create=True) as store:
+        suite = add_suite(arguments.name, fields, store)
+        shell.print_line(escape_terminal(f"added: {suite.name}, {_count_goldens(suite, store)}", None))
 
 
 def _update(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.goldens.regression_suites import change_suite
-    from evalgate.cli.store.store_flags import opened
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.cli.store.store_flags import open_store
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    said = _said(arguments)
-    with opened(arguments, shell) as store:
-        suite = change_suite(arguments.name, said, store)
-        shell.say(terminal(f"updated: {suite.name}, {_goldens(suite, store)}", None))
+    fields = _collect_fields(arguments)
+    with open_store(arguments, shell) as store:
+        suite = change_suite(arguments.name, fields, store)
+        shell.print_line(escape_terminal(f"updated: {suite.name}, {_count_goldens(suite, store)}", None))
 
 
 def _list(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
-    from evalgate.reporting.dataset.golden_document import suite_document
-    from evalgate.reporting.terminal.golden_tables import suite_table
+    from evalgate.cli.store.store_flags import note_more_results, open_store, parse_page, print_json
+    from evalgate.reporting.dataset.golden_document import build_suite_document
+    from evalgate.reporting.terminal.golden_tables import render_suite_table
 
-    page = page_of(arguments)
-    with opened(arguments, shell) as store:
+    page = parse_page(arguments)
+    with open_store(arguments, shell) as store:
         found = store.suites.list(page)
     if arguments.json:
-        say_json(shell, [suite_document(suite) for suite in found])
+        print_json(shell, [build_suite_document(suite) for suite in found])
     elif found:
-        shell.say(suite_table(found, shell.width))
-    tell_rest(shell, len(found), page, "suites")
+        shell.print_line(render_suite_table(found, shell.width))
+    note_more_results(shell, len(found), page, "suites")
 
 
 def _show(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.goldens.regression_suites import goldens_of, stored_suite
-    from evalgate.cli.store.store_flags import opened, say_json
-    from evalgate.reporting.dataset.golden_document import suite_document
-    from evalgate.reporting.terminal.golden_tables import suite_page
+    from evalgate.cli.store.store_flags import open_store, print_json
+    from evalgate.reporting.dataset.golden_document import build_suite_document
+    from evalgate.reporting.terminal.golden_tables import render_suite
 
-    with opened(arguments, shell) as store:
+    with open_store(arguments, shell) as store:
         suite = stored_suite(arguments.name, store.suites)
         goldens = goldens_of(suite, store.goldens)
     if arguments.json:
-        say_json(shell, {**suite_document(suite), "goldens_now": [golden.id for golden in goldens]})
+        print_json(shell, {**build_suite_document(suite), "goldens_now": [golden.id for golden in goldens]})
     else:
-        shell.say(suite_page(suite, goldens, width=shell.width, colour=shell.has_colour))
+        shell.print_line(render_suite(suite, goldens, width=shell.width, colour=shell.has_colour))
 
 
 def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
     from evalgate.application.goldens.regression_suites import unknown_suite
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.cli.store.store_flags import open_store
     from evalgate.errors import SettingError
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    with opened(arguments, shell) as store:
+    with open_store(arguments, shell) as store:
         if not store.suites.delete(arguments.name):
             raise SettingError(unknown_suite(arguments.name, store.suites))
-    shell.say(terminal(f"deleted: {arguments.name}; its goldens stay", None))
+    shell.print_line(escape_terminal(f"deleted: {arguments.name}; its goldens stay", None))
 
 
-def _goldens(suite: RegressionSuite, store: Any) -> str:
+def _count_goldens(suite: RegressionSuite, store: Any) -> str:
     from evalgate.application.goldens.regression_suites import goldens_of
-    from evalgate.reporting.text.wording import counted
+    from evalgate.reporting.text.wording import pluralize
 
-    return f"{counted(len(goldens_of(suite, store.goldens)), 'golden')} now"
+    return f"{pluralize(len(goldens_of(suite, store.goldens)), 'golden')} now"

@@ -27,19 +27,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Replaces the given fields; a list is replaced as a whole."""
-    from evalgate.application.goldens.golden_entries import doubts_of, golden_with
+    from evalgate.application.goldens.golden_entries import doubts_of, update_golden
     from evalgate.application.goldens.stored_goldens import stored_golden, without_secrets
-    from evalgate.cli.goldens.golden_flags import said_fields
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.cli.goldens.golden_flags import collect_fields
+    from evalgate.cli.store.store_flags import open_store
     from evalgate.errors import Problem, SettingError
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    said = said_fields(arguments)
-    if not said:
+    fields = collect_fields(arguments)
+    if not fields:
         raise SettingError(Problem("nothing to change was said", None, "see evalgate goldens update --help"))
-    with opened(arguments, shell) as store:
-        changed = golden_with(stored_golden(arguments.id, store.goldens), said)
-        shell.tell(doubts_of([changed]), "warning")
-        now = store.goldens.update(without_secrets(changed))
-    shell.say(terminal(f"updated: {now.id}, version {now.version}", None))
+    with open_store(arguments, shell) as store:
+        changed = update_golden(stored_golden(arguments.id, store.goldens), fields)
+        shell.report_problems(doubts_of([changed]), "warning")
+        stored = store.goldens.update(without_secrets(changed))
+    shell.print_line(escape_terminal(f"updated: {stored.id}, version {stored.version}", None))
     return 0

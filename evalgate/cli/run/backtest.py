@@ -17,7 +17,7 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the verb."""
-    from evalgate.cli.shell import add_limits, add_plugins, words
+    from evalgate.cli.shell import add_limits, add_plugins, parse_words
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
@@ -25,7 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"
     )
-    parser.add_argument("--fail-on", type=words, metavar="A,B", help="what would block, over every policy")
+    parser.add_argument(
+        "--fail-on", type=parse_words, metavar="A,B", help="what would block, over every policy"
+    )
     add_limits(parser, of_the_process=True)
     add_plugins(parser)
     add_store(parser)
@@ -38,19 +40,19 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     from evalgate.application.judge.backtest import backtest
     from evalgate.bootstrap import shell_verbs
-    from evalgate.bootstrap.store_choice import goldens_of_shell
-    from evalgate.reporting.terminal.backtest_table import backtest_document, backtest_table
+    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.reporting.terminal.backtest_table import build_backtest_document, render_backtest_table
 
-    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    paths = shell_verbs.baselines_at(arguments.runs, shell.cwd)
-    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
-    tools = shell_verbs.backtest_tools(shell.cwd, store, progress_to=shell.err)
+    shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
+    paths = shell_verbs.find_baselines(arguments.runs, shell.cwd)
+    store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
+    tools = shell_verbs.build_backtest_tools(shell.cwd, store, progress_to=shell.err)
     try:
         found = backtest([arguments.suite], paths, arguments.fail_on, tools)
     finally:
         tools.progress.finish()
     if arguments.json:
-        shell.say(orjson.dumps(backtest_document(found)).decode())
+        shell.print_line(orjson.dumps(build_backtest_document(found)).decode())
     else:
-        shell.say(backtest_table(found))
+        shell.print_line(render_backtest_table(found))
     return 0

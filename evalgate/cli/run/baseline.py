@@ -43,9 +43,9 @@ def _create(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.bootstrap import sources
 
     target = posixpath.join(shell.cwd, arguments.output)
-    said = sources.baseline_files(shell.cwd).create(arguments.folder, target)
-    shell.tell(said, "warning")
-    shell.say(f"written: {arguments.output}")
+    warnings = sources.build_baseline_files(shell.cwd).create(arguments.folder, target)
+    shell.report_problems(warnings, "warning")
+    shell.print_line(f"written: {arguments.output}")
     return 0
 
 
@@ -54,12 +54,12 @@ def _show(arguments: argparse.Namespace, shell: Shell) -> int:
 
     from evalgate.bootstrap import sources
     from evalgate.reporting.terminal.run_table import render_table
-    from evalgate.reporting.text.escaping import terminal
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    baseline = sources.baseline_files(shell.cwd).load(arguments.path)
+    baseline = sources.build_baseline_files(shell.cwd).load(arguments.path)
     if arguments.json:
         content = {"manifest": baseline.manifest, "summary": baseline.results["summary"]}
-        shell.say(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())
+        shell.print_line(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())
         return 0
     manifest = baseline.manifest or {
         "commit": baseline.results["commit"],
@@ -67,9 +67,11 @@ def _show(arguments: argparse.Namespace, shell: Shell) -> int:
     }
     for name in ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash"):
         if manifest.get(name):
-            shell.say(f"{name:17} {terminal(str(manifest[name]))}")
+            shell.print_line(f"{name:17} {escape_terminal(str(manifest[name]))}")
     traces = manifest.get("traces")
     if isinstance(traces, dict):
-        shell.say(f"{'traces':17} {traces.get('kept', 0)} kept, {traces.get('left_out', 0)} left out")
-    shell.say(render_table(baseline.results, width=shell.width, colour=shell.has_colour, loudness="normal"))
+        shell.print_line(f"{'traces':17} {traces.get('kept', 0)} kept, {traces.get('left_out', 0)} left out")
+    shell.print_line(
+        render_table(baseline.results, width=shell.width, colour=shell.has_colour, verbosity="normal")
+    )
     return 0

@@ -39,14 +39,16 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
     from evalgate.application.judge.explain import ExplainRequest, explain
     from evalgate.bootstrap import sources
-    from evalgate.reporting.terminal.explanation import explained_removal, explanation
+    from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
-    asked = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
-    found = explain(sources.baseline_files(shell.cwd), asked, arguments.results, arguments.baseline)
-    shell.tell(found.warnings, "warning")
+    request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
+    found = explain(sources.build_baseline_files(shell.cwd), request, arguments.results, arguments.baseline)
+    shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
-        shell.say(explanation(found.document, found.suite, found.scenario, width=width, colour=colour))
+        shell.print_line(
+            render_explanation(found.document, found.suite, found.scenario, width=width, colour=colour)
+        )
     elif found.removed is not None:
-        shell.say(explained_removal(found.removed, width=width, colour=colour))
+        shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
     return 0

@@ -41,9 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Merges the shards, writes the files of one run, prints the table."""
     from evalgate.bootstrap import evaluation_pools
-    from evalgate.cli.run.run import finish, tools_of
+    from evalgate.cli.run.run import build_tools, judge_and_report
     from evalgate.records import replace
 
-    shards = evaluation_pools.shards(arguments.shards, shell.cwd)
+    shards = evaluation_pools.open_shards(arguments.shards, shell.cwd)
     arguments.traces, arguments.format = shards[0].head.traces, shards[0].head.format
-    return finish(arguments, shell, replace(tools_of(arguments, shell), shards=shards))
+    return judge_and_report(arguments, shell, replace(build_tools(arguments, shell), shards=shards))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
-    from evalgate.reporting.terminal.run_table import Loudness
+    from evalgate.reporting.terminal.run_table import Verbosity
 
 EXAMPLES = """examples:
   evalgate run                                     evalgate.yaml, else evals/**/*.yaml
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_decision(parser: argparse.ArgumentParser) -> None:
     """Adds the options that decide the outcome of a run."""
-    from evalgate.cli.shell import words
+    from evalgate.cli.shell import parse_words
 
     add = parser.add_argument
     add(
@@ -53,7 +53,7 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--fail-on",
-        type=words,
+        type=parse_words,
         metavar="A,B",
         help="what fails the gate, over every policy (default hard_fail)",
     )
@@ -92,70 +92,72 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Judges the traces or one shard of them, writes the files, prints the table."""
-    from evalgate.cli.run.worker_flags import run_shard, wanted
+    from evalgate.cli.run.worker_flags import parse_parallel_options, run_shard
 
-    tools = tools_of(arguments, shell, wanted(arguments))
+    tools = build_tools(arguments, shell, parse_parallel_options(arguments))
     if arguments.shard is not None:
-        return run_shard(arguments, shell, _request(arguments, shell), tools)
-    return finish(arguments, shell, tools)
+        return run_shard(arguments, shell, _build_request(arguments, shell), tools)
+    return judge_and_report(arguments, shell, tools)
 
 
-def tools_of(arguments: argparse.Namespace, shell: Shell, wanted: ParallelOptions | None = None) -> Tools:
+def build_tools(
+    arguments: argparse.Namespace, shell: Shell, parallel: ParallelOptions | None = None
+) -> Tools:
     """Builds what the judge works with from the flags."""
     from evalgate.bootstrap import shell_verbs
-    from evalgate.bootstrap.store_choice import goldens_of_shell
-    from evalgate.settings.limits import limits_from
+    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.settings.limits import parse_limits
 
-    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    return shell_verbs.shell_tools(
+    shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
+    return shell_verbs.build_shell_tools(
         shell.cwd,
         arguments.output_dir,
-        limits_from(arguments.limit),
+        parse_limits(arguments.limit),
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
         progress_to=None if arguments.quiet else shell.err,
-        wanted=wanted,
-        store=goldens_of_shell(arguments.store_url, shell.environ, shell.cwd),
+        parallel=parallel,
+        store=shell_store_opener(arguments.store_url, shell.environ, shell.cwd),
     )
 
 
-def finish(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
+def judge_and_report(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
     """Judges with these tools, then writes, prints and stores the result."""
     from evalgate.application.judge.judge import judge
-    from evalgate.application.messages.write_outputs import leave_files
-    from evalgate.bootstrap.run_recording import memory_of_shell
+    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.bootstrap.run_recording import open_shell_recorder
 
-    memory = memory_of_shell(arguments.store_url, shell.environ, shell.cwd)
-    request = _request(arguments, shell)
-    judgement = judge(request if memory is None else memory.load(request), tools)
-    leave_files(judgement, tools.output)
-    _tell(judgement, arguments, shell)
-    if memory is not None:
-        _keep(judgement, memory, shell, is_quiet=arguments.quiet)
+    recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
+    request = _build_request(arguments, shell)
+    judgement = judge(request if recorder is None else recorder.load(request), tools)
+    write_outputs(judgement, tools.output)
+    _print_result(judgement, arguments, shell)
+    if recorder is not None:
+        _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
     return judgement.exit_code
 
 
-def _keep(judgement: Judgement, memory: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
+def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
     """Saves the run in the store and notes the outcome, which does not change the exit code."""
-    said = memory.save(judgement)
-    if said and not is_quiet:
-        shell.note(said)
-    for warning in memory.warnings:
+    message = recorder.save(judgement)
+    if message and not is_quiet:
+        shell.note(message)
+    for warning in recorder.warnings:
         shell.note(f"warning: {warning}")
 
 
-def over_limit(arguments: argparse.Namespace, shell: Shell, refusal: OverLimit) -> int:
+def over_limit(arguments: argparse.Namespace, shell: Shell, error: OverLimit) -> int:
     """Writes results with verdict `invalid` for a run that exceeded the limits of its process."""
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.bootstrap.limited_process import left_invalid
+    from evalgate.bootstrap.limited_process import write_invalid_judgement
 
     request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
     epoch = shell.environ.get("SOURCE_DATE_EPOCH")
-    judgement = left_invalid(request, refusal, arguments.output_dir, shell.cwd, epoch)
-    _tell(judgement, arguments, shell)
+    judgement = write_invalid_judgement(request, error, arguments.output_dir, shell.cwd, epoch)
+    _print_result(judgement, arguments, shell)
     return judgement.exit_code
 
 
-def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
+def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap import shell_verbs
     from evalgate.models.comparison.comparison import BaselineInfo
@@ -172,30 +174,32 @@ def _request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         report_only=arguments.report_only,
         make_baseline_zip=not arguments.no_baseline_zip,
         sarif=arguments.sarif,
-        template=shell_verbs.template(arguments.template, shell.cwd) if arguments.template else None,
-        approvals=shell_verbs.approvals(shell.cwd),
+        template=shell_verbs.read_template(arguments.template, shell.cwd) if arguments.template else None,
+        approvals=shell_verbs.read_approvals(shell.cwd),
         commit=arguments.commit or shell.environ.get("GITHUB_SHA"),
         branch=shell.environ.get("GITHUB_REF_NAME"),
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )
 
 
-def _tell(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
+def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
     """Prints the result to stdout, and problems, warnings and written files to stderr."""
-    from evalgate.models.run.chunks import whole
+    from evalgate.models.run.chunks import join_chunks
     from evalgate.reporting.terminal.run_table import render_table
 
-    loudness: Loudness = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
+    loudness: Verbosity = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
 
-    shell.tell(judgement.problems)
+    shell.report_problems(judgement.problems)
     for warning in judgement.warnings:
         shell.note(f"warning: {warning}")
     if arguments.json:
-        shell.say(whole(judgement.files["results.json"]).decode().rstrip())
+        shell.print_line(join_chunks(judgement.files["results.json"]).decode().rstrip())
         return
     if judgement.problems:
         return
-    shell.say(render_table(judgement.results, width=shell.width, colour=shell.has_colour, loudness=loudness))
+    shell.print_line(
+        render_table(judgement.results, width=shell.width, colour=shell.has_colour, verbosity=loudness)
+    )
     if not arguments.quiet:
         names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])
         shell.note(f"written to {arguments.output_dir}: {names}")

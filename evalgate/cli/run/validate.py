@@ -34,24 +34,24 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.policies import policies_of
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources
-    from evalgate.bootstrap.store_choice import goldens_of_shell
-    from evalgate.reporting.text.wording import counted
-    from evalgate.settings.limits import limits_from
+    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.reporting.text.wording import pluralize
+    from evalgate.settings.limits import parse_limits
 
-    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    store = goldens_of_shell(arguments.store_url, shell.environ, shell.cwd)
-    files = sources.suite_files(shell.cwd, None, limits_from(arguments.limit), store)
+    shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
+    store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
+    files = sources.build_suite_files(shell.cwd, None, parse_limits(arguments.limit), store)
     configuration = files.load(arguments.configs)
-    check_quarantine(configuration, shell_verbs.now(shell.environ.get("SOURCE_DATE_EPOCH")).date())
-    approvals = shell_verbs.approvals(shell.cwd)
+    check_quarantine(configuration, shell_verbs.current_time(shell.environ.get("SOURCE_DATE_EPOCH")).date())
+    approvals = shell_verbs.read_approvals(shell.cwd)
     if approvals is not None:
-        files.approvals(approvals)
+        files.load_approvals(approvals)
     policies_of(configuration, None)
     shell_verbs.check_formats(configuration)
-    shell.tell(configuration.warnings, "warning")
+    shell.report_problems(configuration.warnings, "warning")
     suites = configuration.suites
     scenarios = sum(len(suite.scenarios) for suite in suites)
     assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
     counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
-    shell.say(f"ok: {', '.join(counted(*each) for each in counts)}")
+    shell.print_line(f"ok: {', '.join(pluralize(*each) for each in counts)}")
     return 0

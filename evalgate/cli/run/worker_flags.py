@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.models.shards.shard import Shard
 
-MOST_JOBS = 256
+MAX_JOBS = 256
 DIGITS = 4
 
 
@@ -23,13 +23,13 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--jobs",
-        type=jobs,
+        type=parse_jobs,
         metavar="N",
         help="processes that judge (default auto: one for less than about 10,000 traces, else one a core)",
     )
     add(
         "--shard",
-        type=shard,
+        type=parse_shard,
         metavar="I/N",
         help="judge the I-th of N shares and leave shard.zip, for `evalgate merge` (docs/scale.md)",
     )
@@ -42,7 +42,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     add("--scheduler", metavar="ADDRESS", help="of the Dask cluster (default: one is started here)")
 
 
-def wanted(arguments: argparse.Namespace) -> ParallelOptions:
+def parse_parallel_options(arguments: argparse.Namespace) -> ParallelOptions:
     """Parses the flags. Limits on cpu and memory apply to a process: with them one process judges."""
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.errors import SettingError
@@ -60,22 +60,22 @@ def wanted(arguments: argparse.Namespace) -> ParallelOptions:
     )
 
 
-def jobs(text: str) -> int | None:
+def parse_jobs(text: str) -> int | None:
     """Parses a number of processes; None for `auto`."""
     if text == "auto":
         return None
-    if not _is_number(text) or not 0 < int(text) <= MOST_JOBS:
-        raise ArgumentTypeError(f"{text!r} is no number from 1 to {MOST_JOBS}, nor auto")
+    if not _is_number(text) or not 0 < int(text) <= MAX_JOBS:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 to {MAX_JOBS}, nor auto")
     return int(text)
 
 
-def shard(text: str) -> Shard:
+def parse_shard(text: str) -> Shard:
     """Parses a shard such as 2/5."""
-    from evalgate.models.shards.shard import MOST_SHARDS, Shard
+    from evalgate.models.shards.shard import MAX_SHARDS, Shard
 
     number, _, of = text.partition("/")
-    if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MOST_SHARDS:
-        raise ArgumentTypeError(f"{text!r} is no share such as 2/5, of at most {MOST_SHARDS:,}")
+    if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MAX_SHARDS:
+        raise ArgumentTypeError(f"{text!r} is no share such as 2/5, of at most {MAX_SHARDS:,}")
     return Shard(int(number), int(of))
 
 
@@ -89,13 +89,13 @@ def run_shard(arguments: argparse.Namespace, shell: Shell, request: JudgeRequest
     from evalgate.bootstrap import evaluation_pools
 
     name = evaluation_pools.SHARD
-    workers: Any = tools.workshops
-    draft = evaluation_pools.shard_draft(tools.output.path(name))
+    pools: Any = tools.pools
+    writer = evaluation_pools.create_shard(tools.output.path(name))
     try:
-        found = judge_shard(request, tools, arguments.shard, workers, draft)
+        found = judge_shard(request, tools, arguments.shard, pools, writer)
     finally:
-        draft.close()
-    shell.say(
+        writer.close()
+    shell.print_line(
         f"shard {arguments.shard}: {found.traces:,} traces judged, in {found.batches:,} of "
         f"{found.of_batches:,} batches"
     )

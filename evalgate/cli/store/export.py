@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from evalgate.application.goldens.evaluation_export import Gathered
+    from evalgate.application.goldens.evaluation_export import EvaluationExport
     from evalgate.cli.shell import Shell
     from evalgate.reporting.dataset.metrics import MetricsRequest
 
-FORMS = {
+FORMATS = {
     "jsonl": "a line for every turn that was judged",
     "csv": "a row for every evaluation",
     "json": "one summary of all of them",
@@ -31,8 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.store.store_flags import add_period, add_store
 
     parser.epilog = EXAMPLES
-    told = ", ".join(f"{form}: {meaning}" for form, meaning in FORMS.items())
-    parser.add_argument("form", choices=FORMS, metavar="jsonl|csv|json", help=told)
+    help_text = ", ".join(f"{form}: {meaning}" for form, meaning in FORMATS.items())
+    parser.add_argument("form", choices=FORMATS, metavar="jsonl|csv|json", help=help_text)
     add_period(parser)
     parser.add_argument("--suite", metavar="NAME", help="only evaluations of this suite")
     parser.add_argument(
@@ -47,43 +47,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes the evaluations to one file or to stdout."""
-    from evalgate.application.goldens.evaluation_export import gather
+    from evalgate.application.goldens.evaluation_export import collect_export
     from evalgate.bootstrap import export_files
-    from evalgate.cli.store.store_flags import opened, period_of
+    from evalgate.cli.store.store_flags import open_store, parse_period
     from evalgate.reporting.dataset.metrics import MetricsRequest
-    from evalgate.reporting.text.escaping import terminal
-    from evalgate.reporting.text.wording import counted
+    from evalgate.reporting.text.escaping import escape_terminal
+    from evalgate.reporting.text.wording import pluralize
 
-    asked = MetricsRequest(*period_of(arguments), arguments.suite)
-    with opened(arguments, shell) as store:
-        gathered = gather(store, suite=asked.suite, since=asked.since, until=asked.until)
-    parts = _parts(arguments.form, gathered, asked)
+    request = MetricsRequest(*parse_period(arguments), arguments.suite)
+    with open_store(arguments, shell) as store:
+        gathered = collect_export(store, suite=request.suite, since=request.since, until=request.until)
+    parts = _render_parts(arguments.form, gathered, request)
     if arguments.output == STDOUT:
         for line in b"".join(parts).decode().splitlines():
-            shell.say(terminal(line, None) if arguments.form == "csv" else line)
+            shell.print_line(escape_terminal(line, None) if arguments.form == "csv" else line)
         return 0
-    path = export_files.write(
+    path = export_files.export(
         parts,
         arguments.output,
         arguments.form,
         cwd=shell.cwd,
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
     )
-    shell.say(terminal(f"{counted(len(gathered.found), 'evaluation')} written to {path}", None))
+    shell.print_line(
+        escape_terminal(f"{pluralize(len(gathered.evaluations), 'evaluation')} written to {path}", None)
+    )
     return 0
 
 
-def _parts(form: str, gathered: Gathered, asked: MetricsRequest) -> Iterable[bytes]:
+def _render_parts(form: str, gathered: EvaluationExport, request: MetricsRequest) -> Iterable[bytes]:
     """Renders the export in parts."""
     if form == "jsonl":
-        from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
+        from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
 
-        return evaluation_lines(gathered.found)
+        return encode_evaluations(gathered.evaluations)
     if form == "csv":
-        from evalgate.reporting.dataset.evaluation_csv import evaluation_rows
+        from evalgate.reporting.dataset.evaluation_csv import encode_evaluation_csv
 
-        return [evaluation_rows(gathered.found).encode()]
-    from evalgate.reporting.dataset.ascii_json import ascii_page
-    from evalgate.reporting.dataset.metrics import metrics
+        return [encode_evaluation_csv(gathered.evaluations).encode()]
+    from evalgate.reporting.dataset.ascii_json import encode_json_page
+    from evalgate.reporting.dataset.metrics import compute_metrics
 
-    return [ascii_page(metrics(gathered.found, gathered.goldens, asked))]
+    return [encode_json_page(compute_metrics(gathered.evaluations, gathered.goldens, request))]

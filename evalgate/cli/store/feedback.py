@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Sentiment
 
 SENTIMENTS = ("positive", "negative", "neutral")
-MAX_COMMENT, MAX_WORD, MOST_ISSUES = 10_000, 512, 100
+MAX_COMMENT, MAX_WORD, MAX_ISSUES = 10_000, 512, 100
 EXAMPLES = """examples:
   evalgate feedback add talk-17 --rating 2 --comment 'asked twice for the order number'
   evalgate feedback list --conversation talk-17
@@ -50,34 +50,34 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def _add(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.goldens.stored_goldens import add_feedback
-    from evalgate.cli.store.store_flags import opened
+    from evalgate.cli.store.store_flags import open_store
     from evalgate.models.goldens.feedback import Feedback
 
-    _bound(arguments)
-    said = Feedback(
+    _check_lengths(arguments)
+    feedback = Feedback(
         "",
         arguments.conversation,
         arguments.rating,
-        arguments.feedback or _usual(arguments.rating),
+        arguments.feedback or _default_sentiment(arguments.rating),
         arguments.comment,
         tuple(arguments.issue),
         arguments.user_id,
         arguments.message_id,
         arguments.golden,
     )
-    with opened(arguments, shell, create=True) as store:
-        shell.say(f"added: {add_feedback(said, store).id}")
-        shell.note(f"in the store {store.place}")
+    with open_store(arguments, shell, create=True) as store:
+        shell.print_line(f"added: {add_feedback(feedback, store).id}")
+        shell.note(f"in the store {store.display_url}")
     return 0
 
 
 def _list(arguments: argparse.Namespace, shell: Shell) -> int:
-    from evalgate.cli.store.store_flags import opened, page_of, say_json, tell_rest
-    from evalgate.reporting.dataset.golden_document import feedback_document
-    from evalgate.reporting.terminal.golden_tables import feedback_table
+    from evalgate.cli.store.store_flags import note_more_results, open_store, parse_page, print_json
+    from evalgate.reporting.dataset.golden_document import build_feedback_document
+    from evalgate.reporting.terminal.golden_tables import render_feedback_table
 
-    page = page_of(arguments)
-    with opened(arguments, shell) as store:
+    page = parse_page(arguments)
+    with open_store(arguments, shell) as store:
         if arguments.conversation is not None:
             found = store.feedback.of_conversation(arguments.conversation, page)
         elif arguments.golden is not None:
@@ -85,18 +85,18 @@ def _list(arguments: argparse.Namespace, shell: Shell) -> int:
         else:
             found = store.feedback.list(page)
     if arguments.json:
-        say_json(shell, [feedback_document(said) for said in found])
+        print_json(shell, [build_feedback_document(feedback) for feedback in found])
     elif found:
-        shell.say(feedback_table(found, shell.width))
-    tell_rest(shell, len(found), page, "feedback")
+        shell.print_line(render_feedback_table(found, shell.width))
+    note_more_results(shell, len(found), page, "feedback")
     return 0
 
 
-def _usual(rating: int) -> Sentiment:
+def _default_sentiment(rating: int) -> Sentiment:
     return "positive" if rating > 3 else "negative" if rating < 3 else "neutral"  # noqa: PLR2004
 
 
-def _bound(arguments: argparse.Namespace) -> None:
+def _check_lengths(arguments: argparse.Namespace) -> None:
     """Raises SettingError for texts that are empty or too long, and for too many issues."""
     from evalgate.errors import SettingError
 
@@ -107,5 +107,5 @@ def _bound(arguments: argparse.Namespace) -> None:
     for name, text in {"CONVERSATION": arguments.conversation, **words}.items():
         if text is not None and not 0 < len(text.strip()) <= MAX_WORD:
             raise SettingError(f"{name} has 1 to {MAX_WORD} characters")
-    if len(arguments.issue) > MOST_ISSUES:
-        raise SettingError(f"--issue is given at most {MOST_ISSUES} times")
+    if len(arguments.issue) > MAX_ISSUES:
+        raise SettingError(f"--issue is given at most {MAX_ISSUES} times")

@@ -16,7 +16,7 @@ EXAMPLES = """examples:
   evalgate history --scenario refund             its own runs
   evalgate history --flaky                       which scenarios pass now and then only
 """
-MOST = 1_000
+MAX_RUNS = 1_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--variant", metavar="NAME", help="the variant of the scenario, where it has several")
     add("--dimension", metavar="NAME", help="with the score of this dimension of goldens")
     add("--branch", metavar="NAME", help="runs of this branch only (default all)")
-    add("--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MOST:,} (default 20)")
+    add(
+        "--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MAX_RUNS:,} (default 20)"
+    )
     add("--flaky", action="store_true", help="leave out the runs, and scenarios whose outcome never turned")
     add("--json", action="store_true", help="print JSON instead of the tables")
     add_store(parser)
@@ -38,50 +40,50 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Reads the history and prints it; trend lines are drawn on a terminal only."""
-    from evalgate.application.history.history import HistoryRequest, look
-    from evalgate.cli.store.store_flags import opened, say_json
+    from evalgate.application.history.history import HistoryRequest, look_up_history
+    from evalgate.cli.store.store_flags import open_store, print_json
     from evalgate.errors import SettingError
-    from evalgate.reporting.terminal.history_table import history_document
+    from evalgate.reporting.terminal.history_table import build_history_document
 
-    if not 1 <= arguments.limit <= MOST:
-        raise SettingError(f"--limit takes a number from 1 to {MOST:,}, not {arguments.limit:,}")
-    asked = HistoryRequest(
+    if not 1 <= arguments.limit <= MAX_RUNS:
+        raise SettingError(f"--limit takes a number from 1 to {MAX_RUNS:,}, not {arguments.limit:,}")
+    request = HistoryRequest(
         *(arguments.suite, arguments.scenario, arguments.variant, arguments.dimension, arguments.branch),
         limit=arguments.limit,
     )
-    with opened(arguments, shell) as store:
-        looked = look(store, asked, only_turned=arguments.flaky)
+    with open_store(arguments, shell) as store:
+        view = look_up_history(store, request, only_unsteady=arguments.flaky)
     if arguments.json:
-        say_json(shell, history_document(looked.runs, looked.scenarios, looked.place, looked.left))
+        print_json(shell, build_history_document(view.runs, view.scenarios, view.store_url, view.left))
         return 0
-    if looked.runs:
-        _say_runs(looked, arguments.dimension, shell)
-    _say_scenarios(looked, shell, is_flaky=arguments.flaky)
+    if view.runs:
+        _print_runs(view, arguments.dimension, shell)
+    _print_scenarios(view, shell, is_flaky=arguments.flaky)
     return 0
 
 
-def _say_runs(looked: HistoryView, dimension: str | None, shell: Shell) -> None:
-    from evalgate.reporting.terminal.history_table import runs_table, trend_lines
+def _print_runs(view: HistoryView, dimension: str | None, shell: Shell) -> None:
+    from evalgate.reporting.terminal.history_table import render_runs_table, render_trends
 
-    shell.say(runs_table(looked.runs, shell.width, dimension=dimension))
+    shell.print_line(render_runs_table(view.runs, shell.width, dimension=dimension))
     if shell.out.isatty():
-        shell.say("")
-        for line in trend_lines(looked.runs, dimension=dimension):
-            shell.say(line)
+        shell.print_line("")
+        for line in render_trends(view.runs, dimension=dimension):
+            shell.print_line(line)
 
 
-def _say_scenarios(looked: HistoryView, shell: Shell, *, is_flaky: bool) -> None:
-    from evalgate.reporting.terminal.history_table import scenarios_table
-    from evalgate.reporting.text.wording import counted
+def _print_scenarios(view: HistoryView, shell: Shell, *, is_flaky: bool) -> None:
+    from evalgate.reporting.terminal.history_table import render_scenarios_table
+    from evalgate.reporting.text.wording import pluralize
 
-    if looked.runs and looked.scenarios:
-        shell.say("")
-    if looked.scenarios:
-        for line in scenarios_table(looked.scenarios, shell.width, looked.left, blocks=shell.out.isatty()):
-            shell.say(line)
+    if view.runs and view.scenarios:
+        shell.print_line("")
+    if view.scenarios:
+        for line in render_scenarios_table(view.scenarios, shell.width, view.left, blocks=shell.out.isatty()):
+            shell.print_line(line)
     if is_flaky:
-        shell.note(f"{counted(looked.calm, 'scenario')} went the same way in every run")
-    elif not looked.runs and not looked.scenarios:
+        shell.note(f"{pluralize(view.unvarying, 'scenario')} went the same way in every run")
+    elif not view.runs and not view.scenarios:
         shell.note(
-            f"{looked.place} remembers no run yet: `evalgate run --store-url {looked.place}` keeps one"
+            f"{view.store_url} remembers no run yet: `evalgate run --store-url {view.store_url}` keeps one"
         )

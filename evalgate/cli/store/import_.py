@@ -13,7 +13,7 @@ EXAMPLES = """examples:
   evalgate import evaluation_2025-12-31T22-40-49.jsonl
   evalgate import old.csv --store-url postgresql://ci@db/evalgate
 """
-MOST_TOLD = 20
+MAX_PROBLEMS = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,20 +27,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores evaluations that are new; reports those that can't be imported, and then returns 2."""
-    from evalgate.application.goldens.evaluation_export import take_in
+    from evalgate.application.goldens.evaluation_export import import_evaluations
     from evalgate.bootstrap import export_files
-    from evalgate.cli.store.store_flags import opened
-    from evalgate.reporting.text.wording import counted
+    from evalgate.cli.store.store_flags import open_store
+    from evalgate.reporting.text.wording import pluralize
 
-    read = [export_files.read(path, shell.cwd) for path in arguments.files]
-    found = [each for one in read for each in one.found]
-    with opened(arguments, shell, create=True) as store:
-        taken = take_in(found, store)
-        new, said = counted(taken.evaluations, "evaluation"), f"{counted(taken.feedback, 'word')} of feedback"
-        shell.say(f"imported: {new} and {said} new, {counted(taken.known, 'evaluation')} known already")
-        shell.note(f"in the store {store.place}")
-    problems = [*(problem for one in read for problem in one.problems), *taken.problems]
-    shell.tell(problems[:MOST_TOLD])
-    if len(problems) > MOST_TOLD:
-        shell.note(f"error: and {len(problems) - MOST_TOLD:,} more")
+    contents = [export_files.read_export(path, shell.cwd) for path in arguments.files]
+    found = [each for one in contents for each in one.found]
+    with open_store(arguments, shell, create=True) as store:
+        imported = import_evaluations(found, store)
+        new, feedback = (
+            pluralize(imported.evaluations, "evaluation"),
+            f"{pluralize(imported.feedback, 'word')} of feedback",
+        )
+        shell.print_line(
+            f"imported: {new} and {feedback} new, {pluralize(imported.existing, 'evaluation')} known already"
+        )
+        shell.note(f"in the store {store.display_url}")
+    problems = [*(problem for one in contents for problem in one.problems), *imported.problems]
+    shell.report_problems(problems[:MAX_PROBLEMS])
+    if len(problems) > MAX_PROBLEMS:
+        shell.note(f"error: and {len(problems) - MAX_PROBLEMS:,} more")
     return 2 if problems else 0

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
     from evalgate.ports.store import Page, Store
 
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 DEFAULT_LISTED = 50
 
 
@@ -38,25 +38,25 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Adds the flags for paging a list and for printing it as JSON."""
-    most = f"at most N of them, from 1 to {MOST_LISTED:,} (default {DEFAULT_LISTED})"
-    parser.add_argument("--limit", dest="most", type=int, metavar="N", default=DEFAULT_LISTED, help=most)
+    help_text = f"at most N of them, from 1 to {MAX_LISTED:,} (default {DEFAULT_LISTED})"
+    parser.add_argument("--limit", dest="most", type=int, metavar="N", default=DEFAULT_LISTED, help=help_text)
     parser.add_argument("--offset", type=int, metavar="N", default=0, help="leave out the first N")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
-def page_of(arguments: argparse.Namespace) -> Page:
+def parse_page(arguments: argparse.Namespace) -> Page:
     """Parses the requested page; raises SettingError."""
     from evalgate.errors import SettingError
     from evalgate.ports.store import Page
 
-    if not 1 <= arguments.most <= MOST_LISTED:
-        raise SettingError(f"--limit takes a number from 1 to {MOST_LISTED:,}, not {arguments.most:,}")
+    if not 1 <= arguments.most <= MAX_LISTED:
+        raise SettingError(f"--limit takes a number from 1 to {MAX_LISTED:,}, not {arguments.most:,}")
     if not 0 <= arguments.offset < 2**31:
         raise SettingError(f"--offset takes a number from 0 on, not {arguments.offset:,}")
     return Page(arguments.most, arguments.offset)
 
 
-def tell_rest(shell: Shell, shown: int, page: Page, noun: str) -> None:
+def note_more_results(shell: Shell, shown: int, page: Page, noun: str) -> None:
     """Notes that a list may go on, or that it is empty."""
     if not shown:
         shell.note(f"no {noun}" if not page.offset else f"no more {noun}")
@@ -71,13 +71,13 @@ def add_period(parser: argparse.ArgumentParser) -> None:
     add("--until", metavar="TIME", help="before this moment, or up to the end of this day")
 
 
-def period_of(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
+def parse_period(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
     """Parses the period: its start, and its end (exclusive); raises SettingError."""
     from datetime import timedelta
 
     from evalgate.errors import SettingError
 
-    since, until = _moment(arguments.since, "--since"), _moment(arguments.until, "--until")
+    since, until = _parse_time(arguments.since, "--since"), _parse_time(arguments.until, "--until")
     if until is not None and len(arguments.until) <= len("2026-01-31"):
         until = min(until, until.max.replace(tzinfo=until.tzinfo) - timedelta(days=1)) + timedelta(days=1)
     if since is not None and until is not None and since >= until:
@@ -85,7 +85,7 @@ def period_of(arguments: argparse.Namespace) -> tuple[datetime | None, datetime 
     return since, until
 
 
-def _moment(text: str | None, flag: str) -> datetime | None:
+def _parse_time(text: str | None, flag: str) -> datetime | None:
     """Parses a day or a time, UTC if it has no zone."""
     from datetime import UTC, datetime
 
@@ -94,27 +94,27 @@ def _moment(text: str | None, flag: str) -> datetime | None:
     if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(text)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
         raise SettingError(Problem(f"{flag} {text!r} is no day and no time", None, hint)) from None
 
 
-def say_json(shell: Shell, document: Any) -> None:
+def print_json(shell: Shell, document: Any) -> None:
     """Prints a JSON document to stdout with invisible characters escaped."""
     import orjson
 
-    from evalgate.cli.shell import visible_json
+    from evalgate.cli.shell import escape_invisible
 
-    shell.say(visible_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()))
+    shell.print_line(escape_invisible(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()))
 
 
-def opened(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
+def open_store(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
     """Opens the store that the flag, the environment or the project names, else the default file.
 
     Without `create` it must exist.
     """
-    from evalgate.bootstrap.store_choice import shell_store
+    from evalgate.bootstrap.store_choice import choose_store
 
-    return shell_store(arguments.store_url, shell.environ, shell.cwd, create=create)
+    return choose_store(arguments.store_url, shell.environ, shell.cwd, create=create)

@@ -18,7 +18,7 @@ EXAMPLES = """examples:
 STDOUT = "-"
 
 
-class _Lines:
+class _LineWriter:
     """Writes lines to stdout."""
 
     def __init__(self, shell: Shell) -> None:
@@ -26,9 +26,9 @@ class _Lines:
 
     def write(self, line: bytes) -> None:
         """Prints one line, made safe for a terminal."""
-        from evalgate.cli.shell import visible_json
+        from evalgate.cli.shell import escape_invisible
 
-        self._shell.say(visible_json(line.decode().rstrip("\n")))
+        self._shell.print_line(escape_invisible(line.decode().rstrip("\n")))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,21 +48,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes one line per trace and reports traces that can't be read; returns 2 if there are any."""
     from evalgate.bootstrap import shell_verbs, sources
-    from evalgate.cli.shell import place_of
-    from evalgate.cli.traces.format_flags import chosen_format
+    from evalgate.cli.shell import format_location
+    from evalgate.cli.traces.format_flags import choose_format
     from evalgate.errors import SettingError
-    from evalgate.settings.limits import limits_from
+    from evalgate.settings.limits import parse_limits
 
     if arguments.full and arguments.to != "native":
         raise SettingError("--full is of native traces only")
-    form, to_stdout = chosen_format(arguments, shell).form, arguments.output == STDOUT
-    records = sources.trace_files(shell.cwd, None, limits_from(arguments.limit)).read(
-        arguments.traces, ".", form
+    trace_format, to_stdout = choose_format(arguments, shell).trace_format, arguments.output == STDOUT
+    records = sources.build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(
+        arguments.traces, ".", trace_format
     )
-    lines = shell_verbs.converted(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
+    lines = shell_verbs.convert(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
     written, damaged = 0, 0
     with (
-        nullcontext(_Lines(shell)) if to_stdout else shell_verbs.line_file(arguments.output, shell.cwd) as out
+        nullcontext(_LineWriter(shell))
+        if to_stdout
+        else shell_verbs.line_file(arguments.output, shell.cwd) as out
     ):
         for line in lines:
             if isinstance(line, bytes):
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
                 written += 1
             else:
                 damaged += 1
-                shell.note(f"error: {place_of(line.source)}: {line.reason}")
+                shell.note(f"error: {format_location(line.source)}: {line.reason}")
         if not written and not damaged:
             raise SettingError(f"no trace file at {', '.join(map(repr, arguments.traces))}")
     if not to_stdout:

@@ -27,5 +27,5 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the fingerprint."""
     from evalgate.bootstrap import sources
 
-    shell.say(sources.fingerprints(shell.cwd).of(arguments.globs))
+    shell.print_line(sources.build_fingerprints(shell.cwd).compute_fingerprint(arguments.globs))
     return 0

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from evalgate.cli.shell import Shell
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.models import Suite
 
 AUTO, CUSTOM = "auto", "custom"
@@ -17,7 +17,7 @@ AUTO, CUSTOM = "auto", "custom"
 class FormatChoice(NamedTuple):
     """The format to read traces in; `suite` is the one of `--config`."""
 
-    form: str | Custom
+    trace_format: str | CustomMapping
     suite: Suite | None = None
 
 
@@ -37,7 +37,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     add_plugins(parser)
 
 
-def chosen_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
+def choose_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
     """The format that the flags select; raises SettingError if a suite is missing or there are several."""
     from evalgate.errors import SettingError
 
@@ -45,21 +45,21 @@ def chosen_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
         if arguments.format == CUSTOM:
             raise SettingError("--format custom needs --config SUITE: the suite's `custom` says how to read")
         return FormatChoice(arguments.format)
-    suite = _suite(arguments, shell)
+    suite = _load_suite(arguments, shell)
     if arguments.format not in (AUTO, CUSTOM):
         return FormatChoice(arguments.format, suite)
     if suite.custom is None and arguments.format == CUSTOM:
         raise SettingError(f"suite `{suite.name}` has no `format: custom`")
-    return FormatChoice(suite.custom or suite.form, suite)
+    return FormatChoice(suite.custom or suite.format_name, suite)
 
 
-def _suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
+def _load_suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.errors import SettingError
-    from evalgate.settings.limits import limits_from
+    from evalgate.settings.limits import parse_limits
 
-    shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    configuration = sources.suite_files(shell.cwd, None, limits_from(arguments.limit)).load(
+    shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
+    configuration = sources.build_suite_files(shell.cwd, None, parse_limits(arguments.limit)).load(
         [arguments.config]
     )
     shell_verbs.check_formats(configuration)

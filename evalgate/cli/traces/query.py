@@ -42,55 +42,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Prints the values as JSON: indented for one trace, one line per trace for several."""
     from evalgate.bootstrap import sources
-    from evalgate.cli.shell import place_of
-    from evalgate.cli.traces.format_flags import chosen_format
+    from evalgate.cli.shell import format_location
+    from evalgate.cli.traces.format_flags import choose_format
     from evalgate.errors import Problem, SettingError
     from evalgate.models.trace.trace import DamagedTrace, Trace
-    from evalgate.settings.limits import limits_from
+    from evalgate.settings.limits import parse_limits
 
     *expressions, pattern = arguments.words
     if len(expressions) > 1:
         raise SettingError("query takes one expression and one trace; quote the expression")
-    hint = _order(arguments.words)
-    query = _compiled(expressions[0], hint) if expressions else None
-    chosen = chosen_format(arguments, shell)
-    records = sources.trace_files(shell.cwd, None, limits_from(arguments.limit)).read(
-        [pattern], ".", chosen.form
+    hint = _find_order_hint(arguments.words)
+    query = _compile_query(expressions[0], hint) if expressions else None
+    choice = choose_format(arguments, shell)
+    records = sources.build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(
+        [pattern], ".", choice.trace_format
     )
-    pricer, number, damaged, found = _pricer(chosen), 0, 0, list[Trace]()
+    pricer, number, damaged, found = _build_pricer(choice), 0, 0, list[Trace]()
     for number, record in enumerate(records, 1):
         if arguments.number not in (None, number):
             continue
         if isinstance(record, DamagedTrace):
             damaged += 1
-            shell.note(f"error: {place_of(record.source)}: {record.reason}")
+            shell.note(f"error: {format_location(record.source)}: {record.reason}")
         else:
             pricer.price(record)
             found.append(record)
     if not found and not damaged:
-        few = f"no trace number {arguments.number} at {pattern!r}, it ends with number {number}"
-        raise SettingError(Problem(few if number else f"no trace file at {pattern!r}", hint=hint))
-    _print(found, query, shell)
+        message = f"no trace number {arguments.number} at {pattern!r}, it ends with number {number}"
+        raise SettingError(Problem(message if number else f"no trace file at {pattern!r}", hint=hint))
+    _print_values(found, query, shell)
     return 2 if damaged else 0
 
 
-def _pricer(chosen: FormatChoice) -> Pricer:
+def _build_pricer(choice: FormatChoice) -> Pricer:
     """A pricer that uses the suite's prices, if there is a suite, as a run does."""
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.bootstrap import shell_verbs, sources
 
-    if chosen.suite is None:
-        return shell_verbs.pricer()
-    return Pricer(chosen.suite.prices, sources.price_list())
+    if choice.suite is None:
+        return shell_verbs.build_pricer()
+    return Pricer(choice.suite.prices, sources.find_price_list())
 
 
-def _order(given: list[str]) -> str | None:
+def _find_order_hint(words: list[str]) -> str | None:
     """A hint if the trace seems to come before the expression."""
-    is_file = [word.endswith(TRACE_ENDINGS) for word in given]
+    is_file = [word.endswith(TRACE_ENDINGS) for word in words]
     return "the expression comes first, then the trace" if is_file == [True, False] else None
 
 
-def _compiled(expression: str, hint: str | None) -> Query:
+def _compile_query(expression: str, hint: str | None) -> Query:
     from evalgate.errors import Problem, SettingError
     from evalgate.measures.jmespath.query import Query, QueryError
 
@@ -101,29 +101,29 @@ def _compiled(expression: str, hint: str | None) -> Query:
         raise SettingError(Problem(f"bad expression: {error}{place}", hint=hint)) from None
 
 
-def _print(traces: list[Trace], query: Query | None, shell: Shell) -> None:
+def _print_values(traces: list[Trace], query: Query | None, shell: Shell) -> None:
     import orjson
 
-    from evalgate.cli.shell import visible_json
+    from evalgate.cli.shell import escape_invisible
     from evalgate.measures.redaction.redact import redact_value
 
     option = orjson.OPT_INDENT_2 if len(traces) == 1 else 0
-    for trace, value in _values(traces, query, shell):
+    for trace, value in _iter_values(traces, query, shell):
         for warning in trace.warnings:
             shell.note(f"warning: {warning['code']}: {warning['message']}")
-        shell.say(visible_json(orjson.dumps(redact_value(value), option=option).decode()))
+        shell.print_line(escape_invisible(orjson.dumps(redact_value(value), option=option).decode()))
 
 
-def _values(traces: list[Trace], query: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
+def _iter_values(traces: list[Trace], query: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
     from evalgate.measures.jmespath.query import QueryFailedError
-    from evalgate.models.trace.trace_view import view_of
+    from evalgate.models.trace.trace_view import get_view
 
     for trace in traces:
         if query is None:
-            yield trace, view_of(trace).whole()
+            yield trace, get_view(trace).whole()
             continue
         try:
-            value = query.search(view_of(trace))
+            value = query.search(get_view(trace))
         except QueryFailedError as error:
             shell.note(f"error: {trace.source.path}: {error}")
             continue

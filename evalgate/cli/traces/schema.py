@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.judge.schemas import schema
     from evalgate.bootstrap import shell_verbs
 
-    own = bool(arguments.plugin or arguments.installed)
-    if own:
-        shell_verbs.use_own_evaluators(arguments.plugin, shell.cwd)
-    made = schema(arguments.kind, with_own=own)
-    shell.say(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode())
+    has_plugins = bool(arguments.plugin or arguments.installed)
+    if has_plugins:
+        shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
+    made = schema(arguments.kind, with_own=has_plugins)
+    shell.print_line(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode())
     return 0

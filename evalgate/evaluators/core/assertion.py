@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
 
-    _Said = tuple[str, int, float | None, type]
+    _RowKey = tuple[str, int, float | None, type]
 
-MOST_KEPT = 20
+MAX_CACHED_ROWS = 20
 """Result rows per outcome that an assertion caches, since other traces may get the same row."""
 
 
-class _Kept:
+class _RowCache:
     """Cache of an assertion's result rows: most checks return the same finding for many traces.
 
     `rows` holds the first rows of each outcome; `row` is the row last reused, and `finding` its finding.
@@ -33,7 +33,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self.finding: Finding | None = None
-        self.rows: dict[Outcome, dict[_Said, AssertionResult]] = {}
+        self.rows: dict[Outcome, dict[_RowKey, AssertionResult]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +54,38 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
-    kept: _Kept = field(default_factory=_Kept, init=False, repr=False, compare=False)
+    row_cache: _RowCache = field(default_factory=_RowCache, init=False, repr=False, compare=False)
 
-    def find(self, trace: Trace) -> Finding:
+    def evaluate(self, trace: Trace) -> Finding:
         """Returns the finding; a crash of the check is an `error`, so that the other checks still report."""
         try:
             return self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
-            return _crashed(error)
+            return _build_crash_finding(error)
 
     def assess(self, trace: Trace) -> AssertionResult:
         """Returns the finding as a row of the results."""
         try:
             found = self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
-            found = _crashed(error)
-        kept = self.kept
-        if found is kept.finding:
-            return kept.row
+            found = _build_crash_finding(error)
+        cache = self.row_cache
+        if found is cache.finding:
+            return cache.row
         outcome, reason, evidence, score = found
-        rows = kept.rows.get(outcome)
+        rows = cache.rows.get(outcome)
         if rows is None:
-            rows = kept.rows[outcome] = {}
+            rows = cache.rows[outcome] = {}
         # Cached rows keep their evidence alive, so its id stays unique; 1 and 1.0 differ in the JSON output.
-        said = reason, id(evidence), score, score.__class__
-        row = rows.get(said)
+        key = reason, id(evidence), score, score.__class__
+        row = rows.get(key)
         if row is not None:
             row.is_shared = True
-            kept.finding, kept.row = found, row
+            cache.finding, cache.row = found, row
             return row
         row = self._row(outcome, reason, evidence, score)
-        if len(rows) < MOST_KEPT:
-            rows[said] = row
+        if len(rows) < MAX_CACHED_ROWS:
+            rows[key] = row
         return row
 
     def _row(
@@ -109,5 +109,5 @@ class Assertion:
         )
 
 
-def _crashed(error: Exception) -> Finding:
+def _build_crash_finding(error: Exception) -> Finding:
     return Finding("error", f"the check failed on this trace ({type(error).__name__})")

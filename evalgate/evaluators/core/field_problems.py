@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
 
 from evalgate.declarations import full_model
-from evalgate.measures.values.json_values import kind, show
+from evalgate.measures.values.json_values import json_type, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 
-MOST_TOLD = 100
+MAX_PROBLEMS = 100
 """Problems that are listed one by one: a person fixes those before reading on."""
 
 
@@ -33,7 +33,7 @@ class FieldProblemError(ValueError):
 
     def __init__(self, field: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.flaw = FieldProblem((field,), message, hint)
+        self.problem = FieldProblem((field,), message, hint)
 
 
 def suggest(word: object, known: Iterable[str]) -> str | None:
@@ -47,13 +47,13 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
     return f"known: {', '.join(names)}" if len(names) <= 12 else None  # noqa: PLR2004  (what fits in a line)
 
 
-def flaws_of(error: ValidationError, model: type[BaseModel]) -> list[FieldProblem]:
+def problems_from_error(error: ValidationError, model: type[BaseModel]) -> list[FieldProblem]:
     """Translates a validation error of one of EvalGate's models."""
     model = full_model(model)
     details = error.errors(include_url=False)
-    told = [_translate(detail, model) for detail in details[:MOST_TOLD]]
-    left = len(details) - MOST_TOLD
-    return [*told, FieldProblem((), f"and {left:,} more mistakes in this file")] if left > 0 else told
+    problems = [_translate(detail, model) for detail in details[:MAX_PROBLEMS]]
+    left = len(details) - MAX_PROBLEMS
+    return [*problems, FieldProblem((), f"and {left:,} more mistakes in this file")] if left > 0 else problems
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> FieldProblem:
@@ -61,27 +61,27 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> FieldProblem:
     path, _ = _walk(model, steps)
     last = path[-1] if path else ""
     if detail["type"] == "extra_forbidden":
-        around, owner = _walk(model, steps[:-1])
+        parent_path, owner = _walk(model, steps[:-1])
         hint = suggest(steps[-1], _keys(owner)) if owner else None
-        return FieldProblem((*around, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
+        return FieldProblem((*parent_path, steps[-1]), f"unknown key {show(steps[-1], 60)}", hint)
     if detail["type"] == "missing":
         return FieldProblem(path[:-1], f"`{last}` is missing")
-    key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_name(path)}`"
-    if steps[-1:] == (A_NAME,):
+    key = f"`{last}`" if isinstance(last, str) else f"an entry of `{_last_key(path)}`"
+    if steps[-1:] == (KEY_MARKER,):
         key = f"a name in `{path[-2]}`"
-    if meant := _meant(detail["input"], context):
-        return FieldProblem(path, f"{key} can't be {_given(detail['input'])}", meant)
+    if suggestion := _suggest_expected(detail["input"], context):
+        return FieldProblem(path, f"{key} can't be {_describe_value(detail['input'])}", suggestion)
     hint = "quote it if it is text" if detail["type"] == "string_type" else None
     return FieldProblem(
-        path, f"{key} {_explain(detail['type'], context)}, not {_given(detail['input'])}", hint
+        path, f"{key} {_explain(detail['type'], context)}, not {_describe_value(detail['input'])}", hint
     )
 
 
-def _last_name(path: Path) -> str:
+def _last_key(path: Path) -> str:
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
-def _meant(value: object, context: Mapping[str, object]) -> str | None:
+def _suggest_expected(value: object, context: Mapping[str, object]) -> str | None:
     """Suggests the allowed word that a misspelt one is close to."""
     close = suggest(value, re.findall("'([^']+)'", str(context.get("expected", ""))))
     return close if close and close.startswith("did you mean") else None
@@ -95,7 +95,7 @@ def _is_union_tag(step: str | int) -> bool:
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "list", "dict", "none", "literal"})
 
 
-A_NAME = "[key]"
+KEY_MARKER = "[key]"
 """What pydantic adds to the path of an invalid key."""
 
 
@@ -106,17 +106,17 @@ def _walk(model: type[BaseModel], steps: Iterable[str | int]) -> tuple[Path, typ
     """
     path: list[str | int] = []
     owner: type[BaseModel] | None = model
-    is_chosen = False
+    is_user_key = False
     for step in steps:
-        if is_chosen:
+        if is_user_key:
             path.append(step)
-            is_chosen = False
+            is_user_key = False
         elif not _is_union_tag(step):
             path.append(step)
             if isinstance(step, str):
                 field = owner.model_fields.get(step) if owner else None
                 owner = next(iter(_models_in(field.annotation)), None) if field else None
-                is_chosen = owner is not None and field is not None and _is_mapping(field.annotation)
+                is_user_key = owner is not None and field is not None and _is_mapping(field.annotation)
     return tuple(path), owner
 
 
@@ -168,5 +168,5 @@ def _explain(code: str, context: Mapping[str, object]) -> str:
     return _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
 
 
-def _given(value: object) -> str:
-    return "empty" if value is None else f"{kind(value)} {show(value, 40)}"
+def _describe_value(value: object) -> str:
+    return "empty" if value is None else f"{json_type(value)} {show(value, 40)}"

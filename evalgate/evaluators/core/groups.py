@@ -14,60 +14,60 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
 
-Members = list[tuple["Assertion", Finding]]
-Decide = Callable[[Members], Finding]
+MemberFindings = list[tuple["Assertion", Finding]]
+Decider = Callable[[MemberFindings], Finding]
 
-MOST_REMEMBERED = 64
+MAX_CACHED_DECISIONS = 64
 """Combinations of members' findings whose decision a group caches."""
 
 
 def all_of(members: Sequence[Assertion]) -> Check:
     """Passes if every member passes; otherwise failed decides, else error, else not_evaluable."""
-    decide = _remembering(_all)
-    return lambda trace: decide(_find(members, trace))
+    decide = _cache_decisions(_decide_all_of)
+    return lambda trace: decide(_evaluate(members, trace))
 
 
 def any_of(members: Sequence[Assertion]) -> Check:
     """Passes if one member passes; else error, else not_evaluable, else failed."""
-    decide = _remembering(lambda found: _decided(found, ("passed", "error", "not_evaluable", "failed")))
-    return lambda trace: decide(_find(members, trace))
+    decide = _cache_decisions(lambda found: _decide_by(found, ("passed", "error", "not_evaluable", "failed")))
+    return lambda trace: decide(_evaluate(members, trace))
 
 
 def at_least(k: int, members: Sequence[Assertion]) -> Check:
     """Passes if `k` members pass; fails if `k` could not be reached even if all undecided ones passed."""
 
-    def decide(found: Members) -> Finding:
+    def decide(found: MemberFindings) -> Finding:
         if not found:
-            return _decided(found, ())
+            return _decide_by(found, ())
         outcomes = [finding.outcome for _, finding in found]
         passed = outcomes.count("passed")
-        open_ = outcomes.count("error") + outcomes.count("not_evaluable")
+        undecided = outcomes.count("error") + outcomes.count("not_evaluable")
         if passed >= k:
-            return _told("passed", found, "passed", f"{passed} of {len(found)} passed, {k} needed")
-        if passed + open_ < k:
-            return _told("failed", found, "failed", f"{passed} of {len(found)} passed, {k} needed")
-        return _decided(
+            return _build_finding("passed", found, "passed", f"{passed} of {len(found)} passed, {k} needed")
+        if passed + undecided < k:
+            return _build_finding("failed", found, "failed", f"{passed} of {len(found)} passed, {k} needed")
+        return _decide_by(
             [(m, f) for m, f in found if f.outcome in ("error", "not_evaluable")], ("error", "not_evaluable")
         )
 
-    remembering = _remembering(decide)
-    return lambda trace: remembering(_find(members, trace))
+    cached_decide = _cache_decisions(decide)
+    return lambda trace: cached_decide(_evaluate(members, trace))
 
 
 def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
     """Judges the members only if the condition passes; if that can't be judged, neither can the group."""
-    decide, leave_out = _remembering(_all), _remembering(_left_out)
+    decide, decide_unmet = _cache_decisions(_decide_all_of), _cache_decisions(_decide_unmet)
 
     def check(trace: Trace) -> Finding:
-        found = condition.find(trace)
+        found = condition.evaluate(trace)
         if found.outcome == "passed":
-            return decide(_find(then, trace))
-        return leave_out([(condition, found)])
+            return decide(_evaluate(then, trace))
+        return decide_unmet([(condition, found)])
 
     return check
 
 
-def _left_out(conditions: Members) -> Finding:
+def _decide_unmet(conditions: MemberFindings) -> Finding:
     """Returns the finding of a group whose condition did not pass."""
     ((_, found),) = conditions
     if found.outcome in ("failed", "skipped"):
@@ -75,25 +75,25 @@ def _left_out(conditions: Members) -> Finding:
     return Finding(found.outcome, f"condition: {found.reason}")
 
 
-def _remembering(decide: Decide) -> Decide:
+def _cache_decisions(decide: Decider) -> Decider:
     """Caches decisions by the identity of the members' findings, which are the same for most traces."""
-    known: dict[tuple[int, ...], tuple[Members, Finding]] = {}
+    cache: dict[tuple[int, ...], tuple[MemberFindings, Finding]] = {}
 
-    def decide_once(found: Members) -> Finding:
+    def decide_once(found: MemberFindings) -> Finding:
         key = tuple([id(each) for pair in found for each in pair])
-        if key in known:
-            return known[key][1]
+        if key in cache:
+            return cache[key][1]
         finding = decide(found)
-        if len(known) < MOST_REMEMBERED:
-            known[key] = found, finding  # keeping the findings alive keeps their ids unique
+        if len(cache) < MAX_CACHED_DECISIONS:
+            cache[key] = found, finding  # keeping the findings alive keeps their ids unique
         return finding
 
     return decide_once
 
 
-def _find(members: Sequence[Assertion], trace: Trace) -> Members:
+def _evaluate(members: Sequence[Assertion], trace: Trace) -> MemberFindings:
     """Returns the members' findings, without skipped ones and missing evidence that may be skipped."""
-    found = [(member, member.find(trace)) for member in members]
+    found = [(member, member.evaluate(trace)) for member in members]
     return [
         (member, finding)
         for member, finding in found
@@ -102,31 +102,33 @@ def _find(members: Sequence[Assertion], trace: Trace) -> Members:
     ]
 
 
-def _all(found: Members) -> Finding:
-    return _decided(found, ("failed", "error", "not_evaluable", "passed"))
+def _decide_all_of(found: MemberFindings) -> Finding:
+    return _decide_by(found, ("failed", "error", "not_evaluable", "passed"))
 
 
-def _decided(found: Members, order: Sequence[Outcome]) -> Finding:
+def _decide_by(found: MemberFindings, order: Sequence[Outcome]) -> Finding:
     """Returns a finding with the first outcome of `order` that any member has."""
     if not found:
         return Finding("skipped", "no member applies")
     outcomes = {finding.outcome for _, finding in found}
     outcome = next(each for each in order if each in outcomes)
-    return _told(outcome, found, outcome)
+    return _build_finding(outcome, found, outcome)
 
 
-def _told(outcome: Outcome, found: Members, deciding: Outcome, lead: str | None = None) -> Finding:
+def _build_finding(
+    outcome: Outcome, found: MemberFindings, deciding: Outcome, lead: str | None = None
+) -> Finding:
     """Builds a finding whose reason lists the members that decided."""
     reasons = [f"{member.name}: {finding.reason}" for member, finding in found if finding.outcome == deciding]
     evidence: dict[str, Any] = {
         "members": [{"name": m.name, "outcome": f.outcome, "reason": f.reason} for m, f in found]
     }
-    if figures := _figures(found):
+    if figures := _collect_figures(found):
         evidence["figures"] = figures
     return Finding(outcome, "; ".join([lead, *reasons] if lead else reasons), evidence)
 
 
-def _figures(found: Members) -> list[dict[str, Any]]:
+def _collect_figures(found: MemberFindings) -> list[dict[str, Any]]:
     """Collects the values of `convergence` in the group: the next run reads them from this run's results."""
     figures: list[dict[str, Any]] = []
     for member, finding in found:

@@ -13,35 +13,35 @@ _OPPOSITE = {"success": "failure", "failure": "success"}
 _FAILURE = {"verdict": "failure"}
 
 
-def negated(check: Check, label: str | None) -> Check:
+def negate_check(check: Check, label: str | None) -> Check:
     """Swaps passed and failed; other outcomes stay as they are.
 
     `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
     its own reason is kept, which lists the members that decided.
     """
-    held = Finding("passed", _as_demanded(label or ""))
-    held_by_verdict = Finding("passed", held.reason, {"verdict": "success"})
+    passed = Finding("passed", _describe_negated(label or ""))
+    passed_with_verdict = Finding("passed", passed.reason, {"verdict": "success"})
 
-    def swapped(trace: Trace) -> Finding:
+    def negated_check(trace: Trace) -> Finding:
         found = check(trace)
         if found.outcome == "passed":
-            return Finding("failed", f"must not hold: {found.reason}", _swapped(found.evidence))
+            return Finding("failed", f"must not hold: {found.reason}", _negate_evidence(found.evidence))
         if found.outcome != "failed":
             return found
         if label is not None and found.evidence is None:
-            return held
+            return passed
         if label is not None and found.evidence == _FAILURE:
-            return held_by_verdict
-        return Finding("passed", _as_demanded(found.reason), _swapped(found.evidence))
+            return passed_with_verdict
+        return Finding("passed", _describe_negated(found.reason), _negate_evidence(found.evidence))
 
-    return swapped
+    return negated_check
 
 
-def _as_demanded(reason: str) -> str:
+def _describe_negated(reason: str) -> str:
     return f"does not hold, as demanded: {reason}"
 
 
-def _swapped(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
+def _negate_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
     """Returns the evidence with its verdict swapped too, if that is `success` or `failure`."""
     opposite = _OPPOSITE.get((evidence or {}).get("verdict", ""))
     return evidence if evidence is None or opposite is None else {**evidence, "verdict": opposite}

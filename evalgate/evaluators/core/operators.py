@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
 from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import as_number, equal, kind, shorten, show
+from evalgate.measures.values.json_values import as_number, json_equal, json_type, shorten, show
 
 Operator = Literal[
     "eq",
@@ -28,7 +28,7 @@ Operator = Literal[
 OPERATORS: tuple[str, ...] = get_args(Operator)
 ALIASES = {"le": "lte", "ge": "gte"}
 
-Judge = Callable[[Any], str | None]
+ValueCheck = Callable[[Any], str | None]
 """Returns what is wrong with a found value, None if nothing is.
 
 A pattern search that exceeds its limit is an error, never a failure: it raises PatternFailedError.
@@ -43,7 +43,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
-def canonical(operator: str) -> str:
+def resolve_alias(operator: str) -> str:
     """Returns the operator that an alias means; other names unchanged."""
     return ALIASES.get(operator, operator)
 
@@ -53,66 +53,66 @@ def sign(operator: str) -> str:
     return _SIGNS.get(operator, operator)
 
 
-def judge_for(operator: str, value: Any) -> Judge:
+def build_value_check(operator: str, value: Any) -> ValueCheck:
     """Builds the check of an operator. Raises FieldProblemError on `value`."""
-    return _MAKERS[operator](value)
+    return _BUILDERS[operator](value)
 
 
-def _ordered(operator: str) -> Callable[[Any], Judge]:
+def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
     compare = _COMPARE[operator]
 
-    def make(value: Any) -> Judge:
+    def build(value: Any) -> ValueCheck:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise FieldProblemError(
-                "value", f"`{operator}` compares with a number, not {kind(value)} {show(value, 40)}"
+                "value", f"`{operator}` compares with a number, not {json_type(value)} {show(value, 40)}"
             )
 
         def judge(actual: Any) -> str | None:
             number = actual if type(actual) is int else as_number(actual)
             if number is None:
-                return f"{kind(actual)} {show(actual)} is no number"
+                return f"{json_type(actual)} {show(actual)} is no number"
             if compare(number, value):
                 return None
             return f"{show(actual)}, expected {sign(operator)} {show(value)}"
 
         return judge
 
-    return make
+    return build
 
 
-def _eq(value: Any) -> Judge:
+def _build_eq(value: Any) -> ValueCheck:
     if isinstance(value, str):  # the most common case; text equals only the same text
         return lambda actual: None if actual == value else f"{show(actual)}, expected {show(value)}"
-    return lambda actual: None if equal(actual, value) else f"{show(actual)}, expected {show(value)}"
+    return lambda actual: None if json_equal(actual, value) else f"{show(actual)}, expected {show(value)}"
 
 
-def _ne(value: Any) -> Judge:
-    return lambda actual: f"{show(actual)}, expected anything else" if equal(actual, value) else None
+def _build_ne(value: Any) -> ValueCheck:
+    return lambda actual: f"{show(actual)}, expected anything else" if json_equal(actual, value) else None
 
 
-def _contains(value: Any) -> Judge:
+def _build_contains(value: Any) -> ValueCheck:
     def judge(actual: Any) -> str | None:
         if isinstance(actual, list):
-            right = any(equal(member, value) for member in actual)
+            right = any(json_equal(member, value) for member in actual)
         elif isinstance(actual, str | dict):
             right = isinstance(value, str) and value in actual
         else:
-            return f"{kind(actual)} {show(actual)} can't contain anything"
+            return f"{json_type(actual)} {show(actual)} can't contain anything"
         key = " as a key" if isinstance(actual, dict) else ""
         return None if right else f"{show(actual)}, expected it to contain {show(value)}{key}"
 
     return judge
 
 
-def _regex(value: Any) -> Judge:
+def _build_regex(value: Any) -> ValueCheck:
     if not isinstance(value, str):
-        raise FieldProblemError("value", f"`regex` takes a pattern as text, not {kind(value)}")
+        raise FieldProblemError("value", f"`regex` takes a pattern as text, not {json_type(value)}")
     pattern = compile_pattern(value, "value")
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str):
-            return f"{kind(actual)} {show(actual)} is no text"
-        if pattern.found_in(actual):
+            return f"{json_type(actual)} {show(actual)} is no text"
+        if pattern.is_found_in(actual):
             return None
         return f"{show(actual)}, expected a match of /{shorten(value)}/"
 
@@ -128,31 +128,33 @@ def compile_pattern(source: str, field: str) -> Pattern:
         raise FieldProblemError(field, f"{error}{place}: {show(source, 60)}") from None
 
 
-def _members(value: Any, operator: str) -> list[Any]:
+def _require_list(value: Any, operator: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FieldProblemError("value", f"`{operator}` takes a list, not {kind(value)} {show(value, 40)}")
+        raise FieldProblemError(
+            "value", f"`{operator}` takes a list, not {json_type(value)} {show(value, 40)}"
+        )
     return value
 
 
-def _in(value: Any) -> Judge:
-    members = _members(value, "in")
+def _build_in(value: Any) -> ValueCheck:
+    members = _require_list(value, "in")
     return lambda actual: (
         None
-        if any(equal(actual, member) for member in members)
+        if any(json_equal(actual, member) for member in members)
         else f"{show(actual)}, expected one of {show(value)}"
     )
 
 
-def _not_in(value: Any) -> Judge:
-    members = _members(value, "not_in")
+def _build_not_in(value: Any) -> ValueCheck:
+    members = _require_list(value, "not_in")
     return lambda actual: (
         f"{show(actual)}, expected none of {show(value)}"
-        if any(equal(actual, member) for member in members)
+        if any(json_equal(actual, member) for member in members)
         else None
     )
 
 
-def _length(value: Any) -> Judge:
+def _build_length(value: Any) -> ValueCheck:
     bounds = value if isinstance(value, dict) else {"eq": value}
     if not bounds:
         raise FieldProblemError(
@@ -165,22 +167,22 @@ def _length(value: Any) -> Judge:
     for limit in bounds.values():
         if isinstance(limit, bool) or not isinstance(limit, int | float):
             raise FieldProblemError(
-                "value", f"`length` compares with a number, not {kind(limit)} {show(limit, 40)}"
+                "value", f"`length` compares with a number, not {json_type(limit)} {show(limit, 40)}"
             )
-    judges = [judge_for(canonical(name), limit) for name, limit in bounds.items()]
+    judges = [build_value_check(resolve_alias(name), limit) for name, limit in bounds.items()]
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str | list | dict):
-            return f"{kind(actual)} {show(actual)} has no length"
+            return f"{json_type(actual)} {show(actual)} has no length"
         size = len(actual)
         return f"length {size}, expected {show(value)}" if any(each(size) for each in judges) else None
 
     return judge
 
 
-def _matches_schema(value: Any) -> Judge:
+def _build_matches_schema(value: Any) -> ValueCheck:
     if not isinstance(value, dict | bool):
-        raise FieldProblemError("value", f"`matches_schema` takes a JSON Schema, not {kind(value)}")
+        raise FieldProblemError("value", f"`matches_schema` takes a JSON Schema, not {json_type(value)}")
     try:
         schema = Schema(value)
     except SchemaError as error:
@@ -193,22 +195,24 @@ def _matches_schema(value: Any) -> Judge:
     return judge
 
 
-def _exists(value: Any) -> Judge:
+def _build_exists(value: Any) -> ValueCheck:
     if not isinstance(value, bool):
-        raise FieldProblemError("value", f"`exists` takes true or false, not {kind(value)} {show(value, 40)}")
+        raise FieldProblemError(
+            "value", f"`exists` takes true or false, not {json_type(value)} {show(value, 40)}"
+        )
     expected = "something" if value else "nothing"
     return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
 
 
-_MAKERS: dict[str, Callable[[Any], Judge]] = {
-    "eq": _eq,
-    "ne": _ne,
-    **{name: _ordered(name) for name in _COMPARE},
-    "contains": _contains,
-    "regex": _regex,
-    "exists": _exists,
-    "in": _in,
-    "not_in": _not_in,
-    "length": _length,
-    "matches_schema": _matches_schema,
+_BUILDERS: dict[str, Callable[[Any], ValueCheck]] = {
+    "eq": _build_eq,
+    "ne": _build_ne,
+    **{name: _build_order(name) for name in _COMPARE},
+    "contains": _build_contains,
+    "regex": _build_regex,
+    "exists": _build_exists,
+    "in": _build_in,
+    "not_in": _build_not_in,
+    "length": _build_length,
+    "matches_schema": _build_matches_schema,
 }

@@ -22,7 +22,7 @@ MAX_EVIDENCE = 20_000
 """Bytes of evidence as JSON; larger evidence is left out."""
 
 
-def compiled(settings: Evaluator) -> Check:
+def compile_plugin(settings: Evaluator) -> Check:
     """Compiles the check and validates its findings. Raises FieldProblemError, also if compiling crashes."""
     try:
         made: tuple[Any, Any] = settings.label(), settings.compile()
@@ -35,13 +35,13 @@ def compiled(settings: Evaluator) -> Check:
     label, check = made
     if not isinstance(label, str) or not callable(check):
         raise FieldProblemError("type", f"own evaluator {show(settings.type)} makes no label or no check")
-    return lambda trace: _looked_at(check, trace)
+    return lambda trace: _run_check(check, trace)
 
 
-def _looked_at(check: Check, trace: Trace) -> Finding:
+def _run_check(check: Check, trace: Trace) -> Finding:
     """Runs the check and cuts its finding to the bounds; an invalid finding is an error."""
     found = check(trace)
-    wrong = _wrong_with(found)
+    wrong = _describe_invalid(found)
     if wrong:
         return Finding("error", f"the check found no result: {wrong}")
     evidence = found.evidence
@@ -53,7 +53,7 @@ def _looked_at(check: Check, trace: Trace) -> Finding:
     return found._replace(reason=reason, evidence=evidence, score=score)
 
 
-def _wrong_with(found: object) -> str | None:
+def _describe_invalid(found: object) -> str | None:
     if not isinstance(found, Finding):
         return f"a Finding is due, not {type(found).__name__}"
     outcome, reason, evidence, score = cast("tuple[Any, ...]", found)

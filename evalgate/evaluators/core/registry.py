@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalgate.evaluators.core.evaluator import Evaluator
 
-KINDS: dict[str, tuple[str, str]] = {
+BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
     "allowed_tools": ("calls.tool_counts", "AllowedTools"),
     "contains": ("text.text_parts", "Contains"),
     "contains_all": ("text.text_parts", "ContainsAll"),
@@ -73,42 +73,42 @@ class PluginKinds(Protocol):
         """Returns the types that the plugins define."""
 
 
-_own: list[PluginKinds] = []
-_named: dict[str, type[Evaluator]] = {}
+_plugins: list[PluginKinds] = []
+_used_plugins: dict[str, type[Evaluator]] = {}
 
 
-def use_own(kinds: PluginKinds) -> None:
+def use_plugins(kinds: PluginKinds) -> None:
     """Makes this process look up types that are not built in among these plugins."""
-    _own[:] = [kinds]
-    _named.clear()
+    _plugins[:] = [kinds]
+    _used_plugins.clear()
 
 
-def known_kinds() -> list[str]:
+def evaluator_types() -> list[str]:
     """Returns every type that a suite may use."""
-    return [*KINDS, *own_kinds()]
+    return [*BUILT_IN_TYPES, *plugin_types()]
 
 
-def own_kinds() -> list[str]:
+def plugin_types() -> list[str]:
     """Returns the types that plugins define."""
-    return [name for kinds in _own for name in kinds.names()]
+    return [name for kinds in _plugins for name in kinds.names()]
 
 
 def evaluator_class(kind: str) -> type[Evaluator] | None:
     """Returns the class of a type, None for an unknown one."""
-    if kind not in KINDS:
-        return _own_class(kind)
-    module, name = KINDS[kind]
+    if kind not in BUILT_IN_TYPES:
+        return _plugin_class(kind)
+    module, name = BUILT_IN_TYPES[kind]
     return cast("type[Evaluator]", getattr(import_module(f"evalgate.evaluators.kinds.{module}"), name))
 
 
-def _own_class(kind: str) -> type[Evaluator] | None:
-    found = next((found for kinds in _own if (found := kinds.find(kind))), None)
+def _plugin_class(kind: str) -> type[Evaluator] | None:
+    found = next((found for kinds in _plugins if (found := kinds.find(kind))), None)
     if found is not None:
-        _named[kind] = found
+        _used_plugins[kind] = found
     return found
 
 
-def versions() -> dict[str, int]:
+def evaluator_versions() -> dict[str, int]:
     """Returns the versions of all built-in evaluators, of golden scoring, and of the plugin ones in use."""
-    own = {kind: found.version for kind, found in _named.items()}
-    return dict(sorted({**dict.fromkeys(KINDS, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))
+    own = {kind: found.version for kind, found in _used_plugins.items()}
+    return dict(sorted({**dict.fromkeys(BUILT_IN_TYPES, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))

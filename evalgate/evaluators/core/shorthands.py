@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.field_problems import FieldProblem, Path, suggest
 from evalgate.evaluators.core.operators import ALIASES, OPERATORS
-from evalgate.measures.values.json_values import kind, show
+from evalgate.measures.values.json_values import json_type, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +18,13 @@ COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
 _OPERATOR_KEYS = {*OPERATORS, *ALIASES}
 
 
-class Canonical(NamedTuple):
+class CanonicalForm(NamedTuple):
     """An assertion in its canonical form; `origin` maps a field to its path in the suite."""
 
     fields: dict[str, Any]
     origin: dict[str, Path]
 
-    def written_at(self, path: Path) -> Path:
+    def source_path(self, path: Path) -> Path:
         """Returns the path in the suite of a path in the canonical form."""
         if not path or not isinstance(path[0], str):
             return path
@@ -36,27 +36,29 @@ class ShorthandError(ValueError):
 
     def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.flaw = FieldProblem(path, message, hint)
+        self.problem = FieldProblem(path, message, hint)
 
 
-def canonical(raw: Any) -> Canonical:
+def expand_shorthand(raw: Any) -> CanonicalForm:
     """Expands one assertion of a suite into its canonical form. Raises ShorthandError."""
     if not isinstance(raw, dict):
-        raise ShorthandError((), f"an assertion is a mapping, not {kind(raw)} {show(raw, 40)}", _typed(raw))
+        raise ShorthandError(
+            (), f"an assertion is a mapping, not {json_type(raw)} {show(raw, 40)}", _suggest_type(raw)
+        )
     if "not" in raw:
-        return _negation(raw)
+        return _expand_negation(raw)
     if "params" in raw:
-        return _merged_params(raw)
+        return _expand_params(raw)
     if any(group in raw for group in GROUPS):
-        return _group(raw)
+        return _expand_group(raw)
     if "type" in raw:
-        return Canonical(raw, {})
-    return _operator(raw)
+        return CanonicalForm(raw, {})
+    return _expand_operator(raw)
 
 
-def _negation(raw: Mapping[str, Any]) -> Canonical:
+def _expand_negation(raw: Mapping[str, Any]) -> CanonicalForm:
     """Expands `not: {...}`: the inner assertion, negated; keys beside `not` belong to the same assertion."""
-    inner = canonical_at(raw["not"], ("not",))
+    inner = expand_shorthand_at(raw["not"], ("not",))
     origin = {name: ("not", *inner.origin.get(name, (name,))) for name in inner.fields}
     fields = dict(inner.fields)
     for name, value in raw.items():
@@ -72,22 +74,22 @@ def _negation(raw: Mapping[str, Any]) -> Canonical:
             origin["negate"], f"`negate` must be true or false, not {show(fields['negate'])}"
         )
     fields["negate"] = not fields.get("negate", False)
-    return Canonical(fields, origin)
+    return CanonicalForm(fields, origin)
 
 
-def canonical_at(raw: Any, path: Path) -> Canonical:
+def expand_shorthand_at(raw: Any, path: Path) -> CanonicalForm:
     """Calls `expand_shorthand` for a part at `path`, and puts that path before those of its errors."""
     try:
-        return canonical(raw)
+        return expand_shorthand(raw)
     except ShorthandError as error:
-        flaw = error.flaw
-        raise ShorthandError((*path, *flaw.path), flaw.message, flaw.hint) from None
+        problem = error.problem
+        raise ShorthandError((*path, *problem.path), problem.message, problem.hint) from None
 
 
-def _merged_params(raw: Mapping[str, Any]) -> Canonical:
+def _expand_params(raw: Mapping[str, Any]) -> CanonicalForm:
     params = raw["params"]
     if not isinstance(params, dict):
-        raise ShorthandError(("params",), f"`params` is a mapping, not {kind(params)}")
+        raise ShorthandError(("params",), f"`params` is a mapping, not {json_type(params)}")
     if "type" not in raw:
         raise ShorthandError((), "`params` needs a `type` beside it")
     fields = {name: value for name, value in raw.items() if name != "params"}
@@ -95,10 +97,10 @@ def _merged_params(raw: Mapping[str, Any]) -> Canonical:
         if name in fields:
             raise ShorthandError(("params", name), f"`{name}` stands here and beside `params`", "say it once")
         fields[name] = value
-    return Canonical(fields, {name: ("params", name) for name in params})
+    return CanonicalForm(fields, {name: ("params", name) for name in params})
 
 
-def _group(raw: Mapping[str, Any]) -> Canonical:
+def _expand_group(raw: Mapping[str, Any]) -> CanonicalForm:
     given = [group for group in GROUPS if group in raw]
     allowed = {*COMMON, given[0], *(("then",) if given[0] == "when" else ())}
     for name in raw:
@@ -106,16 +108,16 @@ def _group(raw: Mapping[str, Any]) -> Canonical:
             raise ShorthandError(
                 (name,), f"{show(name)} can't stand beside `{given[0]}`", suggest(name, allowed)
             )
-    return Canonical({**raw, "type": given[0]}, {})
+    return CanonicalForm({**raw, "type": given[0]}, {})
 
 
-def _operator(raw: Mapping[str, Any]) -> Canonical:
+def _expand_operator(raw: Mapping[str, Any]) -> CanonicalForm:
     """Expands `{path, OP: value}` into a query."""
     operators = [name for name in raw if name in _OPERATOR_KEYS]
     if len(operators) != 1:
         unknown = next((name for name in raw if name not in {*_OPERATOR_KEYS, *COMMON, "path"}), None)
         found = "no operator" if not operators else f"the operators {', '.join(operators)}"
-        hint = _typed(unknown) or suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
+        hint = _suggest_type(unknown) or suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
         raise ShorthandError(
             () if unknown is None else (unknown,),
             f"an assertion has a `type`, or a path with exactly one operator; this has {found}",
@@ -125,11 +127,11 @@ def _operator(raw: Mapping[str, Any]) -> Canonical:
     fields: dict[str, Any] = {"type": "jmespath", "operator": operator, "value": raw[operator]}
     fields["expression"] = raw.get("path", DEFAULT_PATH)
     fields |= {name: value for name, value in raw.items() if name not in {operator, "path"}}
-    return Canonical(fields, {"expression": ("path",), "value": (operator,), "operator": (operator,)})
+    return CanonicalForm(fields, {"expression": ("path",), "value": (operator,), "operator": (operator,)})
 
 
-def _typed(word: Any) -> str | None:
+def _suggest_type(word: Any) -> str | None:
     """Suggests how to write a check given by its type alone, as text or as a key."""
-    from evalgate.evaluators.core.registry import known_kinds
+    from evalgate.evaluators.core.registry import evaluator_types
 
-    return f"write {{type: {word}, ...}}" if isinstance(word, str) and word in known_kinds() else None
+    return f"write {{type: {word}, ...}}" if isinstance(word, str) and word in evaluator_types() else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem
-from evalgate.gate.common.wording import counted
+from evalgate.gate.common.wording import format_count
 from evalgate.measures.text.globs import matches_id
-from evalgate.models.comparison.quarantine import LONGEST_DAYS, QuarantineRuling
+from evalgate.models.comparison.quarantine import MAX_DAYS, QuarantineRuling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,24 +16,29 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.quarantine import Quarantine
     from evalgate.models.run.run import ScenarioResult, SuiteResult
 
-NONE_SUCH = "the suite has no such scenario"
+NO_SUCH_SCENARIO = "the suite has no such scenario"
 
 
 def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem]:
     """A problem for each quarantine that would last longer than allowed."""
     for each in quarantines:
         days = (each.until - today).days
-        if days > LONGEST_DAYS:
-            message = f"the quarantine of `{each.scenario}` would last {days:,} days, {LONGEST_DAYS} at most"
+        if days > MAX_DAYS:
+            message = f"the quarantine of `{each.scenario}` would last {days:,} days, {MAX_DAYS} at most"
             yield Problem(message, each.location, "bring `until` nearer; it can be extended later")
 
 
-def set_apart(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date) -> list[QuarantineRuling]:
+def apply_quarantines(
+    suite: SuiteResult, quarantines: Sequence[Quarantine], today: date
+) -> list[QuarantineRuling]:
     """Marks the quarantined scenarios of a suite; returns a ruling on each quarantine, in file order."""
     exact: dict[str, list[ScenarioResult]] = {}
     for scenario in suite.scenarios:
         exact.setdefault(scenario.id, []).append(scenario)
-    return [_ruled(suite.name, each, list(_meant(each, exact)), today) for each in quarantines]
+    return [
+        _rule_on_quarantine(suite.name, each, list(_find_scenarios(each, exact)), today)
+        for each in quarantines
+    ]
 
 
 def covers(one: Quarantine, other: Quarantine) -> bool:
@@ -42,7 +47,9 @@ def covers(one: Quarantine, other: Quarantine) -> bool:
     return same_variant and one.until >= other.until and matches_id(one.scenario, other.scenario)
 
 
-def _meant(quarantine: Quarantine, scenarios: dict[str, list[ScenarioResult]]) -> Iterator[ScenarioResult]:
+def _find_scenarios(
+    quarantine: Quarantine, scenarios: dict[str, list[ScenarioResult]]
+) -> Iterator[ScenarioResult]:
     pattern = quarantine.scenario
     ids = (id_ for id_ in scenarios if matches_id(pattern, id_)) if "*" in pattern else (pattern,)
     for id_ in ids:
@@ -51,16 +58,16 @@ def _meant(quarantine: Quarantine, scenarios: dict[str, list[ScenarioResult]]) -
                 yield scenario
 
 
-def _ruled(
-    suite: str, quarantine: Quarantine, meant: Sequence[ScenarioResult], today: date
+def _rule_on_quarantine(
+    suite: str, quarantine: Quarantine, scenarios: Sequence[ScenarioResult], today: date
 ) -> QuarantineRuling:
     days = (quarantine.until - today).days
     if days < 0:
-        said = f"expired on {quarantine.until.isoformat()}: what it names counts again"
-        return QuarantineRuling(suite, quarantine, "expired", said, days, len(meant))
-    if not meant:
-        return QuarantineRuling(suite, quarantine, "unused", NONE_SUCH, days, 0)
-    for scenario in meant:
+        message = f"expired on {quarantine.until.isoformat()}: what it names counts again"
+        return QuarantineRuling(suite, quarantine, "expired", message, days, len(scenarios))
+    if not scenarios:
+        return QuarantineRuling(suite, quarantine, "unused", NO_SUCH_SCENARIO, days, 0)
+    for scenario in scenarios:
         scenario.quarantined = True
-    lasts = f"expires in {counted(days, 'day')}" if days else "expires today"
-    return QuarantineRuling(suite, quarantine, "active", lasts, days, len(meant))
+    days_text = f"expires in {format_count(days, 'day')}" if days else "expires today"
+    return QuarantineRuling(suite, quarantine, "active", days_text, days, len(scenarios))

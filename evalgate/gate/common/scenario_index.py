@@ -26,7 +26,7 @@ class ScenarioIndex:
         """Every id as written."""
         yield from self._exact
 
-    def of(self, id_: str) -> Mapping[str | None, Scenario]:
+    def find_scenarios(self, id_: str) -> Mapping[str | None, Scenario]:
         """The scenarios of the entry that an id belongs to, by variant; empty without such an entry."""
         found = self._exact.get(id_)
         if found is None:

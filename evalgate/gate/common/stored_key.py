@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 
-def stored_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:
+def find_baseline_key(key: ScenarioKey, baseline: Container[ScenarioKey]) -> ScenarioKey:
     """The key of a scenario in the baseline: an id that looks like a secret was redacted there."""
     if key in baseline:
         return key

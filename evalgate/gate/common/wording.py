@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evalgate.models.run.run import Verdict
 
-SHOWN = 0.005
+SMALLEST_SHOWN = 0.005
 """The smallest difference that two digits show."""
 
 
-def spoken(verdict: Verdict) -> str:
+def format_verdict(verdict: Verdict) -> str:
     """A verdict without underscores: `HARD FAIL`."""
     return verdict.replace("_", " ")
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """`1 scenario`, `2 scenarios`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def moved(before: float, now: float) -> str:
+def format_change(baseline: float, current: float) -> str:
     """`0.91 -> 0.70 (-0.21)`, with more digits if two would hide the change."""
-    delta = now - before
-    form = ".2f" if abs(delta) >= SHOWN or delta == 0 else ".6g"
-    return f"{before:{form}} -> {now:{form}} ({delta:+{form}})"
+    delta = current - baseline
+    spec = ".2f" if abs(delta) >= SMALLEST_SHOWN or delta == 0 else ".6g"
+    return f"{baseline:{spec}} -> {current:{spec}} ({delta:+{spec}})"
 
 
-def chance(p: float) -> str:
+def format_p_value(p: float) -> str:
     """A p-value that never reads as 0."""
     return "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
 
 
-def share(value: float, *, digits: int = 3) -> str:
+def format_share(value: float, *, digits: int = 3) -> str:
     """A signed percentage with `digits` significant digits."""
     return f"{value * 100:+.{digits}g}%"

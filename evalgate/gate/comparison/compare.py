@@ -6,21 +6,21 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.stored_key import stored_key
-from evalgate.gate.common.wording import moved, spoken
-from evalgate.gate.comparison.corrections import level
-from evalgate.gate.comparison.false_alarms import false_alarm
-from evalgate.gate.comparison.increases import increases
+from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.gate.common.wording import format_change, format_verdict
+from evalgate.gate.comparison.corrections import corrected_alpha
+from evalgate.gate.comparison.false_alarms import estimate_false_alarm
+from evalgate.gate.comparison.increases import find_increases
 from evalgate.gate.comparison.trial_tests import (
-    Tested,
+    UndecidedChange,
+    apply_corrections,
     can_be_tested,
-    correct,
-    decided,
-    tested_flip,
-    tested_scores,
+    decide_change,
+    run_flip_test,
+    run_score_test,
 )
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.comparison import Change, Comparison, Evidence, ScenarioKey
+from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey, StatisticalPower
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class _Pair(NamedTuple):
     """A scenario on both sides, and the policy that it is compared by."""
 
     key: ScenarioKey
-    before: ScenarioOutcome
-    now: ScenarioOutcome
+    baseline: ScenarioOutcome
+    current: ScenarioOutcome
     policy: RegressionPolicy
 
 
@@ -49,96 +49,127 @@ def compare(
     `policies` holds the regression policy of each suite; a suite without one has the defaults.
     """
     default = _default_policy()
-    stored = {key: stored_key(key, baseline) for key in current}
+    baseline_keys = {key: find_baseline_key(key, baseline) for key in current}
     pairs = [
-        _Pair(key, baseline[stored[key]], now, policies.get(key.suite, default))
-        for key, now in current.items()
-        if stored[key] in baseline
+        _Pair(key, baseline[baseline_keys[key]], outcome, policies.get(key.suite, default))
+        for key, outcome in current.items()
+        if baseline_keys[key] in baseline
     ]
     testable = [pair for pair in pairs if _is_testable(pair)]
     families: Counter[str] = Counter(pair.policy.correction for pair in testable)
-    found = _changes(pairs, families)
+    found = _find_changes(pairs, families)
     changes = {key: found.get(key) or Change("new", "not in the baseline") for key in current}
-    gone = sorted(baseline.keys() - stored.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
-    before = {pair.key: pair.before for pair in pairs}
-    trials = {pair.key: (len(pair.before.trials), len(pair.now.trials)) for pair in pairs}
-    removed = [baseline[key] for key in gone]
-    return Comparison(changes, removed, before, trials, _evidence(pairs, testable, families), current)
+    removed_keys = sorted(
+        baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or "")
+    )
+    baseline_outcomes = {pair.key: pair.baseline for pair in pairs}
+    trial_counts = {pair.key: (len(pair.baseline.trials), len(pair.current.trials)) for pair in pairs}
+    removed = [baseline[key] for key in removed_keys]
+    return Comparison(
+        changes,
+        removed,
+        baseline_outcomes,
+        trial_counts,
+        _measure_evidence(pairs, testable, families),
+        current,
+    )
 
 
 def _default_policy() -> RegressionPolicy:
     from evalgate.suite.policy import RegressionPolicy
 
-    return RegressionPolicy.unsaid()
+    return RegressionPolicy.from_defaults()
 
 
-def _changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[ScenarioKey, Change]:
+def _find_changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[ScenarioKey, Change]:
     """Judges the pairs one by one, corrects their p-values together, then decides."""
-    found = {pair.key: _judge(pair.before, pair.now, pair.policy) for pair in pairs}
-    correct([each for each in found.values() if isinstance(each, Tested)], families)
+    found = {pair.key: _judge_change(pair.baseline, pair.current, pair.policy) for pair in pairs}
+    apply_corrections([each for each in found.values() if isinstance(each, UndecidedChange)], families)
     changes = {
-        key: decided(each, families) if isinstance(each, Tested) else each for key, each in found.items()
+        key: decide_change(each, families) if isinstance(each, UndecidedChange) else each
+        for key, each in found.items()
     }
     for pair in pairs:
-        _complete(changes[pair.key], pair)
+        _complete_change(changes[pair.key], pair)
     return changes
 
 
 def _is_testable(pair: _Pair) -> bool:
     """Whether its trials can be tested; scenarios that did not move belong to the family too."""
-    return _is_evaluated(pair) and can_be_tested(pair.before, pair.now, pair.policy)
+    return _is_evaluated(pair) and can_be_tested(pair.baseline, pair.current, pair.policy)
 
 
 def _is_evaluated(pair: _Pair) -> bool:
-    return pair.before.verdict not in NOT_EVALUATED and pair.now.verdict not in NOT_EVALUATED
+    return pair.baseline.verdict not in NOT_EVALUATED and pair.current.verdict not in NOT_EVALUATED
 
 
-def _evidence(pairs: Iterable[_Pair], testable: Sequence[_Pair], families: Mapping[str, int]) -> Evidence:
+def _measure_evidence(
+    pairs: Iterable[_Pair], testable: Sequence[_Pair], families: Mapping[str, int]
+) -> StatisticalPower:
     evaluated = [pair for pair in pairs if _is_evaluated(pair)]
-    levels = {id(pair.policy): level(pair.policy, families) for pair in testable}
-    alarms = [false_alarm(pair.before, pair.now, pair.policy, levels[id(pair.policy)]) for pair in testable]
-    single = sum(len(pair.before.passed) == 1 or len(pair.now.passed) == 1 for pair in evaluated)
-    return Evidence(len(evaluated), len(alarms), single, round(fsum(alarms), DIGITS) if alarms else None)
+    alphas = {id(pair.policy): corrected_alpha(pair.policy, families) for pair in testable}
+    alarms = [
+        estimate_false_alarm(pair.baseline, pair.current, pair.policy, alphas[id(pair.policy)])
+        for pair in testable
+    ]
+    single = sum(len(pair.baseline.passed) == 1 or len(pair.current.passed) == 1 for pair in evaluated)
+    return StatisticalPower(
+        len(evaluated), len(alarms), single, round(fsum(alarms), DIGITS) if alarms else None
+    )
 
 
-def _complete(change: Change, pair: _Pair) -> None:
+def _complete_change(change: Change, pair: _Pair) -> None:
     """Fills in what every change has, whatever its kind."""
-    before, now = pair.before, pair.now
-    change.increases = increases(before, now, pair.policy)
-    change.previous_verdict = before.verdict
-    if before.score is not None and now.score is not None:
-        change.score_delta = round(now.score - before.score, DIGITS)
-    if len(before.passed) > 1 and True in before.passed and False in before.passed:
+    baseline, current = pair.baseline, pair.current
+    change.increases = find_increases(baseline, current, pair.policy)
+    change.previous_verdict = baseline.verdict
+    if baseline.score is not None and current.score is not None:
+        change.score_delta = round(current.score - baseline.score, DIGITS)
+    if len(baseline.passed) > 1 and True in baseline.passed and False in baseline.passed:
         change.flags.append("flaky")
 
 
-def _judge(before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy) -> Change | Tested:
+def _judge_change(
+    baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy
+) -> Change | UndecidedChange:
     """Applies the policy's rule, and a test of the trials if there are enough of them."""
-    if before.verdict == now.verdict and before.score == now.score:
-        return Change("unchanged", _verdicts(before, now))
-    was_passing, is_passing = before.verdict == "PASS", now.verdict == "PASS"
+    if baseline.verdict == current.verdict and baseline.score == current.score:
+        return Change("unchanged", _format_verdicts(baseline, current))
+    was_passing, is_passing = baseline.verdict == "PASS", current.verdict == "PASS"
     if was_passing != is_passing:
-        return _flip(before, now, policy, "fixed" if is_passing else "broken")
-    unjudged = bool({before.verdict, now.verdict} & NOT_EVALUATED)
-    if unjudged or before.score is None or now.score is None:
-        return Change("unchanged", _verdicts(before, now))
-    words, delta = f"score {moved(before.score, now.score)}", round(now.score - before.score, DIGITS)
+        return _judge_flip(baseline, current, policy, "fixed" if is_passing else "broken")
+    is_unjudged = bool({baseline.verdict, current.verdict} & NOT_EVALUATED)
+    if is_unjudged or baseline.score is None or current.score is None:
+        return Change("unchanged", _format_verdicts(baseline, current))
+    score_text, delta = (
+        f"score {format_change(baseline.score, current.score)}",
+        round(current.score - baseline.score, DIGITS),
+    )
     if abs(delta) <= round(policy.threshold, DIGITS):
-        return Change("unchanged", f"{_verdicts(before, now)}{f', {words}' if delta else ''}")
-    return tested_scores(Change("improved" if delta > 0 else "regressed", words), before, now, policy)
+        return Change(
+            "unchanged", f"{_format_verdicts(baseline, current)}{f', {score_text}' if delta else ''}"
+        )
+    return run_score_test(
+        Change("improved" if delta > 0 else "regressed", score_text), baseline, current, policy
+    )
 
 
-def _verdicts(before: ScenarioOutcome, now: ScenarioOutcome) -> str:
-    if before.verdict == now.verdict:
-        return f"{spoken(now.verdict)} as before"
-    return f"{spoken(before.verdict)} -> {spoken(now.verdict)}"
+def _format_verdicts(baseline: ScenarioOutcome, current: ScenarioOutcome) -> str:
+    if baseline.verdict == current.verdict:
+        return f"{format_verdict(current.verdict)} as before"
+    return f"{format_verdict(baseline.verdict)} -> {format_verdict(current.verdict)}"
 
 
-def _flip(
-    before: ScenarioOutcome, now: ScenarioOutcome, policy: RegressionPolicy, kind: ChangeKind
-) -> Change | Tested:
+def _judge_flip(
+    baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy, kind: ChangeKind
+) -> Change | UndecidedChange:
     """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
-    if {before.verdict, now.verdict} & NOT_EVALUATED:
-        return Change(kind, _verdicts(before, now))
-    old, new = f"{sum(before.passed)}/{len(before.passed)}", f"{sum(now.passed)}/{len(now.passed)}"
-    return tested_flip(Change(kind, f"passed {old} before, {new} now"), before, now, policy)
+    if {baseline.verdict, current.verdict} & NOT_EVALUATED:
+        return Change(kind, _format_verdicts(baseline, current))
+    baseline_passes, current_passes = (
+        f"{sum(baseline.passed)}/{len(baseline.passed)}",
+        f"{sum(current.passed)}/{len(current.passed)}",
+    )
+    return run_flip_test(
+        Change(kind, f"passed {baseline_passes} before, {current_passes} now"), baseline, current, policy
+    )

@@ -11,31 +11,31 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
 
-Counts = tuple[str, int, int]
+TrialCounts = tuple[str, int, int]
 """A suite, the number of a scenario's trials in the baseline, and in this run."""
 
 
-def missing_trials(comparison: Comparison) -> Sequence[Weakening]:
+def find_missing_trials(comparison: Comparison) -> Sequence[Weakening]:
     """Weakenings for scenarios with fewer trials than in the baseline; equal ones of a suite are merged.
 
     A scenario without any trial is left out: its verdict MISSING covers that.
     """
-    found: dict[Counts, list[ScenarioKey]] = {}
-    for key, (before, now) in comparison.trials.items():
-        if 0 < now < before:
-            found.setdefault((key.suite, before, now), []).append(key)
-    return [_told(counts, keys) for counts, keys in found.items()]
+    found: dict[TrialCounts, list[ScenarioKey]] = {}
+    for key, (baseline_count, current_count) in comparison.trial_counts.items():
+        if 0 < current_count < baseline_count:
+            found.setdefault((key.suite, baseline_count, current_count), []).append(key)
+    return [_build_weakening(counts, keys) for counts, keys in found.items()]
 
 
-def _told(counts: Counts, keys: Sequence[ScenarioKey]) -> Weakening:
-    suite, before, now = counts
-    one = keys[0] if len(keys) == 1 else None
+def _build_weakening(counts: TrialCounts, keys: Sequence[ScenarioKey]) -> Weakening:
+    suite, baseline_count, current_count = counts
+    only_key = keys[0] if len(keys) == 1 else None
     return Weakening(
         "trials_missing",
         suite,
-        None if one is None else one.id,
-        None if one is None else one.variant,
-        before=f"trials: {before}",
-        after=f"trials: {now}",
+        None if only_key is None else only_key.id,
+        None if only_key is None else only_key.variant,
+        baseline=f"trials: {baseline_count}",
+        current=f"trials: {current_count}",
         scenarios=len(keys),
     )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.redaction.token_shapes import REDACTED
-from evalgate.models.run.trials import make_stale
-from evalgate.scoring.wording import shorten
+from evalgate.models.run.trials import set_stale
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.freshness import Present
+    from evalgate.models.comparison.freshness import FreshnessContext
     from evalgate.models.run.run import Run, ScenarioResult, TraceRef
     from evalgate.models.trace.trace import Warning_
     from evalgate.suite.policy import FreshnessPolicy, Policy
@@ -29,106 +29,110 @@ NO_TIME = "it does not say when it was made"
 NO_HEAD = "the commit that is judged is not known: give --commit"
 
 
-def mark_stale(run: Run, policies: Mapping[str, Policy], present: Present) -> list[Warning_]:
+def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessContext) -> list[Warning_]:
     """Notes on every stale trace why it is stale; returns warnings for suites whose `fail_on` ignores that.
 
     A trace that could not be read is an error already and is skipped.
     """
-    warned: dict[str, list[str]] = {}
+    places_by_reason: dict[str, list[str]] = {}
     for suite in run.suites:
         policy = policies[suite.name]
         if policy.freshness is None:
             continue
         watched = present.fingerprints.get(suite.name)
         for scenario in suite.scenarios:
-            for place, trace in _readable(scenario):
-                why = staleness(trace, policy.freshness, present, watched)
-                make_stale(scenario.trials, place, why and redact(why))
-                if why is not None and CODE not in policy.fail_on:
-                    warned.setdefault(why, []).append(_place(trace))
-    return _warnings(warned)
+            for index, trace in _readable_traces(scenario):
+                reason = find_staleness(trace, policy.freshness, present, watched)
+                set_stale(scenario.trials, index, reason and redact(reason))
+                if reason is not None and CODE not in policy.fail_on:
+                    places_by_reason.setdefault(reason, []).append(_format_place(trace))
+    return _build_warnings(places_by_reason)
 
 
-def _warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
+def _build_warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
     """One warning for each reason, with its first place and how many traces share it."""
     found: list[Warning_] = []
-    for why, where in islice(places.items(), MAX_WARNINGS):
-        others = f" (and {len(where) - 1:,} more traces)" if len(where) > 1 else ""
-        found.append({"code": CODE, "message": f"a trace is stale: {why}{others}", "where": where[0]})
+    for reason, trace_places in islice(places.items(), MAX_WARNINGS):
+        others = f" (and {len(trace_places) - 1:,} more traces)" if len(trace_places) > 1 else ""
+        found.append(
+            {"code": CODE, "message": f"a trace is stale: {reason}{others}", "where": trace_places[0]}
+        )
     if len(places) > MAX_WARNINGS:
         more = f"stale traces for {len(places) - MAX_WARNINGS:,} more reasons"
         found.append({"code": CODE, "message": more, "where": None})
     return found
 
 
-def staleness(trace: TraceRef, policy: FreshnessPolicy, present: Present, watched: str | None) -> str | None:
+def find_staleness(
+    trace: TraceRef, policy: FreshnessPolicy, present: FreshnessContext, watched: str | None
+) -> str | None:
     """The first reason why a trace is stale, None if it is fresh. `watched`: the current fingerprint."""
     if policy.require == "head":
-        found = _foreign(trace.commit, present.commits)
-        if found is not None:
-            return found
+        reason = _check_commit(trace.commit, present.commits)
+        if reason is not None:
+            return reason
     if policy.watch:
         if trace.agent_hash is None:
             return NO_HASH
         if trace.agent_hash != watched:
-            made = _beginning(trace.agent_hash, SHORT_HASH)
-            return f"made by {made}, the watched files are {(watched or 'not known')[:SHORT_HASH]} now"
-    return _too_old(trace.recorded_at, policy, present.now)
+            producer = _shorten_id(trace.agent_hash, SHORT_HASH)
+            return f"made by {producer}, the watched files are {(watched or 'not known')[:SHORT_HASH]} now"
+    return _check_age(trace.recorded_at, policy, present.now)
 
 
-def _foreign(commit: str | None, judged: frozenset[str]) -> str | None:
+def _check_commit(commit: str | None, judged_commits: frozenset[str]) -> str | None:
     if commit is None:
         return NO_COMMIT
-    if not judged:
+    if not judged_commits:
         return NO_HEAD
-    if any(_same(commit, each) for each in judged):
+    if any(_is_same_commit(commit, each) for each in judged_commits):
         return None
-    listed = " or ".join(sorted(each[:SHORT_SHA] for each in judged))
-    return f"made at commit {_beginning(commit, SHORT_SHA)}, judged is {listed}"
+    listed = " or ".join(sorted(each[:SHORT_SHA] for each in judged_commits))
+    return f"made at commit {_shorten_id(commit, SHORT_SHA)}, judged is {listed}"
 
 
-def _beginning(told: str, length: int) -> str:
+def _shorten_id(text: str, length: int) -> str:
     """The first characters of an untrusted text; all of it if something in it was redacted."""
-    clean = redact(told)
-    return shorten(clean if REDACTED in clean else clean[:length])
+    clean = redact(text)
+    return cut_quote(clean if REDACTED in clean else clean[:length])
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_commit(one: str, other: str) -> bool:
     """Whether two commits are equal; either may be abbreviated."""
     one, other = one.lower(), other.lower()
     return len(min(one, other, key=len)) >= SHORT_SHA and (one.startswith(other) or other.startswith(one))
 
 
-def _too_old(recorded_at: str | None, policy: FreshnessPolicy, now: datetime) -> str | None:
+def _check_age(recorded_at: str | None, policy: FreshnessPolicy, now: datetime) -> str | None:
     if policy.max_age is None:
         return None
-    moment = _moment(recorded_at)
-    if moment is None:
+    recorded = _parse_timestamp(recorded_at)
+    if recorded is None:
         return NO_TIME
-    age = now - moment
-    return f"it is {_age(age)} old, {policy.max_age} is the most" if age > policy.longest else None
+    age = now - recorded
+    return f"it is {_format_age(age)} old, {policy.max_age} is the most" if age > policy.longest_age else None
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_timestamp(text: str | None) -> datetime | None:
     try:
-        moment = datetime.fromisoformat(text or "")
+        timestamp = datetime.fromisoformat(text or "")
     except ValueError:
         return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
 
 
-def _age(age: timedelta) -> str:
+def _format_age(age: timedelta) -> str:
     hours = int(age.total_seconds() // 3600)
     days = hours // 24
     return f"{days:,} day{'' if days == 1 else 's'}" if days else f"{hours} hour{'' if hours == 1 else 's'}"
 
 
-def _readable(scenario: ScenarioResult) -> Iterator[tuple[int, TraceRef]]:
+def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[int, TraceRef]]:
     traces = (trial.trace for trial in scenario.trials)
-    return ((place, trace) for place, trace in enumerate(traces) if trace.id is not None)
+    return ((index, trace) for index, trace in enumerate(traces) if trace.id is not None)
 
 
-def _place(trace: TraceRef) -> str:
+def _format_place(trace: TraceRef) -> str:
     if trace.line is not None:
         return f"{trace.path}:{trace.line}"
     return trace.path if trace.record is None else f"{trace.path}#{trace.record}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.stored_key import stored_key
-from evalgate.gate.comparison.golden_status import THRESHOLD, status_of
+from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.gate.comparison.golden_status import DEFAULT_THRESHOLD, find_golden_status
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.golden_result import GoldenBefore
+from evalgate.models.run.golden_result import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import Policy
 
 
-def settle_goldens(
-    run: Run, comparison: Comparison | None, before: ResultsDoc | None, policies: Mapping[str, Policy]
+def add_golden_changes(
+    run: Run, comparison: Comparison | None, baseline: ResultsDoc | None, policies: Mapping[str, Policy]
 ) -> None:
     """Sets each golden's result in the baseline and its regression status; does nothing without goldens."""
     keys = {
@@ -31,23 +31,23 @@ def settle_goldens(
     }
     if not keys:
         return
-    earlier = {} if before is None or comparison is None else _by_key(before)
+    baseline_scenarios = {} if baseline is None or comparison is None else _index_scenarios(baseline)
     for key, scenario in keys.items():
         golden = scenario.golden
         if golden is None:
             continue
-        found = earlier.get(stored_key(key, earlier))
-        golden.before = None if found is None else _before(found)
+        baseline_scenario = baseline_scenarios.get(find_baseline_key(key, baseline_scenarios))
+        golden.baseline = None if baseline_scenario is None else _build_golden_before(baseline_scenario)
         policy = policies.get(key.suite)
-        golden.regression_status = status_of(
+        golden.regression_status = find_golden_status(
             None if scenario.verdict in NOT_EVALUATED else scenario.score,
-            None if golden.before is None else golden.before.score,
+            None if golden.baseline is None else golden.baseline.score,
             comparison.changes.get(key) if comparison is not None else None,
             scenario.threshold,
-            THRESHOLD if policy is None else policy.regression.threshold,
+            DEFAULT_THRESHOLD if policy is None else policy.regression.threshold,
         )
-    if comparison is not None and before is not None:
-        comparison.critical_before = critical_issues(before)
+    if comparison is not None and baseline is not None:
+        comparison.baseline_critical_issues = critical_issues(baseline)
 
 
 def critical_issues(document: ResultsDoc) -> dict[str, int]:
@@ -61,7 +61,7 @@ def critical_issues(document: ResultsDoc) -> dict[str, int]:
     return found
 
 
-def _by_key(document: ResultsDoc) -> dict[ScenarioKey, ScenarioDoc]:
+def _index_scenarios(document: ResultsDoc) -> dict[ScenarioKey, ScenarioDoc]:
     return {
         ScenarioKey(suite["suite"], each["id"], each["variant"]): each
         for suite in document["suites"]
@@ -69,8 +69,8 @@ def _by_key(document: ResultsDoc) -> dict[ScenarioKey, ScenarioDoc]:
     }
 
 
-def _before(scenario: ScenarioDoc) -> GoldenBefore:
+def _build_golden_before(scenario: ScenarioDoc) -> BaselineGolden:
     """The golden's result in the baseline; if it was no golden then, it has a score and no dimensions."""
-    known = scenario["verdict"] not in NOT_EVALUATED
+    is_scored = scenario["verdict"] not in NOT_EVALUATED
     turns = scenario["golden"]["turns"] if "golden" in scenario else {}
-    return GoldenBefore(scenario["score"] if known else None, scenario["dimensions"] or {}, turns)
+    return BaselineGolden(scenario["score"] if is_scored else None, scenario["dimensions"] or {}, turns)

@@ -12,35 +12,38 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.run.evaluation import RegressionStatus
 
-THRESHOLD = 0.05
+DEFAULT_THRESHOLD = 0.05
 
 
 def regression_status(
-    current: float, previous: float | None, passing: float = PASSING_SCORE, threshold: float = THRESHOLD
+    current: float,
+    baseline: float | None,
+    passing: float = PASSING_SCORE,
+    threshold: float = DEFAULT_THRESHOLD,
 ) -> RegressionStatus:
     """The status of a score compared with the baseline's; differences are rounded to 1e-9.
 
     >>> regression_status(0.80, 0.90), regression_status(0.95, 0.85), regression_status(0.90, 0.88)
     ('degradation', 'improvement', 'pass')
     """
-    passes, passed = reaches(current, passing), previous is not None and reaches(previous, passing)
-    drop = 0.0 if previous is None else round(previous - current, DIGITS)
+    passes, baseline_passes = reaches(current, passing), baseline is not None and reaches(baseline, passing)
+    drop = 0.0 if baseline is None else round(baseline - current, DIGITS)
     limit = round(threshold, DIGITS)
-    if not passes and not passed and drop <= limit:
+    if not passes and not baseline_passes and drop <= limit:
         return "fail"
-    if previous is None:
+    if baseline is None:
         return "pass"
-    if drop > limit or (passed and not passes):
+    if drop > limit or (baseline_passes and not passes):
         return "degradation"
-    return "improvement" if -drop > limit or (passes and not passed) else "pass"
+    return "improvement" if -drop > limit or (passes and not baseline_passes) else "pass"
 
 
-def status_of(
+def find_golden_status(
     score: float | None,
-    previous: float | None,
+    baseline: float | None,
     change: Change | None,
     passing: float = PASSING_SCORE,
-    threshold: float = THRESHOLD,
+    threshold: float = DEFAULT_THRESHOLD,
 ) -> RegressionStatus | None:
     """The status of a scenario's score; a move that the trials do not support counts as no move.
 
@@ -48,7 +51,7 @@ def status_of(
     """
     if score is None:
         return None
-    found = regression_status(score, previous, passing, threshold)
+    found = regression_status(score, baseline, passing, threshold)
     if found in ("degradation", "improvement") and change is not None and change.kind == "inconclusive":
         return "pass" if reaches(score, passing) else "fail"
     return found

@@ -15,41 +15,49 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration, Suite
 
 
-def removed(
-    gone: Iterable[ScenarioKey], old: Configuration | None, new: Configuration, counts: Mapping[str, int]
+def find_removed_scenarios(
+    removed_keys: Iterable[ScenarioKey],
+    baseline: Configuration | None,
+    current: Configuration,
+    counts: Mapping[str, int],
 ) -> list[Weakening]:
     """Weakenings for scenarios that the baseline judged, or its suites name, and that no suite judges now.
 
     `removed_keys` are those of its results; a removed suite is one weakening. `counts` is how many scenarios
     of each suite the baseline judged.
     """
-    named = {suite.name: suite for suite in new.suites}
-    keys = dict.fromkeys(gone)
-    for suite in old.suites if old is not None else ():
-        if suite.name in named:
-            keys |= dict.fromkeys(_unnamed(suite, ScenarioIndex(named[suite.name])))
+    current_suites = {suite.name: suite for suite in current.suites}
+    keys = dict.fromkeys(removed_keys)
+    for suite in baseline.suites if baseline is not None else ():
+        if suite.name in current_suites:
+            keys |= dict.fromkeys(_find_unnamed_keys(suite, ScenarioIndex(current_suites[suite.name])))
         else:
             keys |= {ScenarioKey(suite.name, "", None): None}
-    paths = {suite.name: suite.path for suite in (*new.suites, *(old.suites if old is not None else ()))}
+    paths = {
+        suite.name: suite.path
+        for suite in (*current.suites, *(baseline.suites if baseline is not None else ()))
+    }
     found: list[Weakening] = []
     for name in dict.fromkeys(key.suite for key in keys):
-        place = Location(paths[name]) if name in paths else None
-        if name not in named:
-            number = counts.get(name, 0)
-            said = f"{number} scenario{'' if number == 1 else 's'}"
-            found.append(Weakening("suite_removed", name, before=said, location=place, scenarios=number))
+        location = Location(paths[name]) if name in paths else None
+        if name not in current_suites:
+            count = counts.get(name, 0)
+            count_text = f"{count} scenario{'' if count == 1 else 's'}"
+            found.append(
+                Weakening("suite_removed", name, baseline=count_text, location=location, scenarios=count)
+            )
             continue
         found += [
-            Weakening("scenario_removed", key.suite, key.id, key.variant, location=place)
+            Weakening("scenario_removed", key.suite, key.id, key.variant, location=location)
             for key in keys
             if key.suite == name
         ]
     return found
 
 
-def _unnamed(suite: Suite, now: ScenarioIndex) -> Iterator[ScenarioKey]:
+def _find_unnamed_keys(suite: Suite, current: ScenarioIndex) -> Iterator[ScenarioKey]:
     """Keys of scenarios that a suite names one by one and that belong to no current entry."""
     for scenario in suite.scenarios:
         variant = scenario.variant.name if scenario.variant else None
-        if not scenario.is_glob and variant not in now.of(scenario.id):
+        if not scenario.is_glob and variant not in current.find_scenarios(scenario.id):
             yield ScenarioKey(suite.name, scenario.id, variant)

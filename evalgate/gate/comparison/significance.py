@@ -64,10 +64,10 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     G. K. Smyth, "Permutation p-values should never be zero" (2010); with many values on both sides it uses
     the normal distribution.
     """
-    small = [round(value * 10**DIGITS) for value in min(a, b, key=len)]
+    smaller_side = [round(value * 10**DIGITS) for value in min(a, b, key=len)]
     pool = sorted(round(value * 10**DIGITS) for side in (a, b) for value in side)
-    size, total = len(small), sum(pool)
-    distance = abs(len(pool) * sum(small) - size * total)
+    size, total = len(smaller_side), sum(pool)
+    distance = abs(len(pool) * sum(smaller_side) - size * total)
     if distance == 0:
         return 1.0
     sums = _subset_sums(pool, size)
@@ -111,9 +111,9 @@ def _sampled_p(pool: Sequence[int], size: int, distance: int) -> float:
     chance = Random(DRAWS).random  # noqa: S311  a fixed seed is what is wanted here
     values, count, total, hits = list(pool), len(pool), sum(pool), 0
     for _ in range(DRAWS):
-        for place in range(size):
-            other = place + int(chance() * (count - place))
-            values[place], values[other] = values[other], values[place]
+        for index in range(size):
+            other = index + int(chance() * (count - index))
+            values[index], values[other] = values[other], values[index]
         hits += abs(count * sum(values[:size]) - size * total) >= distance
     return (hits + 1) / (DRAWS + 1)
 

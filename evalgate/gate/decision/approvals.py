@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.wording import spoken
+from evalgate.gate.common.wording import format_verdict
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.approvals.approval import Ruling, Rulings
+from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trials import names_of_bad, statuses
-from evalgate.scoring.wording import shorten
+from evalgate.models.run.trials import list_failed_names, list_statuses
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression"})
 """Words of `fail_on` that an approved scenario does not trigger."""
-BAD = frozenset({"failed", "error", "not_evaluable"})
+FAILED_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
 MORE_FAILS = "more fails than was approved"
-UNREAD = "a trial's recording"
-UNKNOWN = "what is not known can't be approved"
-NAMED = 3
+UNREAD_TRACE = "a trial's recording"
+NOT_APPROVABLE = "what is not known can't be approved"
+MOST_NAMES = 3
 
 
-class Failing(NamedTuple):
+class ApprovalSubject(NamedTuple):
     """A scenario of the run with its change, which approvals are checked against."""
 
     scenario: ScenarioResult
@@ -44,19 +44,19 @@ class Failing(NamedTuple):
     def is_worse(self) -> bool:
         """Whether there is anything to approve."""
         change = self.change
-        moved = change is not None and (change.kind in REGRESSIONS or bool(change.increases))
-        return moved or self.scenario.verdict != "PASS"
+        got_worse = change is not None and (change.kind in REGRESSIONS or bool(change.increases))
+        return got_worse or self.scenario.verdict != "PASS"
 
     @property
-    def checks(self) -> set[str]:
+    def failed_checks(self) -> set[str]:
         """Names of the checks that did not pass."""
-        return names_of_bad(self.scenario.trials)
+        return list_failed_names(self.scenario.trials)
 
     @property
-    def faults(self) -> set[str]:
+    def failures(self) -> set[str]:
         """The failed checks, and one more entry if a trace could not be read."""
-        unread = "error" in statuses(self.scenario.trials)
-        return self.checks | ({UNREAD} if unread else set())
+        unread = "error" in list_statuses(self.scenario.trials)
+        return self.failed_checks | ({UNREAD_TRACE} if unread else set())
 
     @property
     def is_known(self) -> bool:
@@ -64,122 +64,132 @@ class Failing(NamedTuple):
         return self.scenario.verdict not in NOT_EVALUATED
 
     @property
-    def recordings(self) -> set[str | None]:
+    def trace_hashes(self) -> set[str | None]:
         """Fingerprints of the traces that did not pass, or of all traces if none failed."""
         trials = self.scenario.trials
-        bad = [trial for trial in trials if trial.status != "passed"]
-        return {trial.trace.sha256 for trial in bad or trials}
+        failed = [trial for trial in trials if trial.status != "passed"]
+        return {trial.trace.sha256 for trial in failed or trials}
 
 
-class _Finding(NamedTuple):
+class _Objection(NamedTuple):
     """Why an approval does not hold; `status` is `active` if it does."""
 
     status: ApprovalStatus
     message: str = ""
 
 
-HOLDS = _Finding("active")
+NO_OBJECTION = _Objection("active")
 
 
-def rule_on(run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approvals, today: date) -> Rulings:
+def rule_on_approvals(
+    run: Run, changes: Mapping[ScenarioKey, Change], approvals: Approvals, today: date
+) -> ApprovalRulings:
     """Rules on every approval, in file order, and finds which scenarios may fail because of them."""
-    scenarios = scenarios_of(run, changes)
-    found = [_alone(approval, scenarios, today) for approval in approvals.counting]
-    held: dict[ScenarioKey, set[str | None]] = {}
-    for approval, finding in zip(approvals.counting, found, strict=True):
-        if finding is HOLDS:
-            held.setdefault(_key(approval), set()).add(approval.assertion)
-    left = {key: _uncovered(scenarios[key], names) for key, names in held.items()}
-    told = [
-        _ruling(approval, _together(finding, left.get(_key(approval), set())), today)
-        for approval, finding in zip(approvals.counting, found, strict=True)
+    subjects = collect_subjects(run, changes)
+    objections = [_check_approval(approval, subjects, today) for approval in approvals.effective]
+    approved_checks: dict[ScenarioKey, set[str | None]] = {}
+    for approval, objection in zip(approvals.effective, objections, strict=True):
+        if objection is NO_OBJECTION:
+            approved_checks.setdefault(_scenario_key(approval), set()).add(approval.assertion)
+    unapproved = {key: _find_unapproved(subjects[key], names) for key, names in approved_checks.items()}
+    rulings = [
+        _build_ruling(
+            approval, _add_unapproved(objection, unapproved.get(_scenario_key(approval), set())), today
+        )
+        for approval, objection in zip(approvals.effective, objections, strict=True)
     ]
-    told += [_ruling(approval, _Finding("proposed", PROPOSED), today) for approval in approvals.proposed]
-    return Rulings(tuple(told), frozenset(key for key, names in left.items() if not names))
+    rulings += [
+        _build_ruling(approval, _Objection("proposed", PROPOSED), today) for approval in approvals.proposed
+    ]
+    return ApprovalRulings(tuple(rulings), frozenset(key for key, names in unapproved.items() if not names))
 
 
-def rule_by_day(approvals: Iterable[Approval], today: date) -> tuple[Ruling, ...]:
+def rule_by_date(approvals: Iterable[Approval], today: date) -> tuple[ApprovalRuling, ...]:
     """Rules on approvals without a run: only the day decides."""
-    return tuple(_ruling(each, _over(each, today) or HOLDS, today) for each in approvals)
+    return tuple(_build_ruling(each, _check_expiry(each, today) or NO_OBJECTION, today) for each in approvals)
 
 
-def scenarios_of(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, Failing]:
+def collect_subjects(run: Run, changes: Mapping[ScenarioKey, Change]) -> dict[ScenarioKey, ApprovalSubject]:
     """Every scenario of a run with its change, by key."""
     return {
-        key: Failing(scenario, changes.get(key))
+        key: ApprovalSubject(scenario, changes.get(key))
         for suite in run.suites
         for scenario in suite.scenarios
         for key in [ScenarioKey(suite.name, scenario.id, scenario.variant)]
     }
 
 
-def proposals(base: Iterable[Approval], head: Iterable[Approval]) -> tuple[Approval, ...]:
+def find_proposals(base: Iterable[Approval], head: Iterable[Approval]) -> tuple[Approval, ...]:
     """Approvals in a pull request's file that the base branch's file does not have."""
-    known = {approval.scope for approval in base}
-    return tuple(approval for approval in head if approval.scope not in known)
+    base_scopes = {approval.scope for approval in base}
+    return tuple(approval for approval in head if approval.scope not in base_scopes)
 
 
-def _key(approval: Approval) -> ScenarioKey:
+def _scenario_key(approval: Approval) -> ScenarioKey:
     return ScenarioKey(approval.suite, approval.scenario, approval.variant)
 
 
-def _ruling(approval: Approval, finding: _Finding, today: date) -> Ruling:
+def _build_ruling(approval: Approval, objection: _Objection, today: date) -> ApprovalRuling:
     days = (approval.until - today).days
-    return Ruling(approval, finding.status, finding.message or _lasts(days), days)
+    return ApprovalRuling(approval, objection.status, objection.message or _format_days_left(days), days)
 
 
-def _lasts(days: int) -> str:
+def _format_days_left(days: int) -> str:
     if days < 1:
         return "expires today"
     return f"expires in {days} day{'s' if days > 1 else ''}"
 
 
-def _alone(approval: Approval, scenarios: Mapping[ScenarioKey, Failing], today: date) -> _Finding:
+def _check_approval(
+    approval: Approval, subjects: Mapping[ScenarioKey, ApprovalSubject], today: date
+) -> _Objection:
     """Checks one approval by itself: its day, its scenario, its check, its bounds."""
-    over = _over(approval, today)
-    if over is not None:
-        return over
-    failing = scenarios.get(_key(approval))
-    if failing is None:
-        return _Finding("unused", _no_such(approval, scenarios))
-    if not failing.is_worse:
-        return _Finding("unused", "the scenario passes: it is no longer needed")
-    if not failing.is_known:
-        verdict = spoken(failing.scenario.verdict)
-        return _Finding("void", f"the scenario is {verdict}: {UNKNOWN}")
-    if approval.assertion is not None and approval.assertion not in failing.checks:
-        return _Finding("unused", f"the check {shorten(approval.assertion)} does not fail")
-    return _outside(approval, failing)
+    expired = _check_expiry(approval, today)
+    if expired is not None:
+        return expired
+    subject = subjects.get(_scenario_key(approval))
+    if subject is None:
+        return _Objection("unused", _explain_missing(approval, subjects))
+    if not subject.is_worse:
+        return _Objection("unused", "the scenario passes: it is no longer needed")
+    if not subject.is_known:
+        verdict = format_verdict(subject.scenario.verdict)
+        return _Objection("void", f"the scenario is {verdict}: {NOT_APPROVABLE}")
+    if approval.assertion is not None and approval.assertion not in subject.failed_checks:
+        return _Objection("unused", f"the check {cut_quote(approval.assertion)} does not fail")
+    return _check_bounds(approval, subject)
 
 
-def _over(approval: Approval, today: date) -> _Finding | None:
+def _check_expiry(approval: Approval, today: date) -> _Objection | None:
     if today <= approval.until:
         return None
-    return _Finding("expired", f"expired on {approval.until.isoformat()}")
+    return _Objection("expired", f"expired on {approval.until.isoformat()}")
 
 
-def _outside(approval: Approval, failing: Failing) -> _Finding:
+def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
     """Checks whether the failure exceeds what was approved."""
-    kind = failing.change.kind if failing.change is not None else None
+    kind = subject.change.kind if subject.change is not None else None
     if approval.change not in (None, kind):
-        now = f"the change is {kind}" if kind else "nothing was compared"
-        return _Finding("void", f"{now}, approved is {approval.change}")
-    score, least = failing.scenario.score, approval.least_score
-    if least is not None and (score is None or round(score, DIGITS) < round(least, DIGITS)):
-        now = "the score is not known" if score is None else f"score {_shown(score, least)}"
-        return _Finding("void", f"worse than approved: {now}, approved is {least:g}")
-    if approval.traces and not failing.recordings <= approval.traces:
-        return _Finding("void", "another recording fails than the one approved")
-    more = failing.faults - approval.checks if approval.checks is not None else set[str]()
-    return _Finding("void", f"{MORE_FAILS}: {_named(sorted(more))}") if more else HOLDS
+        actual = f"the change is {kind}" if kind else "nothing was compared"
+        return _Objection("void", f"{actual}, approved is {approval.change}")
+    score, min_score = subject.scenario.score, approval.least_score
+    if min_score is not None and (score is None or round(score, DIGITS) < round(min_score, DIGITS)):
+        actual = "the score is not known" if score is None else f"score {_format_score(score, min_score)}"
+        return _Objection("void", f"worse than approved: {actual}, approved is {min_score:g}")
+    if approval.traces and not subject.trace_hashes <= approval.traces:
+        return _Objection("void", "another recording fails than the one approved")
+    additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
+    return (
+        _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
+    )
 
 
-def _shown(score: float, least: float) -> str:
+def _format_score(score: float, min_score: float) -> str:
     """The score with as many digits as it takes to show that it is lower."""
-    return f"{score:.2f}" if float(f"{score:.2f}") < least else f"{score:.9g}"
+    return f"{score:.2f}" if float(f"{score:.2f}") < min_score else f"{score:.9g}"
 
 
-def _no_such(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
+def _explain_missing(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
     """The run has no such scenario; if the scenario has variants, the approval must name one."""
     variants = [
         key.variant
@@ -187,21 +197,21 @@ def _no_such(approval: Approval, scenarios: Iterable[ScenarioKey]) -> str:
         if (key.suite, key.id) == (approval.suite, approval.scenario) and key.variant is not None
     ]
     if variants and approval.variant is None:
-        return f"the scenario has variants, name one: {_named(variants)}"
+        return f"the scenario has variants, name one: {_join_names(variants)}"
     return "the run has no such scenario"
 
 
-def _uncovered(failing: Failing, names: set[str | None]) -> set[str]:
+def _find_unapproved(subject: ApprovalSubject, names: set[str | None]) -> set[str]:
     """Failures other than the approved checks; none if the scenario as a whole is approved."""
-    return set() if None in names else {each for each in failing.faults if each not in names}
+    return set() if None in names else {each for each in subject.failures if each not in names}
 
 
-def _together(finding: _Finding, left: set[str]) -> _Finding:
-    if finding is not HOLDS or not left:
-        return finding
-    return _Finding("void", f"{MORE_FAILS}: {_named(sorted(left))}")
+def _add_unapproved(objection: _Objection, unapproved: set[str]) -> _Objection:
+    if objection is not NO_OBJECTION or not unapproved:
+        return objection
+    return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(unapproved))}")
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(map(shorten, names[:NAMED])) + (f" and {more} more" if more > 0 else "")
+def _join_names(names: Sequence[str]) -> str:
+    hidden = len(names) - MOST_NAMES
+    return ", ".join(map(cut_quote, names[:MOST_NAMES])) + (f" and {hidden} more" if hidden > 0 else "")

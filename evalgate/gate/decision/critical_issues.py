@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.wording import counted
+from evalgate.gate.common.wording import format_count
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import Reason
-from evalgate.scoring.wording import shorten
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import ScenarioResult, SuiteResult
 
 
-def too_many_critical(
+def find_excess_critical_issues(
     suite: SuiteResult,
     comparison: Comparison | None,
     most: int,
-    words: Collection[str],
+    fail_on: Collection[str],
     approved: Container[ScenarioKey] = (),
 ) -> Iterator[Reason]:
     """A reason for each word of `fail_on` about hard fails; not a new one if the baseline had too many too.
@@ -30,21 +30,21 @@ def too_many_critical(
     goldens = [each for each in suite.scenarios if each.golden is not None]
     if not goldens:
         return
-    counting = [
+    kept = [
         each
         for each in goldens
         if not each.quarantined and ScenarioKey(suite.name, each.id, each.variant) not in approved
     ]
-    found = sum(each.golden.critical_issues for each in counting if each.golden is not None)
+    found = sum(each.golden.critical_issues for each in kept if each.golden is not None)
     if found <= most:
         return
     message = (
-        f"{counted(found, 'critical issue')}, `critical_issue_threshold` allows {most}: {_first(counting)}"
+        f"{format_count(found, 'critical issue')}, `critical_issue_threshold` allows {most}: {_first(kept)}"
     )
-    if "hard_fail" in words:
+    if "hard_fail" in fail_on:
         yield Reason("hard_fail", message, suite.name)
-    before = 0 if comparison is None else comparison.critical_before.get(suite.name, 0)
-    if "new_hard_fail" in words and before <= most:
+    baseline_count = 0 if comparison is None else comparison.baseline_critical_issues.get(suite.name, 0)
+    if "new_hard_fail" in fail_on and baseline_count <= most:
         yield Reason("new_hard_fail", message, suite.name)
 
 
@@ -53,5 +53,5 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
         for issue in scenario.golden.issues if scenario.golden is not None else ():
             if issue.severity == "critical":
                 turn = "" if issue.turn is None else f", turn {issue.turn + 1}"
-                return f"{shorten(scenario.id)}{turn}: {shorten(issue.message)}"
+                return f"{cut_quote(scenario.id)}{turn}: {cut_quote(issue.message)}"
     return ""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.gate.decision.approvals import APPROVABLE
-from evalgate.gate.decision.critical_issues import too_many_critical
+from evalgate.gate.decision.critical_issues import find_excess_critical_issues
 from evalgate.gate.decision.evidence import (
-    evaluated,
-    missing_baseline,
+    check_baseline,
+    is_evaluated,
     no_traces,
     nothing_evaluated,
     too_few_evaluated,
 )
-from evalgate.gate.decision.failures import RULES, failures
-from evalgate.gate.decision.weakening_reasons import weakened_reasons
+from evalgate.gate.decision.failures import RULES, find_failures
+from evalgate.gate.decision.weakening_reasons import reasons_from_weakenings
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import Decision
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import GateVerdict, Reason
-    from evalgate.models.comparison.weakening import Weakenings
+    from evalgate.models.comparison.weakening import WeakeningList
     from evalgate.models.run.run import Run, SuiteResult
     from evalgate.suite.policy import Policy
 
@@ -55,7 +55,7 @@ def decide(  # noqa: PLR0913  everything that decides
     run_policy: Policy,
     report_only: bool,
     approved: Container[ScenarioKey] = (),
-    weakenings: Weakenings | None = None,
+    weakenings: WeakeningList | None = None,
 ) -> Decision:
     """Decides about a run.
 
@@ -68,14 +68,16 @@ def decide(  # noqa: PLR0913  everything that decides
     fail; `weakenings` are demands of the baseline's suites and policies that are no longer made.
     """
     by_suite = {
-        suite.name: _of_suite(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
+        suite.name: _find_suite_reasons(
+            suite, comparison, baseline, policies.get(suite.name, run_policy), approved
+        )
         for suite in run.suites
     }
     found = [reason for reasons in by_suite.values() for reason in reasons]
-    weaker = [] if weakenings is None else list(weakened_reasons(weakenings))
-    for reason in weaker:
+    weakened = [] if weakenings is None else list(reasons_from_weakenings(weakenings))
+    for reason in weakened:
         by_suite.get(reason.suite or "", []).append(reason)
-    reasons = _ordered([*found, *weaker, *_of_run(run, run_policy, found)])
+    reasons = _sort_reasons([*found, *weakened, *_find_run_reasons(run, run_policy, found)])
     code = _exit_code(reasons)
     return Decision(
         VERDICTS[code],
@@ -86,7 +88,7 @@ def decide(  # noqa: PLR0913  everything that decides
     )
 
 
-def with_approved(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
+def apply_late_approvals(run: Run, decision: Decision, approved: Container[ScenarioKey]) -> Decision:
     """The decision without reasons for scenarios that a person approved after it was made."""
     reasons = [reason for reason in decision.reasons if not _is_approved(reason, approved)]
     code = _exit_code(reasons)
@@ -94,8 +96,8 @@ def with_approved(run: Run, decision: Decision, approved: Container[ScenarioKey]
         suite.name: _suite_verdict(suite, [each for each in reasons if each.suite == suite.name])
         for suite in run.suites
     }
-    is_shown_only = decision.report_only
-    return Decision(VERDICTS[code], PASS if is_shown_only else code, reasons, is_shown_only, verdicts)
+    report_only = decision.report_only
+    return Decision(VERDICTS[code], PASS if report_only else code, reasons, report_only, verdicts)
 
 
 def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:
@@ -104,7 +106,7 @@ def _is_approved(reason: Reason, approved: Container[ScenarioKey]) -> bool:
     return ScenarioKey(reason.suite, reason.scenario, reason.variant) in approved
 
 
-def _of_suite(
+def _find_suite_reasons(
     suite: SuiteResult,
     comparison: Comparison | None,
     baseline: BaselineInfo | None,
@@ -112,34 +114,36 @@ def _of_suite(
     approved: Container[ScenarioKey],
 ) -> list[Reason]:
     """Every reason of a suite: failures first, then missing evidence."""
-    words = set(policy.fail_on)
+    fail_on = set(policy.fail_on)
     if baseline is not None and baseline.status == "unreachable":
-        words.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
-    found = list(failures(suite, comparison.changes if comparison else {}, words, approved))
-    found += too_many_critical(suite, comparison, policy.critical_issue_threshold, words, approved)
-    lacking = (
+        fail_on.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
+    found = list(find_failures(suite, comparison.changes if comparison else {}, fail_on, approved))
+    found += find_excess_critical_issues(
+        suite, comparison, policy.critical_issue_threshold, fail_on, approved
+    )
+    missing = (
         no_traces(suite),
         too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
-        missing_baseline(baseline, policy.fail_on),
+        check_baseline(baseline, policy.fail_on),
     )
-    return [*found, *(reason for reason in lacking if reason is not None)]
+    return [*found, *(reason for reason in missing if reason is not None)]
 
 
-def _of_run(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
+def _find_run_reasons(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
     """Missing evidence over all suites, unless a suite has that reason already."""
-    said = {reason.code for reason in found}
+    codes = {reason.code for reason in found}
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
-    lacking = (
-        None if "no_traces" in said and not scenarios else nothing_evaluated(run.suites),
-        None if "min_evaluated" in said else too_few_evaluated(scenarios, policy.min_evaluated),
+    missing = (
+        None if "no_traces" in codes and not scenarios else nothing_evaluated(run.suites),
+        None if "min_evaluated" in codes else too_few_evaluated(scenarios, policy.min_evaluated),
     )
-    return [reason for reason in lacking if reason is not None]
+    return [reason for reason in missing if reason is not None]
 
 
-def _ordered(reasons: Iterable[Reason]) -> list[Reason]:
+def _sort_reasons(reasons: Iterable[Reason]) -> list[Reason]:
     """Worst first, then in the order of the run; each place gives a reason once."""
-    once = {(reason.code, reason.suite, reason.scenario, reason.variant): reason for reason in reasons}
-    return sorted(once.values(), key=lambda reason: WORST_FIRST.index(reason.code))
+    unique = {(reason.code, reason.suite, reason.scenario, reason.variant): reason for reason in reasons}
+    return sorted(unique.values(), key=lambda reason: WORST_FIRST.index(reason.code))
 
 
 def _exit_code(reasons: Iterable[Reason]) -> int:
@@ -154,6 +158,6 @@ def _exit_code(reasons: Iterable[Reason]) -> int:
 def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict:
     """A suite without an evaluated scenario never passes, even if the rest of the run was evaluated."""
     verdict = VERDICTS[_exit_code(reasons)]
-    if verdict == "pass" and not any(map(evaluated, suite.scenarios)):
+    if verdict == "pass" and not any(map(is_evaluated, suite.scenarios)):
         return "cannot_judge"
     return verdict

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.wording import counted, spoken
+from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import Reason
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.models.run.trials import stale
+from evalgate.models.run.trials import list_stale_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 BELOW_THRESHOLD = frozenset({"FAIL", "PARTIAL"})
 
 
-def failures(
+def find_failures(
     suite: SuiteResult,
     changes: dict[ScenarioKey, Change],
-    words: Collection[str],
+    fail_on: Collection[str],
     approved: Container[ScenarioKey] = (),
 ) -> Iterator[Reason]:
     """One reason for each word of `fail_on` and each scenario of the suite that it applies to.
@@ -33,7 +33,7 @@ def failures(
     A scenario without a change is not in the baseline: its hard fail is new. An `approved` scenario may fail,
     but not by stale evidence; one in quarantine gives no reason at all.
     """
-    rules = [(word, rule) for word, rule in RULES.items() if word in words]
+    rules = [(word, rule) for word, rule in RULES.items() if word in fail_on]
     for scenario in suite.scenarios:
         if scenario.quarantined:
             continue
@@ -45,58 +45,63 @@ def failures(
                 yield Reason(word, message, suite.name, scenario.id, scenario.variant)
 
 
-def _verdict(scenario: ScenarioResult) -> str:
-    return f"{spoken(scenario.verdict)}: {scenario.reason}" if scenario.reason else spoken(scenario.verdict)
-
-
-def _hard_fail(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _verdict(scenario) if scenario.verdict in HARD_FAILS else None
-
-
-def _new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
-    if scenario.verdict not in HARD_FAILS or (change and change.previous_verdict in HARD_FAILS):
-        return None
-    before = change and change.previous_verdict
+def _explain_verdict(scenario: ScenarioResult) -> str:
     return (
-        f"{_verdict(scenario)} ({f'{spoken(before)} in the baseline' if before else 'not in the baseline'})"
+        f"{format_verdict(scenario.verdict)}: {scenario.reason}"
+        if scenario.reason
+        else format_verdict(scenario.verdict)
     )
 
 
-def _broken(_scenario: ScenarioResult, change: Change | None) -> str | None:
+def _explain_hard_fail(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _explain_verdict(scenario) if scenario.verdict in HARD_FAILS else None
+
+
+def _explain_new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
+    if scenario.verdict not in HARD_FAILS or (change and change.previous_verdict in HARD_FAILS):
+        return None
+    baseline_verdict = change and change.previous_verdict
+    before = f"{format_verdict(baseline_verdict)} in" if baseline_verdict else "not in"
+    return f"{_explain_verdict(scenario)} ({before} the baseline)"
+
+
+def _explain_broken(_scenario: ScenarioResult, change: Change | None) -> str | None:
     return change.reason if change and change.kind == "broken" else None
 
 
-def _regression(_scenario: ScenarioResult, change: Change | None) -> str | None:
+def _explain_regression(_scenario: ScenarioResult, change: Change | None) -> str | None:
     if change is None:
         return None
-    moved = [change.reason] if change.kind in REGRESSIONS else []
-    return "; ".join([*moved, *change.increases]) or None
+    reasons = [change.reason] if change.kind in REGRESSIONS else []
+    return "; ".join([*reasons, *change.increases]) or None
 
 
-def _below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
+def _explain_below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _explain_verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
 
 
-def _not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
+def _explain_not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    return _explain_verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
 
 
-def _stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    why = stale(scenario.trials)
-    if not why:
+def _explain_stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:
+    reasons = list_stale_reasons(scenario.trials)
+    if not reasons:
         return None
     if len(scenario.trials) == 1:
-        return f"its trace is stale: {why[0]}"
-    return f"{len(why)} of {counted(len(scenario.trials), 'trace')} are stale, the first: {why[0]}"
+        return f"its trace is stale: {reasons[0]}"
+    return (
+        f"{len(reasons)} of {format_count(len(scenario.trials), 'trace')} are stale, the first: {reasons[0]}"
+    )
 
 
 RULES: dict[str, Rule] = {
-    "hard_fail": _hard_fail,
-    "new_hard_fail": _new_hard_fail,
-    "broken": _broken,
-    "regression": _regression,
-    "below_threshold": _below_threshold,
-    "not_evaluable": _not_evaluable,
-    "stale_evidence": _stale_evidence,
+    "hard_fail": _explain_hard_fail,
+    "new_hard_fail": _explain_new_hard_fail,
+    "broken": _explain_broken,
+    "regression": _explain_regression,
+    "below_threshold": _explain_below_threshold,
+    "not_evaluable": _explain_not_evaluable,
+    "stale_evidence": _explain_stale_evidence,
 }
 """The words of `fail_on` about a scenario, worst first."""

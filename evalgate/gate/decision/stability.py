@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.numeric.intervals import wilson
+from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.store.stability import FAILED, LEAST, PASSED, WINDOW, Flip, PastOutcomes, Stability
+from evalgate.models.store.stability import FAILED, MIN_RUNS, PASSED, WINDOW, Flip, PastOutcomes, Stability
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.run.run import Verdict
     from evalgate.models.store.stability import Steadiness
-    from evalgate.models.store.stored_run import Sighting
+    from evalgate.models.store.stored_run import ScenarioHistoryEntry
 
-RUNS_LOOKED_AT = 2 * WINDOW
-TURNS_OF_A_FLAKE = 2
+STABILITY_RUNS = 2 * WINDOW
+MIN_FLIPS = 2
 
 
-def past_outcomes(key: ScenarioKey, sightings: Iterable[Sighting]) -> PastOutcomes:
+def collect_outcomes(key: ScenarioKey, sightings: Iterable[ScenarioHistoryEntry]) -> PastOutcomes:
     """The outcomes of a scenario in stored runs, which are given oldest first."""
     past = PastOutcomes(key, "")
     for seen in sightings:
-        past = with_outcome(past, seen.row.verdict, seen.at, seen.row.trace_sha256)
+        past = add_outcome(past, seen.row.verdict, seen.at, seen.row.trace_sha256)
     return past
 
 
-def with_outcome(
+def add_outcome(
     past: PastOutcomes, verdict: Verdict, at: datetime, fingerprint: str | None = None
 ) -> PastOutcomes:
     """Adds one run to past outcomes; a run that did not evaluate the scenario changes nothing."""
@@ -50,45 +50,45 @@ def with_outcome(
     return replace(past, outcomes=outcomes + sign, flips=flips, fingerprint=fingerprint)
 
 
-def stability(past: PastOutcomes) -> Stability:
+def measure_stability(past: PastOutcomes) -> Stability:
     """The stability of one scenario over its last runs, 20 at most."""
-    known = len(past.outcomes)
-    start = max(0, known - WINDOW)
+    total = len(past.outcomes)
+    start = max(0, total - WINDOW)
     runs = past.outcomes[start:]
     passed = runs.count(PASSED)
-    turned = _turns(past, start, known)
-    steadiness = _steadiness(len(runs), len(turned))
+    flips = _find_flips(past, start, total)
+    steadiness = _classify_steadiness(len(runs), len(flips))
     return Stability(
         past.key,
         len(runs),
         passed,
-        len(turned),
-        wilson(passed, len(runs)),
+        len(flips),
+        wilson_interval(passed, len(runs)),
         steadiness,
         passes_now=past.outcomes.endswith(PASSED),
-        since=turned[0].at if turned else None,
-        is_new=steadiness == "flaky" and _is_new(past),
+        since=flips[0].at if flips else None,
+        is_new=steadiness == "flaky" and _is_newly_flaky(past),
     )
 
 
-def _turns(past: PastOutcomes, start: int, end: int) -> Sequence[Flip]:
+def _find_flips(past: PastOutcomes, start: int, end: int) -> Sequence[Flip]:
     """The flips in a window, including the one into its first run."""
     return [flip for flip in past.flips if start <= flip.run < end]
 
 
-def _steadiness(runs: int, turns: int) -> Steadiness:
-    if runs < LEAST:
+def _classify_steadiness(runs: int, flips: int) -> Steadiness:
+    if runs < MIN_RUNS:
         return "unknown"
-    if turns >= TURNS_OF_A_FLAKE:
+    if flips >= MIN_FLIPS:
         return "flaky"
-    return "changed" if turns else "steady"
+    return "changed" if flips else "steady"
 
 
-def _is_new(past: PastOutcomes) -> bool:
+def _is_newly_flaky(past: PastOutcomes) -> bool:
     """Whether it is flaky in the last window and was not in the one of the same size before it."""
-    known = len(past.outcomes)
-    size = min(WINDOW, known // 2)
-    middle = known - size
-    now = _steadiness(size, len(_turns(past, middle, known)))
-    before = _steadiness(size, len(_turns(past, middle - size, middle)))
-    return now == "flaky" and before in ("steady", "changed")
+    total = len(past.outcomes)
+    size = min(WINDOW, total // 2)
+    middle = total - size
+    latest = _classify_steadiness(size, len(_find_flips(past, middle, total)))
+    preceding = _classify_steadiness(size, len(_find_flips(past, middle - size, middle)))
+    return latest == "flaky" and preceding in ("steady", "changed")

@@ -18,27 +18,30 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.cause import CauseKind
     from evalgate.models.run.run import Verdict
 
-    Said = tuple[CauseKind, str]
+    CauseText = tuple[CauseKind, str]
     Case = tuple[bool, bool]
     Outcomes = tuple[bool | None, bool | None]
 
-UNDER = "under the baseline's rules"
+BASELINE_RULES = "under the baseline's rules"
 SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's")
-_TOO_STRICT: Said = ("rules_stricter", "the agent is the same, the rules got stricter")
-_TOO_LOOSE: Said = (
+_TOO_STRICT: CauseText = ("rules_stricter", "the agent is the same, the rules got stricter")
+_TOO_LOOSE: CauseText = (
     "rules_looser",
-    f"the agent is the same, the rules got looser: it would fail {UNDER}",
+    f"the agent is the same, the rules got looser: it would fail {BASELINE_RULES}",
 )
-_MASKED: Said = ("masked", f"would fail {UNDER}: the rules got looser as the agent changed")
-_OUTGROWN: Said = ("outgrown", f"would pass {UNDER}: the rules got stricter as the agent changed")
-_CAUSES: dict[Case, dict[Outcomes, Said]] = {
+_MASKED: CauseText = ("masked", f"would fail {BASELINE_RULES}: the rules got looser as the agent changed")
+_OUTGROWN: CauseText = (
+    "outgrown",
+    f"would pass {BASELINE_RULES}: the rules got stricter as the agent changed",
+)
+_CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
     (True, False): {
         (True, False): _TOO_STRICT,
         (True, True): ("together", "the agent changed in what only the new rules ask for"),
-        (True, None): ("rules_stricter", f"the rules got stricter: it would pass {UNDER}"),
-        (False, True): ("agent", f"the agent changed: it would fail {UNDER} too"),
-        (False, False): ("both", f"the rules got stricter, and the agent would fail {UNDER} too"),
-        (False, None): ("agent", f"the agent changed: it would fail {UNDER} too"),
+        (True, None): ("rules_stricter", f"the rules got stricter: it would pass {BASELINE_RULES}"),
+        (False, True): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
+        (False, False): ("both", f"the rules got stricter, and the agent would fail {BASELINE_RULES} too"),
+        (False, None): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
         (None, True): ("agent", "the agent changed: the baseline's recordings pass the new rules"),
         (None, False): (
             "rules_stricter",
@@ -47,11 +50,11 @@ _CAUSES: dict[Case, dict[Outcomes, Said]] = {
     },
     (False, True): {
         (False, True): _TOO_LOOSE,
-        (False, False): ("together", f"the agent changed and the rules did: it would fail {UNDER}"),
-        (False, None): ("rules_looser", f"the rules got looser: it would fail {UNDER}"),
-        (True, False): ("agent", f"the agent changed: it would pass {UNDER} too"),
-        (True, True): ("both", f"the rules got looser, and the agent would pass {UNDER} too"),
-        (True, None): ("agent", f"the agent changed: it would pass {UNDER} too"),
+        (False, False): ("together", f"the agent changed and the rules did: it would fail {BASELINE_RULES}"),
+        (False, None): ("rules_looser", f"the rules got looser: it would fail {BASELINE_RULES}"),
+        (True, False): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
+        (True, True): ("both", f"the rules got looser, and the agent would pass {BASELINE_RULES} too"),
+        (True, None): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
         (None, True): ("rules_looser", "the rules got looser: the baseline's recordings pass them too"),
         (None, False): ("agent", "the agent changed: the baseline's recordings fail the new rules"),
     },
@@ -59,8 +62,8 @@ _CAUSES: dict[Case, dict[Outcomes, Said]] = {
     (False, False): {(True, True): _OUTGROWN, (True, False): _OUTGROWN, (True, None): _OUTGROWN},
 }
 """Keyed by (baseline, current), then by (current by old rules, baseline by new rules); True is PASS."""
-_OF_SCORES: dict[CauseKind, str] = {
-    "agent": f"the agent changed: its score moves as much {UNDER}",
+_SCORE_MESSAGES: dict[CauseKind, str] = {
+    "agent": f"the agent changed: its score moves as much {BASELINE_RULES}",
     "rules_stricter": "the agent is the same, the rules got stricter",
     "rules_looser": "the agent is the same, the rules got looser",
     "both": "the agent changed and the rules did, each moves the score",
@@ -80,58 +83,74 @@ class CrossScores(NamedTuple):
 
     now_by_old: ScoredVerdict | None = None
     before_by_new: ScoredVerdict | None = None
-    lacking: str = "the recordings could not be judged by the other rules"
+    missing_reason: str = "the recordings could not be judged by the other rules"
 
 
-def cause_of(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Cause | None:
+def find_cause(
+    baseline: ScoredVerdict, current: ScoredVerdict, cross_scores: CrossScores, min_delta: float
+) -> Cause | None:
     """Finds whether agent or rules caused a change; None if nothing changed.
 
     A verdict without an evaluation is no evidence about agent or rules. `min_delta` is the smallest move of a
     score that counts if the verdicts do not flip.
     """
-    if {before.verdict, now.verdict} & NOT_EVALUATED:
+    if {baseline.verdict, current.verdict} & NOT_EVALUATED:
         return None
-    known = CrossScores(_evaluated(crossed.now_by_old), _evaluated(crossed.before_by_new), crossed.lacking)
-    case = _passes(before), _passes(now)
-    said = _CAUSES[case].get((_held(known.now_by_old, _passes), _held(known.before_by_new, _passes)))
-    if said is None and case[0] == case[1]:
-        said = _of_scores(before, now, known, least)
-        if said is None:
+    evaluated = CrossScores(
+        _keep_if_evaluated(cross_scores.now_by_old),
+        _keep_if_evaluated(cross_scores.before_by_new),
+        cross_scores.missing_reason,
+    )
+    case = _passes(baseline), _passes(current)
+    cause_text = _CAUSES[case].get(
+        (_apply_if_known(evaluated.now_by_old, _passes), _apply_if_known(evaluated.before_by_new, _passes))
+    )
+    if cause_text is None and case[0] == case[1]:
+        cause_text = _find_score_cause(baseline, current, evaluated, min_delta)
+        if cause_text is None:
             return None
-    kind, message = said or ("unknown", f"agent and rules can't be told apart: {crossed.lacking}")
-    found = [None if each is None else each.verdict for each in known[:2]]
-    return Cause(kind, message, *found)
+    kind, message = cause_text or (
+        "unknown",
+        f"agent and rules can't be told apart: {cross_scores.missing_reason}",
+    )
+    verdicts = [None if each is None else each.verdict for each in evaluated[:2]]
+    return Cause(kind, message, *verdicts)
 
 
-def _evaluated(judged: ScoredVerdict | None) -> ScoredVerdict | None:
-    return None if judged is None or judged.verdict in NOT_EVALUATED else judged
+def _keep_if_evaluated(scored: ScoredVerdict | None) -> ScoredVerdict | None:
+    return None if scored is None or scored.verdict in NOT_EVALUATED else scored
 
 
-def _passes(judged: ScoredVerdict) -> bool:
-    return judged.verdict == "PASS"
+def _passes(scored: ScoredVerdict) -> bool:
+    return scored.verdict == "PASS"
 
 
-def _held(judged: ScoredVerdict | None, has: Callable[[ScoredVerdict], bool]) -> bool | None:
-    return None if judged is None else has(judged)
+def _apply_if_known(scored: ScoredVerdict | None, predicate: Callable[[ScoredVerdict], bool]) -> bool | None:
+    return None if scored is None else predicate(scored)
 
 
-def _of_scores(before: ScoredVerdict, now: ScoredVerdict, crossed: CrossScores, least: float) -> Said | None:
+def _find_score_cause(
+    baseline: ScoredVerdict, current: ScoredVerdict, cross_scores: CrossScores, min_delta: float
+) -> CauseText | None:
     """Looks up the cause in the same table for a score that moved by more than `min_delta`."""
-    if before.score is None or now.score is None:
+    if baseline.score is None or current.score is None:
         return None
-    start, delta = before.score, round(now.score - before.score, DIGITS)
-    if abs(delta) <= round(least, DIGITS):
+    baseline_score, delta = baseline.score, round(current.score - baseline.score, DIGITS)
+    if abs(delta) <= round(min_delta, DIGITS):
         return None
     fell = delta < 0
 
-    def is_above(judged: ScoredVerdict) -> bool:
+    def is_above(scored: ScoredVerdict) -> bool:
         """For a score that fell: at least the baseline's; for one that rose: higher than the baseline's."""
-        moved = round((judged.score or 0.0) - start, DIGITS)
-        return moved >= -round(least, DIGITS) if fell else moved > round(least, DIGITS)
+        difference = round((scored.score or 0.0) - baseline_score, DIGITS)
+        return difference >= -round(min_delta, DIGITS) if fell else difference > round(min_delta, DIGITS)
 
     case = (True, False) if fell else (False, True)
-    found = _held(crossed.now_by_old, is_above), _held(crossed.before_by_new, is_above)
-    said = _CAUSES[case].get(found)
-    if said is None:
-        return "unknown", f"agent and rules can't be told apart: {crossed.lacking}"
-    return said[0], _OF_SCORES[said[0]]
+    found = (
+        _apply_if_known(cross_scores.now_by_old, is_above),
+        _apply_if_known(cross_scores.before_by_new, is_above),
+    )
+    cause_text = _CAUSES[case].get(found)
+    if cause_text is None:
+        return "unknown", f"agent and rules can't be told apart: {cross_scores.missing_reason}"
+    return cause_text[0], _SCORE_MESSAGES[cause_text[0]]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.sequences.call_alignment import align
-from evalgate.measures.sequences.text_difference import text_difference
-from evalgate.measures.values.json_difference import differences, excerpts
+from evalgate.measures.sequences.call_alignment import align_calls
+from evalgate.measures.sequences.text_difference import diff_texts
+from evalgate.measures.values.json_difference import excerpt_texts, find_differences
 from evalgate.measures.values.json_values import show
 from evalgate.models.comparison.trajectory import (
-    Behaviour,
-    CallPlace,
+    CallPosition,
     CallStep,
     FirstDivergence,
-    Sides,
-    Turn,
+    TextPair,
+    TrajectoryDiff,
+    TrajectoryTurn,
     Utterance,
 )
 
@@ -26,123 +26,148 @@ if TYPE_CHECKING:
 MOST_STEPS = 200
 MOST_CHANGES = 10
 """Changed places in the arguments of one call that are kept."""
-MOST_SAID = 20
+MOST_UTTERANCES = 20
 MOST_PARTS = 400
-AROUND = 2
+CONTEXT_STEPS = 2
 """Equal calls kept before and after each difference, if there are too many to keep all."""
-ARGUMENTS, SAID = 300, 300
-_SILENCE = Turn()
+MAX_ARGUMENTS, MAX_UTTERANCE = 300, 300
+_EMPTY_TURN = TrajectoryTurn()
 
 
-def course_difference(before: Trajectory, now: Trajectory, trial_before: int, trial: int) -> Behaviour:
+def diff_trajectories(
+    baseline: Trajectory, current: Trajectory, baseline_trial: int, trial: int
+) -> TrajectoryDiff:
     """How trial number `trial` differs from the baseline's trial number `baseline_trial`."""
-    steps = list(_steps(before.calls, now.calls))
-    said = list(_said(before, now))
-    response = _response(before.response, now.response)
-    kept = _abridged(steps)
-    return Behaviour(
-        trial_before,
+    steps = list(_compare_calls(baseline.calls, current.calls))
+    utterances = list(_compare_utterances(baseline, current))
+    response = _compare_responses(baseline.response, current.response)
+    kept = _select_steps(steps)
+    return TrajectoryDiff(
+        baseline_trial,
         trial,
         kept,
-        len(steps) - len(kept) + before.left_out + now.left_out,
-        _first(steps, said) or _last(before, now, said, response),
-        said[:MOST_SAID],
+        len(steps) - len(kept) + baseline.left_out + current.left_out,
+        _find_first_divergence(steps, utterances)
+        or _find_final_divergence(baseline, current, utterances, response),
+        utterances[:MOST_UTTERANCES],
         response[:MOST_PARTS],
-        _sides(before.status, now.status),
-        _sides(before.error, now.error),
+        _sides_if_different(baseline.status, current.status),
+        _sides_if_different(baseline.error, current.error),
     )
 
 
-def _steps(before: Sequence[TrajectoryCall], now: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
-    pairs = align(
-        [(call.name, call.arguments) for call in before], [(call.name, call.arguments) for call in now]
+def _compare_calls(
+    baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]
+) -> Iterator[CallStep]:
+    pairs = align_calls(
+        [(call.name, call.arguments) for call in baseline], [(call.name, call.arguments) for call in current]
     )
-    for at, place in pairs:
-        old, new = (before[at] if at is not None else None), (now[place] if place is not None else None)
-        places = _place(old, at), _place(new, place)
-        if old is not None and new is not None:
-            yield _pair(old, new, places)
-        elif old is not None:
-            yield CallStep("removed", old.name, *places, show(old.arguments, ARGUMENTS))
-        elif new is not None:
-            yield CallStep("added", new.name, *places, show(new.arguments, ARGUMENTS))
+    for baseline_index, current_index in pairs:
+        baseline_call, current_call = (
+            (baseline[baseline_index] if baseline_index is not None else None),
+            (current[current_index] if current_index is not None else None),
+        )
+        places = _call_place(baseline_call, baseline_index), _call_place(current_call, current_index)
+        if baseline_call is not None and current_call is not None:
+            yield _compare_pair(baseline_call, current_call, places)
+        elif baseline_call is not None:
+            yield CallStep(
+                "removed", baseline_call.name, *places, show(baseline_call.arguments, MAX_ARGUMENTS)
+            )
+        elif current_call is not None:
+            yield CallStep("added", current_call.name, *places, show(current_call.arguments, MAX_ARGUMENTS))
 
 
-def _place(call: TrajectoryCall | None, at: int | None) -> CallPlace | None:
-    return None if call is None or at is None else CallPlace(call.turn, at + 1)
+def _call_place(call: TrajectoryCall | None, index: int | None) -> CallPosition | None:
+    return None if call is None or index is None else CallPosition(call.turn, index + 1)
 
 
-def _pair(
-    old: TrajectoryCall, new: TrajectoryCall, places: tuple[CallPlace | None, CallPlace | None]
+def _compare_pair(
+    baseline: TrajectoryCall, current: TrajectoryCall, places: tuple[CallPosition | None, CallPosition | None]
 ) -> CallStep:
-    changes, left = differences(old.arguments, new.arguments, MOST_CHANGES)
+    changes, left = find_differences(baseline.arguments, current.arguments, MOST_CHANGES)
     return CallStep(
         "changed" if changes else "same",
-        new.name,
+        current.name,
         *places,
-        show(new.arguments, ARGUMENTS),
+        show(current.arguments, MAX_ARGUMENTS),
         changes,
         left,
-        _sides(old.outcome, new.outcome),
-        None if changes or old.answer == new.answer else Sides(*excerpts(old.answer, new.answer)),
+        _sides_if_different(baseline.outcome, current.outcome),
+        None
+        if changes or baseline.answer == current.answer
+        else TextPair(*excerpt_texts(baseline.answer, current.answer)),
     )
 
 
-def _sides(before: str | None, now: str | None) -> Sides | None:
-    return None if before == now else Sides(before, now)
+def _sides_if_different(baseline: str | None, current: str | None) -> TextPair | None:
+    return None if baseline == current else TextPair(baseline, current)
 
 
-def _is_departure(step: CallStep) -> bool:
+def _is_divergence(step: CallStep) -> bool:
     return step.kind != "same" or step.outcome is not None
 
 
-def _abridged(steps: Sequence[CallStep]) -> list[CallStep]:
+def _select_steps(steps: Sequence[CallStep]) -> list[CallStep]:
     """All steps if they are few; else the differences with a few equal steps around them, the first ones."""
     if len(steps) <= MOST_STEPS:
         return list(steps)
-    told = {
+    selected = {
         near
         for at, step in enumerate(steps)
-        if _is_departure(step)
-        for near in range(at - AROUND, at + AROUND + 1)
+        if _is_divergence(step)
+        for near in range(at - CONTEXT_STEPS, at + CONTEXT_STEPS + 1)
     }
-    return [step for at, step in enumerate(steps) if at in told][:MOST_STEPS]
+    return [step for at, step in enumerate(steps) if at in selected][:MOST_STEPS]
 
 
-def _said(before: Trajectory, now: Trajectory) -> Iterator[Utterance]:
-    for number in sorted(before.turns.keys() | now.turns.keys()):
-        old, new = before.turns.get(number, _SILENCE), now.turns.get(number, _SILENCE)
-        if old.user != new.user:
-            yield Utterance(number, "user", *excerpts(old.user, new.user, SAID))
-        if old.agent != new.agent:
-            yield Utterance(number, "agent", *excerpts(old.agent, new.agent, SAID))
+def _compare_utterances(baseline: Trajectory, current: Trajectory) -> Iterator[Utterance]:
+    for number in sorted(baseline.turns.keys() | current.turns.keys()):
+        baseline_turn, current_turn = (
+            baseline.turns.get(number, _EMPTY_TURN),
+            current.turns.get(number, _EMPTY_TURN),
+        )
+        if baseline_turn.user != current_turn.user:
+            yield Utterance(
+                number, "user", *excerpt_texts(baseline_turn.user, current_turn.user, MAX_UTTERANCE)
+            )
+        if baseline_turn.agent != current_turn.agent:
+            yield Utterance(
+                number, "agent", *excerpt_texts(baseline_turn.agent, current_turn.agent, MAX_UTTERANCE)
+            )
 
 
-def _response(before: str | None, now: str | None) -> list[TextPart]:
-    return [] if before == now else text_difference(before or "", now or "")
+def _compare_responses(baseline: str | None, current: str | None) -> list[TextPart]:
+    return [] if baseline == current else diff_texts(baseline or "", current or "")
 
 
-def _first(steps: Sequence[CallStep], said: Sequence[Utterance]) -> FirstDivergence | None:
+def _find_first_divergence(
+    steps: Sequence[CallStep], utterances: Sequence[Utterance]
+) -> FirstDivergence | None:
     """The first different call or user message; the agent's words are ignored: they differ in every trace."""
     found: list[tuple[int, int, FirstDivergence]] = []
-    user = next((each for each in said if each.who == "user"), None)
+    user = next((each for each in utterances if each.who == "user"), None)
     if user is not None:
         found.append((user.turn, 0, FirstDivergence(user.turn, "user")))
-    step = next(filter(_is_departure, steps), None)
+    step = next(filter(_is_divergence, steps), None)
     if step is not None:
-        turn = min(place.turn for place in (step.before, step.now) if place is not None)
-        places = step.before and step.before.call, step.now and step.now.call
+        turn = min(place.turn for place in (step.baseline, step.current) if place is not None)
+        places = step.baseline and step.baseline.call, step.current and step.current.call
         found.append((turn, 1, FirstDivergence(turn, "calls", *places)))
     return min(found)[2] if found else None
 
 
-def _last(
-    before: Trajectory, now: Trajectory, said: Sequence[Utterance], response: Sequence[TextPart]
+def _find_final_divergence(
+    baseline: Trajectory, current: Trajectory, utterances: Sequence[Utterance], response: Sequence[TextPart]
 ) -> FirstDivergence | None:
     """The divergence if only the agent's words, or the end of the trace, differ."""
-    if said:
-        return FirstDivergence(said[0].turn, "words")
-    turn = min(max(before.turns, default=0), max(now.turns, default=0))
+    if utterances:
+        return FirstDivergence(utterances[0].turn, "words")
+    turn = min(max(baseline.turns, default=0), max(current.turns, default=0))
     if response:
         return FirstDivergence(turn, "answer")
-    return FirstDivergence(turn, "end") if (before.status, before.error) != (now.status, now.error) else None
+    return (
+        FirstDivergence(turn, "end")
+        if (baseline.status, baseline.error) != (current.status, current.error)
+        else None
+    )

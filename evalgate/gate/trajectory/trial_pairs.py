@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.stored_key import stored_key
-from evalgate.models.comparison.comparison import CallsCompared, ScenarioKey
-from evalgate.models.run.trials import calls_in, column, statuses
+from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
+from evalgate.models.run.trials import get_column, list_statuses, list_tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.comparison.comparison import Change, Comparison
-    from evalgate.models.comparison.trajectory import Behaviour, Trajectory
+    from evalgate.models.comparison.trajectory import Trajectory, TrajectoryDiff
     from evalgate.models.run.run import Run, ScenarioResult, TrialResult
 
 
@@ -22,18 +22,20 @@ class BaselineSide(NamedTuple):
 
     key: ScenarioKey
     change: Change
-    earlier: Sequence[BaselineTrial]
+    baseline_trials: Sequence[BaselineTrial]
     trials: Sequence[TrialResult]
 
 
 class TrialPair(NamedTuple):
     """A trial of the baseline and the trial of this run that it is compared with."""
 
-    earlier: BaselineTrial
+    baseline_trial: BaselineTrial
     trial: TrialResult
 
 
-def not_well(comparison: Comparison, run: Run, before: BaselineRun) -> Iterator[BaselineSide]:
+def find_scenarios_of_interest(
+    comparison: Comparison, run: Run, baseline: BaselineRun
+) -> Iterator[BaselineSide]:
     """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
     for suite in run.suites:
         for scenario in suite.scenarios:
@@ -41,56 +43,56 @@ def not_well(comparison: Comparison, run: Run, before: BaselineRun) -> Iterator[
             change = comparison.changes.get(key)
             if change is None or not _is_of_interest(scenario, change):
                 continue
-            earlier = before.trials_of(stored_key(key, before.places))
-            if earlier:
-                yield BaselineSide(key, change, earlier, scenario.trials)
+            baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.row_by_key))
+            if baseline_trials:
+                yield BaselineSide(key, change, baseline_trials, scenario.trials)
 
 
-def add_calls(comparison: Comparison, run: Run, before: BaselineRun) -> None:
+def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:
     """Adds to each change the tool calls of this run's worst trial and of its counterpart in the baseline."""
-    for _, change, earlier, trials in not_well(comparison, run, before):
-        worst = _worst(trials)
-        number = column(trials, "trial")[worst]
-        alike = _alike(earlier, number)
-        now = list(calls_in(trials, worst))
-        change.calls = CallsCompared(alike.trial, list(alike.tool_calls), number, now)
+    for _, change, baseline_trials, trials in find_scenarios_of_interest(comparison, run, baseline):
+        worst = _find_worst(trials)
+        number = get_column(trials, "trial")[worst]
+        counterpart = _find_counterpart(baseline_trials, number)
+        tool_calls = list(list_tool_calls(trials, worst))
+        change.calls = CallsDiff(counterpart.trial, list(counterpart.tool_calls), number, tool_calls)
 
 
-def pair_of(earlier: Sequence[BaselineTrial], trials: Sequence[TrialResult]) -> TrialPair:
+def pair_worst_trial(baseline_trials: Sequence[BaselineTrial], trials: Sequence[TrialResult]) -> TrialPair:
     """Pairs the worst trial with the baseline's passed trial of that number, else with the first passed."""
-    worst = trials[_worst(trials)]
-    return TrialPair(_alike(earlier, worst.trial), worst)
+    worst = trials[_find_worst(trials)]
+    return TrialPair(_find_counterpart(baseline_trials, worst.trial), worst)
 
 
-def _worst(trials: Sequence[TrialResult]) -> int:
-    ranks = list(map(rank, statuses(trials), column(trials, "score")))
+def _find_worst(trials: Sequence[TrialResult]) -> int:
+    ranks = list(map(trial_sort_key, list_statuses(trials), get_column(trials, "score")))
     return ranks.index(min(ranks))
 
 
-def _alike(earlier: Sequence[BaselineTrial], number: int) -> BaselineTrial:
-    passed = [trial for trial in earlier if trial.passed] or earlier
+def _find_counterpart(baseline_trials: Sequence[BaselineTrial], number: int) -> BaselineTrial:
+    passed = [trial for trial in baseline_trials if trial.passed] or baseline_trials
     return next((trial for trial in passed if trial.trial == number), passed[0])
 
 
-def rank(status: str, score: float | None) -> tuple[bool, float]:
+def trial_sort_key(status: str, score: float | None) -> tuple[bool, float]:
     """The sort key of the trials of one scenario, the worst first."""
     return status == "passed", score or 0.0
 
 
-def behaviour_of(pair: TrialPair, before: Trajectory, now: Trajectory) -> Behaviour:
+def compare_pair(pair: TrialPair, baseline: Trajectory, current: Trajectory) -> TrajectoryDiff:
     """How the two traces of a pair differ, with score, cost, latency and tokens of both trials."""
-    from evalgate.gate.trajectory.trajectory_diff import course_difference
-    from evalgate.models.comparison.trajectory import FigureMoved
+    from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+    from evalgate.models.comparison.trajectory import FigureDelta
 
-    found = course_difference(before, now, pair.earlier.trial, pair.trial.trial)
-    earlier, trial = pair
-    found.figures = [
-        FigureMoved("score", earlier.score, trial.score),
-        FigureMoved("cost_usd", earlier.cost_usd, trial.cost_usd),
-        FigureMoved("latency_seconds", earlier.latency_seconds, trial.latency_seconds),
-        FigureMoved("total_tokens", earlier.total_tokens, trial.total_tokens),
+    behaviour = diff_trajectories(baseline, current, pair.baseline_trial.trial, pair.trial.trial)
+    baseline_trial, trial = pair
+    behaviour.figures = [
+        FigureDelta("score", baseline_trial.score, trial.score),
+        FigureDelta("cost_usd", baseline_trial.cost_usd, trial.cost_usd),
+        FigureDelta("latency_seconds", baseline_trial.latency_seconds, trial.latency_seconds),
+        FigureDelta("total_tokens", baseline_trial.total_tokens, trial.total_tokens),
     ]
-    return found
+    return behaviour
 
 
 def _is_of_interest(scenario: ScenarioResult, change: Change) -> bool:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Location
 from evalgate.gate.common.quarantine import covers
 from evalgate.gate.common.scenario_index import ScenarioIndex
-from evalgate.gate.weakening.weaker_checks import lost_checks
-from evalgate.gate.weakening.weaker_policy import eased
+from evalgate.gate.weakening.weaker_checks import find_weakened_checks
+from evalgate.gate.weakening.weaker_policy import find_relaxations
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import Weakening
-from evalgate.suite.policy import effective
+from evalgate.suite.policy import build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
@@ -25,149 +25,183 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration, Scenario, Suite
 
 
-class _Found(NamedTuple):
+class _ScenarioWeakening(NamedTuple):
     """A weakening, and the key by which the same one in other scenarios of the suite is recognised."""
 
     weakening: Weakening
-    common: tuple[object, ...]
+    group_key: tuple[object, ...]
 
 
-def weakened(
-    old: Configuration, new: Configuration, compared: Mapping[str, Sequence[str]]
+def find_weakenings(
+    baseline: Configuration, current: Configuration, compared_ids: Mapping[str, Sequence[str]]
 ) -> list[Weakening]:
     """What the scenarios and policies of `current` demand less, in the order of `baseline`.
 
     `compared_ids` are the ids of scenarios, by suite, that both sides judged, for those that globs found. For
     what one side lacks entirely, see `removed_scenarios.find_removed_scenarios`.
     """
-    now = {suite.name: suite for suite in new.suites}
-    found = _policies(old, new)
-    for suite in old.suites:
-        if suite.name in now:
-            each = _of_suite(suite, now[suite.name], compared.get(suite.name, ()))
-            found += _gathered(each, now[suite.name])
-            found += _quarantines(suite, now[suite.name])
+    current_suites = {suite.name: suite for suite in current.suites}
+    found = _find_policy_weakenings(baseline, current)
+    for suite in baseline.suites:
+        if suite.name in current_suites:
+            each = _find_suite_weakenings(suite, current_suites[suite.name], compared_ids.get(suite.name, ()))
+            found += _group_weakenings(each, current_suites[suite.name])
+            found += _find_quarantine_weakenings(suite, current_suites[suite.name])
     return found
 
 
-def _quarantines(old: Suite, new: Suite) -> Iterator[Weakening]:
+def _find_quarantine_weakenings(baseline: Suite, current: Suite) -> Iterator[Weakening]:
     """Quarantines that the baseline's suite did not have, or not for as long."""
-    for each in new.quarantine:
-        if any(covers(earlier, each) for earlier in old.quarantine):
+    for each in current.quarantine:
+        if any(covers(known_quarantine, each) for known_quarantine in baseline.quarantine):
             continue
-        same = [one for one in old.quarantine if (one.scenario, one.variant) == (each.scenario, each.variant)]
-        until = max((one.until for one in same), default=None)
+        same = [
+            similar
+            for similar in baseline.quarantine
+            if (similar.scenario, similar.variant) == (each.scenario, each.variant)
+        ]
+        until = max((similar.until for similar in same), default=None)
         yield Weakening(
             "quarantine_added" if until is None else "quarantine_extended",
-            *(new.name, each.scenario, each.variant),
-            before=None if until is None else f"until: {until.isoformat()}",
-            after=f"until: {each.until.isoformat()}",
+            *(current.name, each.scenario, each.variant),
+            baseline=None if until is None else f"until: {until.isoformat()}",
+            current=f"until: {each.until.isoformat()}",
             location=each.location,
         )
 
 
-def _policies(old: Configuration, new: Configuration) -> list[Weakening]:
+def _find_policy_weakenings(baseline: Configuration, current: Configuration) -> list[Weakening]:
     """Weakenings of the project's policy, then those of suite policies that the project's does not share."""
     shared = list(
-        eased(
-            effective(PolicyEntry.unsaid(), old.policy, None),
-            effective(PolicyEntry.unsaid(), new.policy, None),
+        find_relaxations(
+            build_effective_policy(PolicyEntry.from_defaults(), baseline.policy, None),
+            build_effective_policy(PolicyEntry.from_defaults(), current.policy, None),
         )
     )
-    found = [Weakening(each.kind, before=each.before, after=each.after) for each in shared]
-    now = {suite.name: suite for suite in new.suites}
-    for suite in old.suites:
-        if suite.name not in now:
+    found = [Weakening(each.kind, baseline=each.before, current=each.after) for each in shared]
+    current_suites = {suite.name: suite for suite in current.suites}
+    for suite in baseline.suites:
+        if suite.name not in current_suites:
             continue
-        before = effective(suite.policy, old.policy, None)
-        after = effective(now[suite.name].policy, new.policy, None)
-        place = Location(now[suite.name].path)
+        baseline_policy = build_effective_policy(suite.policy, baseline.policy, None)
+        current_policy = build_effective_policy(current_suites[suite.name].policy, current.policy, None)
+        location = Location(current_suites[suite.name].path)
         found += [
-            Weakening(each.kind, suite.name, before=each.before, after=each.after, location=place)
-            for each in eased(before, after)
+            Weakening(each.kind, suite.name, baseline=each.before, current=each.after, location=location)
+            for each in find_relaxations(baseline_policy, current_policy)
             if each not in shared
         ]
     return found
 
 
-def _of_suite(old: Suite, new: Suite, compared: Sequence[str]) -> Iterator[_Found]:
+def _find_suite_weakenings(
+    baseline: Suite, current: Suite, compared_ids: Sequence[str]
+) -> Iterator[_ScenarioWeakening]:
     """Compares every entry that judged an id with the entry that judges it now; each pair once."""
-    before, now = ScenarioIndex(old), ScenarioIndex(new)
+    baseline_index, current_index = ScenarioIndex(baseline), ScenarioIndex(current)
     seen: set[tuple[int, int]] = set()
-    for id_ in dict.fromkeys((*before.ids(), *compared)):
-        mates = now.of(id_)
-        for variant, was in before.of(id_).items():
-            mate = mates.get(variant)
-            if mate is not None and (id(was), id(mate)) not in seen:
-                seen.add((id(was), id(mate)))
-                named = id_ if was.id != mate.id else was.id
-                yield from _of_scenario(ScenarioKey(old.name, named, variant), was, mate)
+    for id_ in dict.fromkeys((*baseline_index.ids(), *compared_ids)):
+        current_scenarios = current_index.find_scenarios(id_)
+        for variant, baseline_scenario in baseline_index.find_scenarios(id_).items():
+            current_scenario = current_scenarios.get(variant)
+            if current_scenario is not None and (id(baseline_scenario), id(current_scenario)) not in seen:
+                seen.add((id(baseline_scenario), id(current_scenario)))
+                shown_id = id_ if baseline_scenario.id != current_scenario.id else baseline_scenario.id
+                yield from _find_scenario_weakenings(
+                    ScenarioKey(baseline.name, shown_id, variant), baseline_scenario, current_scenario
+                )
 
 
-def _of_scenario(key: ScenarioKey, old: Scenario, new: Scenario) -> Iterator[_Found]:
-    place = new.location
-    for weakening in _demands(old, new):
-        each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=place)
-        yield _Found(each, (each.kind, each.before, each.after))
-    before, after = old.assertions, new.assertions
-    if before is after:
+def _find_scenario_weakenings(
+    key: ScenarioKey, baseline: Scenario, current: Scenario
+) -> Iterator[_ScenarioWeakening]:
+    location = current.location
+    for weakening in _find_rule_weakenings(baseline, current):
+        each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=location)
+        yield _ScenarioWeakening(each, (each.kind, each.baseline, each.current))
+    baseline_checks, current_checks = baseline.assertions, current.assertions
+    if baseline_checks is current_checks:
         return
-    if old.golden is not None:
-        from evalgate.gate.weakening.weaker_goldens import assigned, weaker_golden
+    if baseline.golden is not None:
+        from evalgate.gate.weakening.weaker_goldens import find_golden_weakenings, list_assigned_assertions
 
-        for weakening in weaker_golden(old.golden, new.golden):
-            each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=place)
-            yield _Found(each, (each.kind, each.assertion, each.before, each.after))
-        before, after = [*before, *assigned(old.golden)], [*after, *assigned(new.golden)]
-    for lost in lost_checks(before, after):
-        about = lost.now or lost.was
-        where = lost.now.location if lost.now is not None else place
-        found = Weakening(lost.kind, *key, about.name, lost.before, lost.after, where)
-        yield _Found(found, (lost.kind, id(lost.was), id(lost.now), lost.before, lost.after))
-
-
-def _demands(old: Scenario, new: Scenario) -> Iterator[Weakening]:
-    """What a scenario demands less, apart from its checks."""
-    before, now = old.rules, new.rules
-    if round(new.threshold, DIGITS) < round(old.threshold, DIGITS):
-        texts = f"threshold: {old.threshold:g}", f"threshold: {new.threshold:g}"
-        yield Weakening("threshold_lowered", before=texts[0], after=texts[1])
-    if now.optional and not before.optional:
-        yield Weakening("scenario_optional", before="optional: false", after="optional: true")
-    if now.allow_errors and not before.allow_errors:
-        yield Weakening("errors_allowed", before="allow_errors: false", after="allow_errors: true")
-    if now.min < before.min:
-        yield Weakening("trials_lowered", before=f"trials.min: {before.min}", after=f"trials.min: {now.min}")
-    if before.min_pass_rate is not None and (now.min_pass_rate or 0.0) < before.min_pass_rate:
-        after = None if now.min_pass_rate is None else f"trials.min_pass_rate: {now.min_pass_rate:g}"
-        yield Weakening(
-            "trials_lowered", before=f"trials.min_pass_rate: {before.min_pass_rate:g}", after=after
+        for weakening in find_golden_weakenings(baseline.golden, current.golden):
+            each = weakening._replace(
+                suite=key.suite, scenario=key.id, variant=key.variant, location=location
+            )
+            yield _ScenarioWeakening(each, (each.kind, each.assertion, each.baseline, each.current))
+        baseline_checks, current_checks = (
+            [*baseline_checks, *list_assigned_assertions(baseline.golden)],
+            [*current_checks, *list_assigned_assertions(current.golden)],
         )
-    if before.min_pass_k is not None and _rate(now.min_pass_k) < _rate(before.min_pass_k):
-        told = [_pass_k(each) for each in (before.min_pass_k, now.min_pass_k)]
-        yield Weakening("trials_lowered", before=told[0], after=told[1])
+    for lost in find_weakened_checks(baseline_checks, current_checks):
+        shown_check = lost.current or lost.baseline
+        check_location = lost.current.location if lost.current is not None else location
+        weakened = Weakening(lost.kind, *key, shown_check.name, lost.before, lost.after, check_location)
+        yield _ScenarioWeakening(
+            weakened, (lost.kind, id(lost.baseline), id(lost.current), lost.before, lost.after)
+        )
 
 
-def _rate(demand: tuple[int, int] | None) -> float:
+def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Weakening]:
+    """What a scenario demands less, apart from its checks."""
+    baseline_rules, current_rules = baseline.rules, current.rules
+    if round(current.threshold, DIGITS) < round(baseline.threshold, DIGITS):
+        texts = f"threshold: {baseline.threshold:g}", f"threshold: {current.threshold:g}"
+        yield Weakening("threshold_lowered", baseline=texts[0], current=texts[1])
+    if current_rules.optional and not baseline_rules.optional:
+        yield Weakening("scenario_optional", baseline="optional: false", current="optional: true")
+    if current_rules.allow_errors and not baseline_rules.allow_errors:
+        yield Weakening("errors_allowed", baseline="allow_errors: false", current="allow_errors: true")
+    if current_rules.min < baseline_rules.min:
+        yield Weakening(
+            "trials_lowered",
+            baseline=f"trials.min: {baseline_rules.min}",
+            current=f"trials.min: {current_rules.min}",
+        )
+    if (
+        baseline_rules.min_pass_rate is not None
+        and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate
+    ):
+        after = (
+            None
+            if current_rules.min_pass_rate is None
+            else f"trials.min_pass_rate: {current_rules.min_pass_rate:g}"
+        )
+        yield Weakening(
+            "trials_lowered",
+            baseline=f"trials.min_pass_rate: {baseline_rules.min_pass_rate:g}",
+            current=after,
+        )
+    if baseline_rules.min_pass_k is not None and _pass_rate(current_rules.min_pass_k) < _pass_rate(
+        baseline_rules.min_pass_k
+    ):
+        pass_k_texts = [
+            _format_pass_k(each) for each in (baseline_rules.min_pass_k, current_rules.min_pass_k)
+        ]
+        yield Weakening("trials_lowered", baseline=pass_k_texts[0], current=pass_k_texts[1])
+
+
+def _pass_rate(demand: tuple[int, int] | None) -> float:
     return 0.0 if demand is None else round(demand[0] / demand[1], DIGITS)
 
 
-def _pass_k(demand: tuple[int, int] | None) -> str | None:
+def _format_pass_k(demand: tuple[int, int] | None) -> str | None:
     return None if demand is None else f"trials.min_pass_k: {demand[0]} of {demand[1]}"
 
 
-def _gathered(found: Iterable[_Found], suite: Suite) -> list[Weakening]:
+def _group_weakenings(found: Iterable[_ScenarioWeakening], suite: Suite) -> list[Weakening]:
     """Merges weakenings that several scenarios share into one of the suite."""
     groups: dict[tuple[object, ...], list[Weakening]] = {}
     for each in found:
-        groups.setdefault(each.common, []).append(each.weakening)
-    told = []
+        groups.setdefault(each.group_key, []).append(each.weakening)
+    grouped = []
     for first, *others in groups.values():
         if not others:
-            told.append(first)
+            grouped.append(first)
             continue
         places = {each.location for each in (first, *others)}
-        place = first.location if len(places) == 1 else Location(suite.path)
-        whole = first._replace(scenario=None, variant=None, location=place, scenarios=1 + len(others))
-        told.append(whole)
-    return told
+        location = first.location if len(places) == 1 else Location(suite.path)
+        merged = first._replace(scenario=None, variant=None, location=location, scenarios=1 + len(others))
+        grouped.append(merged)
+    return grouped

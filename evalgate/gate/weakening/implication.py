@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH as TEXT
 from evalgate.gate.weakening import strictness as orders
 from evalgate.gate.weakening.strictness import Implies, Relation
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
     from evalgate.gate.weakening.requirements import Requirement
@@ -16,25 +16,25 @@ MOST_MEMBERS = 100
 """Members of a group beyond which only equal ones count as implied."""
 
 _ORDERS: dict[str, dict[str, Implies]] = {
-    "allowed_tools": {"tools": orders.allowed},
-    "forbidden_tools": {"tools": orders.forbidden},
-    "contains": {"value": orders.found_in},
-    "icontains": {"value": orders.found_in_any_case},
-    "starts_with": {"value": orders.at_the_start},
-    "ends_with": {"value": orders.at_the_end},
-    "contains_all": {"values": orders.all_found},
-    "contains_any": {"values": orders.any_found},
+    "allowed_tools": {"tools": orders.implies_allowed},
+    "forbidden_tools": {"tools": orders.implies_forbidden},
+    "contains": {"value": orders.implies_containing},
+    "icontains": {"value": orders.implies_containing_any_case},
+    "starts_with": {"value": orders.implies_prefix},
+    "ends_with": {"value": orders.implies_suffix},
+    "contains_all": {"values": orders.implies_containing_all},
+    "contains_any": {"values": orders.implies_containing_any},
     "convergence": {"tolerance": orders.at_most},
     "cost_limit": {"max_usd": orders.at_most},
-    "finish_reason": {"allowed": orders.allowed},
-    "is_json": {"schema_": orders.or_nothing},
+    "finish_reason": {"allowed": orders.implies_allowed},
+    "is_json": {"schema_": orders.is_equal_or_absent},
     "latency_limit": {"max_seconds": orders.at_most},
     "max_length": {"max": orders.at_most},
     "max_tool_calls": {"max": orders.at_most},
     "max_tool_errors": {"max": orders.at_most},
     "min_length": {"min": orders.at_least},
     "no_loops": {"max_repeats": orders.at_most},
-    "output_contains": {"value": orders.found_in},
+    "output_contains": {"value": orders.implies_containing},
     "recorded_score": {"min": orders.at_least},
     "similarity": {"min_score": orders.at_least},
     "token_limit": dict.fromkeys(("max_total", "max_input", "max_output"), orders.at_most),
@@ -44,8 +44,8 @@ _ORDERS: dict[str, dict[str, Implies]] = {
     "tool_calls": {
         "min": orders.at_least,
         **dict.fromkeys(("max", "max_tool_calls", "max_tool_errors"), orders.at_most),
-        "forbidden_tools": orders.forbidden,
-        "allowed_tools": orders.allowed,
+        "forbidden_tools": orders.implies_forbidden,
+        "allowed_tools": orders.implies_allowed,
     },
     "expected_tool": {"min_calls": orders.at_least},
     "tool_sequence": {"is_ordered": orders.at_least, "is_closed": orders.at_least},
@@ -55,127 +55,145 @@ _OPERATORS = {"jmespath": "value", "output_json": "target", "output_numeric": "t
 """Types with an `operator`, and the field that it compares with."""
 
 
-class Loss(NamedTuple):
+class LoosenedField(NamedTuple):
     """A field that demands less, with both values. `is_incomparable` if the two values have no order."""
 
     field: str
     before: Any
     after: Any
-    is_other: bool
+    is_incomparable: bool
 
 
-def is_kept(old: Requirement, new: Requirement) -> bool:
+def is_implied(baseline: Requirement, current: Requirement) -> bool:
     """Whether everything that passes the current check would have passed the baseline's."""
-    if old == new:
+    if baseline == current:
         return True
-    if old.negate != new.negate or old.type != new.type:
+    if baseline.negate != current.negate or baseline.type != current.type:
         return False
-    return not losses(old, new)
+    return not find_losses(baseline, current)
 
 
-def losses(old: Requirement, new: Requirement) -> list[Loss]:
+def find_losses(baseline: Requirement, current: Requirement) -> list[LoosenedField]:
     """The fields in which a check of the same type demands less."""
-    if old.negate != new.negate:
-        return [Loss("negate", old.negate, new.negate, is_other=True)]
-    if old.type == "recorded_score" and old.name != new.name:
-        return [Loss("name", old.name, new.name, is_other=True)]
-    if old.members or new.members:
-        return _of_members(old, new)
-    before, after = _comparable(old), _comparable(new)
-    weaker, stronger = (after, before) if old.negate else (before, after)
+    if baseline.negate != current.negate:
+        return [LoosenedField("negate", baseline.negate, current.negate, is_incomparable=True)]
+    if baseline.type == "recorded_score" and baseline.name != current.name:
+        return [LoosenedField("name", baseline.name, current.name, is_incomparable=True)]
+    if baseline.members or current.members:
+        return _find_member_losses(baseline, current)
+    baseline_fields, current_fields = _normalise_fields(baseline), _normalise_fields(current)
+    weaker, stronger = (
+        (current_fields, baseline_fields) if baseline.negate else (baseline_fields, current_fields)
+    )
     found = [
-        Loss(name, before[name], after[name], is_other=not _implies(old, name, stronger, weaker))
-        for name in before
-        if not _implies(old, name, weaker, stronger)
+        LoosenedField(
+            name,
+            baseline_fields[name],
+            current_fields[name],
+            is_incomparable=not _implies(baseline, name, stronger, weaker),
+        )
+        for name in baseline_fields
+        if not _implies(baseline, name, weaker, stronger)
     ]
-    return [_as_written(loss, old, new) for loss in found]
+    return [_restore_field_names(loss, baseline, current) for loss in found]
 
 
-def _implies(old: Requirement, name: str, weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
+def _implies(requirement: Requirement, name: str, weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
     if name == "sequence":
-        return _sequence(weaker, stronger)
+        return _implies_sequence(weaker, stronger)
     if isinstance(weaker[name], Relation):
-        old_one, new_one = weaker[name], stronger[name]
-        if old_one.operator == new_one.operator == "contains" and old.fields.get("expression") != TEXT:
-            return equal(old_one.value, new_one.value)  # in a list, `contains` looks for an equal member
-        return orders.relation(old_one, new_one)
-    order = _ORDERS.get(old.type, {}).get(name, orders.same)
+        weaker_relation, stronger_relation = weaker[name], stronger[name]
+        if (
+            weaker_relation.operator == stronger_relation.operator == "contains"
+            and requirement.fields.get("expression") != TEXT
+        ):
+            return json_equal(
+                weaker_relation.value, stronger_relation.value
+            )  # in a list, `contains` looks for an equal member
+        return orders.implies_relation(weaker_relation, stronger_relation)
+    order = _ORDERS.get(requirement.type, {}).get(name, orders.is_equal)
     return order(weaker[name], stronger[name])
 
 
-def _comparable(demand: Requirement) -> dict[str, Any]:
+def _normalise_fields(requirement: Requirement) -> dict[str, Any]:
     """The fields, with those that express one demand together merged into one."""
-    fields = dict(demand.fields)
-    value = _OPERATORS.get(demand.type)
-    if value is not None:
-        fields["operator"] = Relation(fields["operator"], fields.pop(value))
-    if demand.type == "tool_calls" and fields["exactly"] is not None:
+    fields = dict(requirement.fields)
+    value_field = _OPERATORS.get(requirement.type)
+    if value_field is not None:
+        fields["operator"] = Relation(fields["operator"], fields.pop(value_field))
+    if requirement.type == "tool_calls" and fields["exactly"] is not None:
         fields["min"] = fields["max"] = fields.pop("exactly")
-    if demand.type == "tool_calls":
+    if requirement.type == "tool_calls":
         fields.pop("exactly", None)
-    if demand.type == "expected_tool":
+    if requirement.type == "expected_tool":
         fields["tool"] = fields.pop("expected_tool") or fields["tool"]
         fields["min_calls"] = None if fields["is_negative"] else fields["min_calls"] or 1
-    if demand.type == "tool_sequence":
+    if requirement.type == "tool_sequence":
         mode, extra = fields.pop("mode"), fields.pop("extra_calls")
         fields |= {"is_ordered": mode != "any_order", "is_closed": mode == "exact" or extra == "forbid"}
     return fields
 
 
-def _sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
+def _implies_sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
     """Steps may be left out if other calls are allowed in between; else all must be the same."""
-    old, new = weaker["sequence"], stronger["sequence"]
-    if equal(old, new):
+    weaker_steps, stronger_steps = weaker["sequence"], stronger["sequence"]
+    if json_equal(weaker_steps, stronger_steps):
         return True
-    if weaker["is_closed"] or max(len(old), len(new)) > orders.LONGEST:
+    if weaker["is_closed"] or max(len(weaker_steps), len(stronger_steps)) > orders.MAX_COMPARED:
         return False
-    return orders.subsequence(new, old) if weaker["is_ordered"] else orders.bag_within(new, old)
+    return (
+        orders.is_subsequence(stronger_steps, weaker_steps)
+        if weaker["is_ordered"]
+        else orders.contains_bag(stronger_steps, weaker_steps)
+    )
 
 
-def _as_written(loss: Loss, old: Requirement, new: Requirement) -> Loss:
+def _restore_field_names(loss: LoosenedField, baseline: Requirement, current: Requirement) -> LoosenedField:
     """A loss with the field names that suites use."""
     if isinstance(loss.before, Relation):
         return loss._replace(
             before={loss.before.operator: loss.before.value}, after={loss.after.operator: loss.after.value}
         )
     words = {"is_ordered": "mode", "is_closed": "extra_calls"}
-    if old.type == "tool_sequence" and loss.field in words:
+    if baseline.type == "tool_sequence" and loss.field in words:
         name = words[loss.field]
-        if old.fields["mode"] != new.fields["mode"]:
+        if baseline.fields["mode"] != current.fields["mode"]:
             name = "mode"
-        return loss._replace(field=name, before=old.fields[name], after=new.fields[name])
+        return loss._replace(field=name, before=baseline.fields[name], after=current.fields[name])
     return loss._replace(field=loss.field.removesuffix("_"))
 
 
-def _of_members(old: Requirement, new: Requirement) -> list[Loss]:
+def _find_member_losses(baseline: Requirement, current: Requirement) -> list[LoosenedField]:
     """Losses of a group: all_of must keep each member, any_of may not gain an alternative."""
-    whole = Loss(old.type, len(old.members), len(new.members), is_other=True)
-    if old.condition != new.condition or not old.members or not new.members:
+    whole = LoosenedField(baseline.type, len(baseline.members), len(current.members), is_incomparable=True)
+    if baseline.condition != current.condition or not baseline.members or not current.members:
         return [whole]
-    weaker, stronger = (new, old) if old.negate else (old, new)
+    weaker, stronger = (current, baseline) if baseline.negate else (baseline, current)
     if _group_implies(weaker, stronger):
         return []
     is_looser = _group_implies(stronger, weaker)
-    if old.fields.get("k") != new.fields.get("k") and old.members == new.members:
-        return [Loss("k", old.fields["k"], new.fields["k"], is_other=not is_looser)]
-    return [whole._replace(field=f"members of {old.type}", is_other=not is_looser)]
+    if baseline.fields.get("k") != current.fields.get("k") and baseline.members == current.members:
+        return [LoosenedField("k", baseline.fields["k"], current.fields["k"], is_incomparable=not is_looser)]
+    return [whole._replace(field=f"members of {baseline.type}", is_incomparable=not is_looser)]
 
 
 def _group_implies(weaker: Requirement, stronger: Requirement) -> bool:
-    old, new = weaker.members, stronger.members
+    weaker_members, stronger_members = weaker.members, stronger.members
     if weaker.type in ("all_of", "when"):
-        return all(_any_keeps(each, new) for each in old)
+        return all(_is_implied_by_any(each, stronger_members) for each in weaker_members)
     if weaker.type == "any_of":
-        return all(any(_keeps(member, each) for member in old) for each in new)
-    return old == new and weaker.fields["k"] <= stronger.fields["k"]
+        return all(
+            any(_is_member_implied(member, each) for member in weaker_members) for each in stronger_members
+        )
+    return weaker_members == stronger_members and weaker.fields["k"] <= stronger.fields["k"]
 
 
-def _any_keeps(member: Requirement, among: tuple[Requirement, ...]) -> bool:
-    return any(_keeps(member, each) for each in among)
+def _is_implied_by_any(member: Requirement, members: tuple[Requirement, ...]) -> bool:
+    return any(_is_member_implied(member, each) for each in members)
 
 
-def _keeps(old: Requirement, new: Requirement) -> bool:
+def _is_member_implied(baseline: Requirement, current: Requirement) -> bool:
     """Whether a member of a group is implied; only its demand counts there, not name or weight."""
-    if old == new:
+    if baseline == current:
         return True
-    return old.is_skippable >= new.is_skippable and is_kept(old, new)
+    return baseline.is_skippable >= current.is_skippable and is_implied(baseline, current)

@@ -7,7 +7,7 @@ from typing import Any
 from evalgate.declarations import refusal
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
-from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, canonical
+from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
 from evalgate.records import dataclass, field
 
 NO_CALL = "expected_tool"
@@ -35,30 +35,34 @@ class Requirement:
         return self.required or self.weight > 0
 
 
-def demand_of(written: Any) -> Requirement | None:
+def parse_requirement(raw: Any) -> Requirement | None:
     """Parses a check as written in a suite; None if this version does not understand it."""
     try:
-        form = canonical(written).fields
-        kind = form["type"]
-        is_group = kind in GROUPS and kind in form
+        canonical_fields = expand_shorthand(raw).fields
+        kind = canonical_fields["type"]
+        is_group = kind in GROUPS and kind in canonical_fields
         model = EvaluatorSettings if is_group else evaluator_class(kind)
         if model is None:
             return None
-        own = {name: value for name, value in form.items() if name in _COMMON} if is_group else form
-        settings = model.model_validate(own)
+        settings_fields = (
+            {name: value for name, value in canonical_fields.items() if name in _COMMON}
+            if is_group
+            else canonical_fields
+        )
+        settings = model.model_validate(settings_fields)
     except (ShorthandError, KeyError, TypeError, refusal()):
         return None
-    plain = settings.model_dump()
-    fields = {name: value for name, value in plain.items() if name not in _COMMON}
+    values = settings.model_dump()
+    fields = {name: value for name, value in values.items() if name not in _COMMON}
     if kind == NO_CALL:
-        fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in form
+        fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in canonical_fields
     condition: Requirement | None = None
     members: tuple[Requirement, ...] = ()
     if is_group:
-        condition, fields, listed = _group(kind, form)
-        found = [demand_of(each) for each in listed]
-        members = tuple(each for each in found if each is not None)
-        if len(members) != len(found) or (kind == "when" and condition is None):
+        condition, fields, raw_members = _parse_group(kind, canonical_fields)
+        parsed = [parse_requirement(each) for each in raw_members]
+        members = tuple(each for each in parsed if each is not None)
+        if len(members) != len(parsed) or (kind == "when" and condition is None):
             return None
     return Requirement(
         type=kind,
@@ -73,10 +77,12 @@ def demand_of(written: Any) -> Requirement | None:
     )
 
 
-def _group(kind: str, form: dict[str, Any]) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
+def _parse_group(
+    kind: str, canonical_fields: dict[str, Any]
+) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
     """A group's condition, its fields, and its members as written."""
     if kind == "when":
-        return demand_of(form["when"]), {}, list(form["then"])
+        return parse_requirement(canonical_fields["when"]), {}, list(canonical_fields["then"])
     if kind == "at_least":
-        return None, {"k": form[kind]["k"]}, list(form[kind]["of"])
-    return None, {}, list(form[kind])
+        return None, {"k": canonical_fields[kind]["k"]}, list(canonical_fields[kind]["of"])
+    return None, {}, list(canonical_fields[kind])

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.operators import canonical, judge_for
+from evalgate.evaluators.core.operators import build_value_check, resolve_alias
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,93 +21,101 @@ if TYPE_CHECKING:
 Implies = Callable[[Any, Any], bool]
 """(weaker, stronger): whether what passes the stronger demand passes the weaker one."""
 
-LONGEST = 1_000
+MAX_COMPARED = 1_000
 """Members of lists that are compared with one another."""
 
 
-def at_most(old: float | None, new: float | None) -> bool:
+def at_most(weaker: float | None, stronger: float | None) -> bool:
     """Upper limits."""
-    return old is None or (new is not None and new <= old)
+    return weaker is None or (stronger is not None and stronger <= weaker)
 
 
-def at_least(old: float | None, new: float | None) -> bool:
+def at_least(weaker: float | None, stronger: float | None) -> bool:
     """Lower limits."""
-    return old is None or (new is not None and new >= old)
+    return weaker is None or (stronger is not None and stronger >= weaker)
 
 
-def same(old: Any, new: Any) -> bool:
+def is_equal(weaker: Any, stronger: Any) -> bool:
     """Demands without an order."""
-    return equal(old, new)
+    return json_equal(weaker, stronger)
 
 
-def or_nothing(old: Any, new: Any) -> bool:
+def is_equal_or_absent(weaker: Any, stronger: Any) -> bool:
     """Demands without an order, of which None demands nothing."""
-    return old is None or equal(old, new)
+    return weaker is None or json_equal(weaker, stronger)
 
 
-def found_in(old: str | None, new: str | None) -> bool:
+def implies_containing(weaker: str | None, stronger: str | None) -> bool:
     """Texts that must be contained."""
-    return old is None or (new is not None and old in new)
+    return weaker is None or (stronger is not None and weaker in stronger)
 
 
-def found_in_any_case(old: str, new: str) -> bool:
+def implies_containing_any_case(weaker: str, stronger: str) -> bool:
     """Texts that must be contained, ignoring case."""
-    return old.casefold() in new.casefold()
+    return weaker.casefold() in stronger.casefold()
 
 
-def at_the_start(old: str, new: str) -> bool:
+def implies_prefix(weaker: str, stronger: str) -> bool:
     """Required prefixes."""
-    return new.startswith(old)
+    return stronger.startswith(weaker)
 
 
-def at_the_end(old: str, new: str) -> bool:
+def implies_suffix(weaker: str, stronger: str) -> bool:
     """Required suffixes."""
-    return new.endswith(old)
+    return stronger.endswith(weaker)
 
 
-def all_found(old: Sequence[str], new: Sequence[str]) -> bool:
+def implies_containing_all(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
     """Texts that must all be contained."""
-    return all(any(text in each for each in _first(new)) for text in _first(old))
+    return all(
+        any(text in each for each in _compared_members(stronger)) for text in _compared_members(weaker)
+    )
 
 
-def any_found(old: Sequence[str], new: Sequence[str]) -> bool:
+def implies_containing_any(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
     """Texts, one of which must be contained."""
-    return all(any(text in each for text in _first(old)) for each in _first(new))
+    return all(
+        any(text in each for text in _compared_members(weaker)) for each in _compared_members(stronger)
+    )
 
 
-def forbidden(old: Sequence[str] | None, new: Sequence[str] | None) -> bool:
+def implies_forbidden(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
     """Globs that nothing may match."""
-    return not old or (new is not None and all(_covered(each, new) for each in _first(old)))
+    return not weaker or (
+        stronger is not None and all(_is_covered(each, stronger) for each in _compared_members(weaker))
+    )
 
 
-def allowed(old: Sequence[str] | None, new: Sequence[str] | None) -> bool:
+def implies_allowed(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
     """Globs, one of which everything must match."""
-    return old is None or (new is not None and all(_covered(each, old) for each in _first(new)))
+    return weaker is None or (
+        stronger is not None and all(_is_covered(each, weaker) for each in _compared_members(stronger))
+    )
 
 
-def _covered(pattern: str, by: Sequence[str]) -> bool:
-    return any(each == pattern or matches_id(each, pattern) for each in _first(by))
+def _is_covered(pattern: str, globs: Sequence[str]) -> bool:
+    return any(each == pattern or matches_id(each, pattern) for each in _compared_members(globs))
 
 
-def _first(values: Sequence[Any]) -> Sequence[Any]:
+def _compared_members(values: Sequence[Any]) -> Sequence[Any]:
     """The members that are compared; a longer list is judged by these."""
-    return values[:LONGEST]
+    return values[:MAX_COMPARED]
 
 
-def subsequence(whole: Sequence[Any], part: Sequence[Any]) -> bool:
+def is_subsequence(whole: Sequence[Any], part: Sequence[Any]) -> bool:
     """Whether `part` is `whole` with some members left out, in the same order."""
     rest = iter(whole)
-    return all(any(equal(member, each) for each in rest) for member in part)
+    return all(any(json_equal(member, each) for each in rest) for member in part)
 
 
-def bag_within(whole: Sequence[Any], part: Sequence[Any]) -> bool:
+def contains_bag(whole: Sequence[Any], part: Sequence[Any]) -> bool:
     """Whether `whole` contains each member of `part`, at least as often."""
-    left = list(_first(whole))
-    for member in _first(part):
-        place = next((index for index, each in enumerate(left) if equal(each, member)), None)
-        if place is None:
+    remaining = list(_compared_members(whole))
+    for member in _compared_members(part):
+        position = next((index for index, each in enumerate(remaining) if json_equal(each, member)), None)
+        if position is None:
             return False
-        del left[place]
+        del remaining[position]
     return True
 
 
@@ -125,70 +133,79 @@ class _Range(NamedTuple):
     high_open: bool = False
 
 
-def relation(old: Relation, new: Relation) -> bool:
+def implies_relation(weaker: Relation, stronger: Relation) -> bool:
     """Operators of queries and of steps' output."""
-    if old.operator == new.operator and equal(old.value, new.value):
+    if weaker.operator == stronger.operator and json_equal(weaker.value, stronger.value):
         return True
-    if old == Relation("exists", True):
-        return new.operator != "exists"
-    if new.operator in ("eq", "in"):
-        members = [new.value] if new.operator == "eq" else new.value
-        return bool(members) and all(_fits(old, member) for member in _first(members))
-    if old.operator in ("ne", "not_in") and new.operator in ("ne", "not_in"):
-        return all(any(equal(each, other) for other in _barred(new)) for each in _first(_barred(old)))
-    both = (isinstance(old.value, str), isinstance(new.value, str))
-    if old.operator == new.operator == "contains" and all(both):
-        return old.value in new.value
-    sides = [_lengths(each.value) if each.operator == "length" else _range(each) for each in (old, new)]
-    return (old.operator == "length") == (new.operator == "length") and _within(*sides)
+    if weaker == Relation("exists", True):
+        return stronger.operator != "exists"
+    if stronger.operator in ("eq", "in"):
+        members = [stronger.value] if stronger.operator == "eq" else stronger.value
+        return bool(members) and all(_is_satisfied(weaker, member) for member in _compared_members(members))
+    if weaker.operator in ("ne", "not_in") and stronger.operator in ("ne", "not_in"):
+        return all(
+            any(json_equal(each, other) for other in _excluded_values(stronger))
+            for each in _compared_members(_excluded_values(weaker))
+        )
+    are_texts = (isinstance(weaker.value, str), isinstance(stronger.value, str))
+    if weaker.operator == stronger.operator == "contains" and all(are_texts):
+        return weaker.value in stronger.value
+    ranges = [
+        _length_range(each.value) if each.operator == "length" else _relation_range(each)
+        for each in (weaker, stronger)
+    ]
+    return (weaker.operator == "length") == (stronger.operator == "length") and _is_within(*ranges)
 
 
-def _barred(each: Relation) -> list[Any]:
+def _excluded_values(each: Relation) -> list[Any]:
     return [each.value] if each.operator == "ne" else list(each.value)
 
 
-def _fits(old: Relation, value: Any) -> bool:
+def _is_satisfied(weaker: Relation, value: Any) -> bool:
     """Whether a value that the stronger demand names meets the weaker one."""
     if value is None:
         return False
     try:
-        return judge_for(old.operator, old.value)(value) is None
+        return build_value_check(weaker.operator, weaker.value)(value) is None
     except (FieldProblemError, PatternFailedError):
         return False
 
 
-def _range(each: Relation) -> _Range | None:
+def _relation_range(each: Relation) -> _Range | None:
     value = each.value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    made: dict[str, Callable[[], _Range]] = {
+    range_builders: dict[str, Callable[[], _Range]] = {
         "gt": lambda: _Range(low=value, low_open=True),
         "gte": lambda: _Range(low=value),
         "lt": lambda: _Range(high=value, high_open=True),
         "lte": lambda: _Range(high=value),
         "eq": lambda: _Range(low=value, high=value),
     }
-    return made[each.operator]() if each.operator in made else None
+    return range_builders[each.operator]() if each.operator in range_builders else None
 
 
-def _lengths(value: Any) -> _Range | None:
+def _length_range(value: Any) -> _Range | None:
     """Bounds of a length as one range; None if `ne` is among them."""
     bounds = value.items() if isinstance(value, dict) else [("eq", value)]
     whole = _Range()
     for name, limit in bounds:
-        part = _range(Relation(canonical(name), limit))
+        part = _relation_range(Relation(resolve_alias(name), limit))
         if part is None:
             return None
         low, low_open = max((whole.low, whole.low_open), (part.low, part.low_open))
-        high, negated = min((whole.high, not whole.high_open), (part.high, not part.high_open))
-        whole = _Range(low, low_open, high, not negated)
+        high, is_closed = min((whole.high, not whole.high_open), (part.high, not part.high_open))
+        whole = _Range(low, low_open, high, not is_closed)
     return whole
 
 
-def _within(old: _Range | None, new: _Range | None) -> bool:
-    if old is None or new is None:
+def _is_within(weaker: _Range | None, stronger: _Range | None) -> bool:
+    if weaker is None or stronger is None:
         return False
-    return (new.low, new.low_open) >= (old.low, old.low_open) and (new.high, not new.high_open) <= (
-        old.high,
-        not old.high_open,
+    return (stronger.low, stronger.low_open) >= (weaker.low, weaker.low_open) and (
+        stronger.high,
+        not stronger.high_open,
+    ) <= (
+        weaker.high,
+        not weaker.high_open,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.weakening.implication import is_kept, losses
-from evalgate.gate.weakening.requirements import Requirement, demand_of
+from evalgate.gate.weakening.implication import find_losses, is_implied
+from evalgate.gate.weakening.requirements import Requirement, parse_requirement
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import show
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.models.comparison.weakening import WeakeningKind
 
-SHOWN = 120
+MAX_SHOWN = 120
 MOST_COMPARED = 200
 """Checks of a scenario that are compared with one another; the rest only by their text as written."""
 
@@ -25,127 +25,161 @@ class WeakenedCheck(NamedTuple):
     """One way in which a scenario's checks demand less; `current` is the check now, if it still exists."""
 
     kind: WeakeningKind
-    was: Assertion
-    now: Assertion | None
+    baseline: Assertion
+    current: Assertion | None
     before: str
     after: str | None
 
 
 class _Check(NamedTuple):
     assertion: Assertion
-    demand: Requirement
+    requirement: Requirement
 
 
 class _Pair(NamedTuple):
-    old: _Check
-    new: _Check
+    baseline: _Check
+    current: _Check
 
 
-def lost_checks(old: Sequence[Assertion], new: Sequence[Assertion]) -> Iterator[WeakenedCheck]:
+def find_weakened_checks(
+    baseline: Sequence[Assertion], current: Sequence[Assertion]
+) -> Iterator[WeakenedCheck]:
     """What the current checks demand less than the baseline's, in the order of the baseline."""
-    if _all_written(old, new):
+    if _is_unchanged(baseline, current):
         return
-    before, now = _checks(old), _checks(new)
-    pairs, alone = _paired(before, now)
-    for check in before:
-        if check in alone:
-            if check.demand.counts and not _stands_elsewhere(check, now):
-                yield WeakenedCheck("check_removed", check.assertion, None, _said(check), None)
+    baseline_checks, current_checks = _parse_checks(baseline), _parse_checks(current)
+    pairs, unpaired = _pair_checks(baseline_checks, current_checks)
+    for check in baseline_checks:
+        if check in unpaired:
+            if check.requirement.counts and not _is_repeated(check, current_checks):
+                yield WeakenedCheck("check_removed", check.assertion, None, _show_check(check), None)
         else:
-            yield from _of_pair(next(pair for pair in pairs if pair.old is check))
-    yield from _lighter(pairs)
+            yield from _find_pair_weakenings(next(pair for pair in pairs if pair.baseline is check))
+    yield from _find_lowered_weights(pairs)
 
 
-def _all_written(old: Sequence[Assertion], new: Sequence[Assertion]) -> bool:
+def _is_unchanged(baseline: Sequence[Assertion], current: Sequence[Assertion]) -> bool:
     """Whether every check is still there unchanged, the common case."""
-    return len(old) <= len(new) and all(
-        was is now or was.written == now.written for was, now in zip(old, new, strict=False)
+    return len(baseline) <= len(current) and all(
+        baseline_assertion is current_assertion or baseline_assertion.written == current_assertion.written
+        for baseline_assertion, current_assertion in zip(baseline, current, strict=False)
     )
 
 
-def _checks(assertions: Sequence[Assertion]) -> list[_Check]:
-    return [_Check(each, demand) for each in assertions if (demand := demand_of(each.written)) is not None]
+def _parse_checks(assertions: Sequence[Assertion]) -> list[_Check]:
+    return [
+        _Check(each, requirement)
+        for each in assertions
+        if (requirement := parse_requirement(each.written)) is not None
+    ]
 
 
-def _paired(old: Sequence[_Check], new: Sequence[_Check]) -> tuple[list[_Pair], list[_Check]]:
+def _pair_checks(baseline: Sequence[_Check], current: Sequence[_Check]) -> tuple[list[_Pair], list[_Check]]:
     """Pairs, the most similar first, and the baseline's checks that are left over."""
-    pairs, left = list[_Pair](), list(new)
-    alone = list(old)
-    for likeness in (_is_equal, _is_kept_as_it_was, _has_its_name, _is_near, _is_of_its_type):
+    pairs, available = list[_Pair](), list(current)
+    unpaired = list(baseline)
+    for is_similar in (_is_equal, _is_fully_implied, _has_same_name, _is_comparable, _has_same_type):
         rest = []
-        for check in alone:
-            mate = next((each for each in left[:MOST_COMPARED] if likeness(check.demand, each.demand)), None)
-            if mate is None:
+        for check in unpaired:
+            counterpart = next(
+                (
+                    each
+                    for each in available[:MOST_COMPARED]
+                    if is_similar(check.requirement, each.requirement)
+                ),
+                None,
+            )
+            if counterpart is None:
                 rest.append(check)
             else:
-                left.remove(mate)
-                pairs.append(_Pair(check, mate))
-        alone = rest
-    return pairs, alone
+                available.remove(counterpart)
+                pairs.append(_Pair(check, counterpart))
+        unpaired = rest
+    return pairs, unpaired
 
 
-def _is_equal(old: Requirement, new: Requirement) -> bool:
-    return old == new
+def _is_equal(baseline: Requirement, current: Requirement) -> bool:
+    return baseline == current
 
 
-def _is_kept_as_it_was(old: Requirement, new: Requirement) -> bool:
-    return is_kept(old, new) and new.required >= old.required and new.weight >= old.weight
-
-
-def _has_its_name(old: Requirement, new: Requirement) -> bool:
-    return old.type == new.type and old.name is not None and old.name == new.name
-
-
-def _is_near(old: Requirement, new: Requirement) -> bool:
-    """The same check with a number or a list changed."""
-    return old.type == new.type and all(not loss.is_other for loss in losses(old, new))
-
-
-def _is_of_its_type(old: Requirement, new: Requirement) -> bool:
-    return old.type == new.type
-
-
-def _stands_elsewhere(check: _Check, now: Sequence[_Check]) -> bool:
-    """Whether another check demands the same, so that only a repetition is lost."""
-    old = check.demand
-    return any(
-        is_kept(old, each.demand) and each.demand.required >= old.required and each.demand.counts
-        for each in now[:MOST_COMPARED]
+def _is_fully_implied(baseline: Requirement, current: Requirement) -> bool:
+    return (
+        is_implied(baseline, current)
+        and current.required >= baseline.required
+        and current.weight >= baseline.weight
     )
 
 
-def _of_pair(pair: _Pair) -> Iterator[WeakenedCheck]:
-    old, new = pair.old.demand, pair.new.demand
-    was, now = pair.old.assertion, pair.new.assertion
-    if not old.counts:
+def _has_same_name(baseline: Requirement, current: Requirement) -> bool:
+    return baseline.type == current.type and baseline.name is not None and baseline.name == current.name
+
+
+def _is_comparable(baseline: Requirement, current: Requirement) -> bool:
+    """The same check with a number or a list changed."""
+    return baseline.type == current.type and all(
+        not loss.is_incomparable for loss in find_losses(baseline, current)
+    )
+
+
+def _has_same_type(baseline: Requirement, current: Requirement) -> bool:
+    return baseline.type == current.type
+
+
+def _is_repeated(check: _Check, current_checks: Sequence[_Check]) -> bool:
+    """Whether another check demands the same, so that only a repetition is lost."""
+    requirement = check.requirement
+    return any(
+        is_implied(requirement, each.requirement)
+        and each.requirement.required >= requirement.required
+        and each.requirement.counts
+        for each in current_checks[:MOST_COMPARED]
+    )
+
+
+def _find_pair_weakenings(pair: _Pair) -> Iterator[WeakenedCheck]:
+    baseline, current = pair.baseline.requirement, pair.current.requirement
+    baseline_assertion, current_assertion = pair.baseline.assertion, pair.current.assertion
+    if not baseline.counts:
         return
-    found = losses(old, new)
-    if any(loss.is_other for loss in found):
-        yield WeakenedCheck("check_replaced", was, now, _said(pair.old), _said(pair.new))
+    found = find_losses(baseline, current)
+    if any(loss.is_incomparable for loss in found):
+        yield WeakenedCheck(
+            "check_replaced",
+            baseline_assertion,
+            current_assertion,
+            _show_check(pair.baseline),
+            _show_check(pair.current),
+        )
     else:
         for loss in found:
-            before, after = (f"{loss.field}: {show(value, SHOWN)}" for value in (loss.before, loss.after))
-            yield WeakenedCheck("check_loosened", was, now, before, after)
-    if old.required and not new.required:
-        yield WeakenedCheck("check_optional", was, now, "required: true", "required: false")
-    if new.is_skippable and not old.is_skippable:
-        yield WeakenedCheck("check_skippable", was, now, "on_missing: fail", "on_missing: skip")
+            before, after = (f"{loss.field}: {show(value, MAX_SHOWN)}" for value in (loss.before, loss.after))
+            yield WeakenedCheck("check_loosened", baseline_assertion, current_assertion, before, after)
+    if baseline.required and not current.required:
+        yield WeakenedCheck(
+            "check_optional", baseline_assertion, current_assertion, "required: true", "required: false"
+        )
+    if current.is_skippable and not baseline.is_skippable:
+        yield WeakenedCheck(
+            "check_skippable", baseline_assertion, current_assertion, "on_missing: fail", "on_missing: skip"
+        )
 
 
-def _lighter(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
+def _find_lowered_weights(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
     """Weights that fell, also relative to the other checks: halving all of them is no change."""
-    before = fsum(pair.old.demand.weight for pair in pairs)
-    now = fsum(pair.new.demand.weight for pair in pairs)
+    baseline_total = fsum(pair.baseline.requirement.weight for pair in pairs)
+    current_total = fsum(pair.current.requirement.weight for pair in pairs)
     for pair in pairs:
-        old, new = pair.old.demand.weight, pair.new.demand.weight
-        if new < old and round(_share(new, now), DIGITS) < round(_share(old, before), DIGITS):
-            texts = f"weight: {old:g}", f"weight: {new:g}"
-            yield WeakenedCheck("weight_lowered", pair.old.assertion, pair.new.assertion, *texts)
+        baseline_weight, current_weight = pair.baseline.requirement.weight, pair.current.requirement.weight
+        if current_weight < baseline_weight and round(
+            _weight_share(current_weight, current_total), DIGITS
+        ) < round(_weight_share(baseline_weight, baseline_total), DIGITS):
+            texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
+            yield WeakenedCheck("weight_lowered", pair.baseline.assertion, pair.current.assertion, *texts)
 
 
-def _share(weight: float, total: float) -> float:
+def _weight_share(weight: float, total: float) -> float:
     return weight / total if total else 0.0
 
 
-def _said(check: _Check) -> str:
-    return show(check.assertion.written, SHOWN)
+def _show_check(check: _Check) -> str:
+    return show(check.assertion.written, MAX_SHOWN)

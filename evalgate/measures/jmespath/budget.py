@@ -19,26 +19,26 @@ class QueryFailedError(ValueError):
 class QueryBudget:
     """The rest of the budget of one search; every 16 characters of a long text count as one element."""
 
-    __slots__ = ("_left", "_until")
+    __slots__ = ("_deadline", "_left")
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Restores the whole budget for a new search."""
         self._left = MAX_ELEMENTS
-        self._until = 0.0
+        self._deadline = 0.0
 
     def spend(self, elements: int) -> None:
         """Counts work before it is done; raises QueryFailedError if it is too much or takes too long."""
         before = self._left
         self._left = left = before - elements
         if left >> 12 != before >> 12:
-            self._look_at_the_clock()
+            self._check_time()
 
     def spend_on_text(self, text: str) -> None:
         """Counts reading the whole of a text."""
         if len(text) > LONG_TEXT:
             self.spend(len(text) >> 4)
 
-    def weigh(self, value: Any) -> None:
+    def spend_on_value(self, value: Any) -> None:
         """Counts everything within a value, as often as it occurs.
 
         A few selections can build a value that shares the same parts many times: small in memory, but almost
@@ -57,16 +57,16 @@ class QueryBudget:
                 rest += node
                 rest += node.values()
 
-    def _look_at_the_clock(self) -> None:
+    def _check_time(self) -> None:
         now = monotonic()
-        self._until = self._until or now + MAX_SECONDS
-        if self._left < 0 or now > self._until:
+        self._deadline = self._deadline or now + MAX_SECONDS
+        if self._left < 0 or now > self._deadline:
             raise QueryFailedError(
                 f"the expression needs more than {MAX_ELEMENTS:,} elements or {MAX_SECONDS:g} s"
             )
 
 
-def finite(value: Any) -> Any:
+def require_finite(value: Any) -> Any:
     """Returns the value; raises QueryFailedError for NaN and infinity, such as to_number('NaN')."""
     if isinstance(value, float) and not isfinite(value):
         raise QueryFailedError("the expression makes a number that is not finite")

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.jmespath import loops
-from evalgate.measures.jmespath.functions import Expression, Functions, calling, takes_expression
+from evalgate.measures.jmespath.functions import Expression, Functions, build_call, takes_expression
 from evalgate.measures.jmespath.logic import (
     ORDERS,
-    equality,
-    equals_literal,
-    falsy,
-    field_equals_text,
-    ordered_to_number,
-    ordering,
+    build_equality,
+    build_field_equality,
+    build_literal_equality,
+    build_number_ordering,
+    build_ordering,
+    is_falsy,
 )
-from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_boolean, is_finite, links, texts_asked_for
+from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_boolean, is_finite, links, text_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ class Compiler:
             first, second = map(self.condition, node["children"])
             return lambda value: first(value) or second(value)
         find = self.step(node)
-        return find if is_boolean(node) else lambda value: not falsy(find(value))
+        return find if is_boolean(node) else lambda value: not is_falsy(find(value))
 
 
 def _field(_: Compiler, node: Node) -> Step:
@@ -157,18 +157,18 @@ def _filter_projection(compiler: Compiler, node: Node) -> Step:
     find, spend = compiler.step(base), compiler.budget.spend
     is_whole = body["type"] == "identity"
     cost = cost_of(condition) + (0 if is_whole else cost_of(body))
-    texts = texts_asked_for(condition)
+    texts = text_conditions(condition)
     if texts:
-        kept = loops.kept_by_text(find, texts, cost, spend)
+        kept = loops.filter_by_text(find, texts, cost, spend)
         return kept if is_whole else loops.each(kept, compiler.step(body), 0, spend)
     holds = compiler.condition(condition)
     if is_whole:
-        return loops.kept(find, holds, cost, spend)
+        return loops.filter_members(find, holds, cost, spend)
     return loops.each_kept(find, holds, compiler.step(body), cost, spend)
 
 
 def _flatten(compiler: Compiler, node: Node) -> Step:
-    return loops.flattened(compiler.step(node["children"][0]), compiler.budget.spend)
+    return loops.flatten_members(compiler.step(node["children"][0]), compiler.budget.spend)
 
 
 def _comparator(compiler: Compiler, node: Node) -> Step:
@@ -181,15 +181,15 @@ def _comparator(compiler: Compiler, node: Node) -> Step:
     if right["type"] == "literal" and left["type"] != "literal":
         wanted = compiler.step(right)(None)
         if left["type"] == "field" and isinstance(wanted, str):
-            step = field_equals_text(left["value"], wanted)
+            step = build_field_equality(left["value"], wanted)
         else:
-            step = equals_literal(compiler.step(left), wanted, budget)
+            step = build_literal_equality(compiler.step(left), wanted, budget)
     return _equality(compiler, left, right, step, is_wanted=name == "eq")
 
 
 def _equality(compiler: Compiler, left: Node, right: Node, step: Step | None, *, is_wanted: bool) -> Step:
     if step is None:
-        first, second, equals = compiler.step(left), compiler.step(right), equality(compiler.budget)
+        first, second, equals = compiler.step(left), compiler.step(right), build_equality(compiler.budget)
         if is_wanted:
             return lambda value: equals(first(value), second(value))
         return lambda value: not equals(first(value), second(value))
@@ -199,8 +199,8 @@ def _equality(compiler: Compiler, left: Node, right: Node, step: Step | None, *,
 def _ordering(compiler: Compiler, name: str, left: Node, right: Node) -> Step:
     first, second = compiler.step(left), compiler.step(right)
     if right["type"] == "literal" and type(right["value"]) in {int, float}:
-        return ordered_to_number(name, first, right["value"])
-    ordered = ordering(name, compiler.budget)
+        return build_number_ordering(name, first, right["value"])
+    ordered = build_ordering(name, compiler.budget)
     return lambda value: ordered(first(value), second(value))
 
 
@@ -211,7 +211,7 @@ def _and(compiler: Compiler, node: Node) -> Step:
 
     def step(value: Any) -> Any:
         found = first(value)
-        return found if falsy(found) else second(value)
+        return found if is_falsy(found) else second(value)
 
     return step
 
@@ -221,7 +221,7 @@ def _or(compiler: Compiler, node: Node) -> Step:
 
     def step(value: Any) -> Any:
         found = first(value)
-        return second(value) if falsy(found) else found
+        return second(value) if is_falsy(found) else found
 
     return step
 
@@ -248,7 +248,7 @@ def _function(compiler: Compiler, node: Node) -> Step:
             arguments.append(_expression(compiler, child["children"][0]))
         else:
             arguments.append(compiler.step(child))
-    return calling(name, arguments, compiler.functions, compiler.budget)
+    return build_call(name, arguments, compiler.functions, compiler.budget)
 
 
 def _expression(compiler: Compiler, node: Node) -> Step:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jmespath import functions
 
-from evalgate.measures.jmespath.budget import finite
+from evalgate.measures.jmespath.budget import require_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     Step = Callable[[Any], Any]
 
-BOOLEAN = frozenset({"contains", "starts_with", "ends_with"})
+BOOLEAN_FUNCTIONS = frozenset({"contains", "starts_with", "ends_with"})
 """Functions that return true or false."""
 _SIZED = frozenset({str, list, dict})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-_THOROUGH = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
+_DEEP_FUNCTIONS = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
 """Functions that read more than the direct members of a list."""
 
 
@@ -33,14 +33,14 @@ class Functions(functions.Functions):
     def call_function(self, function_name: str, resolved_args: Any) -> Any:
         """Calls one function. Raises what the library raises, and QueryFailedError."""
         budget = self._budget
-        count = budget.weigh if function_name in _THOROUGH else self._count
+        count = budget.spend_on_value if function_name in _DEEP_FUNCTIONS else self._spend_on
         for argument in resolved_args:
             count(argument)
-        result = finite(super().call_function(function_name, resolved_args))
-        self._count(result)
+        result = require_finite(super().call_function(function_name, resolved_args))
+        self._spend_on(result)
         return result
 
-    def _count(self, value: Any) -> None:
+    def _spend_on(self, value: Any) -> None:
         if type(value) is str:
             self._budget.spend(1 + (len(value) >> 4))
         else:
@@ -73,7 +73,7 @@ def takes_expression(name: str, place: int) -> bool:
     return place < len(signature) and "expref" in signature[place]["types"]
 
 
-def calling(name: str, arguments: Sequence[Step], library: Functions, budget: QueryBudget) -> Step:
+def build_call(name: str, arguments: Sequence[Step], library: Functions, budget: QueryBudget) -> Step:
     """Builds a call of the function with what its arguments find."""
     call = library.call_function
     shortcut = _SHORTCUTS.get(name)
@@ -82,7 +82,7 @@ def calling(name: str, arguments: Sequence[Step], library: Functions, budget: Qu
     return lambda value: call(name, [argument(value) for argument in arguments])
 
 
-def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
+def _build_length(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
     del budget
     (find,) = arguments
 
@@ -93,32 +93,32 @@ def _length(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBu
     return step
 
 
-def _contains(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
-    find_subject, find_wanted = arguments
+def _build_contains(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
+    find_subject, find_member = arguments
     spend, spend_on_text = budget.spend, budget.spend_on_text
 
     def step(value: Any) -> Any:
-        subject, wanted = find_subject(value), find_wanted(value)
-        if type(subject) is str and type(wanted) is str:
+        subject, member = find_subject(value), find_member(value)
+        if type(subject) is str and type(member) is str:
             spend_on_text(subject)
-            return wanted in subject
-        if type(subject) is list and type(wanted) in _SCALARS:
-            spend(len(subject) * (1 + (len(wanted) >> 8) if type(wanted) is str else 1))
-            return wanted in subject
-        return call("contains", [subject, wanted])
+            return member in subject
+        if type(subject) is list and type(member) in _SCALARS:
+            spend(len(subject) * (1 + (len(member) >> 8) if type(member) is str else 1))
+            return member in subject
+        return call("contains", [subject, member])
 
     return step
 
 
-def _starts_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
-    return _with_end("starts_with", str.startswith, arguments, call, budget)
+def _build_starts_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
+    return _build_end_test("starts_with", str.startswith, arguments, call, budget)
 
 
-def _ends_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
-    return _with_end("ends_with", str.endswith, arguments, call, budget)
+def _build_ends_with(arguments: Sequence[Step], call: Callable[..., Any], budget: QueryBudget) -> Step:
+    return _build_end_test("ends_with", str.endswith, arguments, call, budget)
 
 
-def _with_end(
+def _build_end_test(
     name: str,
     has_end: Callable[[str, str], bool],
     arguments: Sequence[Step],
@@ -139,8 +139,8 @@ def _with_end(
 
 
 _SHORTCUTS: dict[str, Callable[[Sequence[Step], Callable[..., Any], QueryBudget], Step]] = {
-    "length": _length,
-    "contains": _contains,
-    "starts_with": _starts_with,
-    "ends_with": _ends_with,
+    "length": _build_length,
+    "contains": _build_contains,
+    "starts_with": _build_starts_with,
+    "ends_with": _build_ends_with,
 }

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from jmespath import visitor
 
-from evalgate.measures.jmespath.budget import finite
-from evalgate.measures.jmespath.logic import equality
+from evalgate.measures.jmespath.budget import require_finite
+from evalgate.measures.jmespath.logic import build_equality
 
 if TYPE_CHECKING:
     from evalgate.measures.jmespath.budget import QueryBudget
@@ -20,7 +20,7 @@ class Interpreter(visitor.TreeInterpreter):
     def __init__(self, budget: QueryBudget, functions: Functions) -> None:
         super().__init__(visitor.Options(custom_functions=functions))
         self._budget = budget
-        equals = equality(budget)
+        equals = build_equality(budget)
         self.COMPARATOR_FUNC = {  # type: ignore[misc]  # of this instance only
             **visitor.TreeInterpreter.COMPARATOR_FUNC,
             "eq": equals,
@@ -29,7 +29,7 @@ class Interpreter(visitor.TreeInterpreter):
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
         """Returns the value of one node. Raises QueryFailedError and what the library raises."""
-        value = finite(super().visit(node, *args, **kwargs))
+        value = require_finite(super().visit(node, *args, **kwargs))
         size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
         self._budget.spend(1 + size)
         return value

@@ -23,12 +23,12 @@ ORDERS: dict[str, Compare] = {
 }
 
 
-def falsy(value: Any) -> bool:
+def is_falsy(value: Any) -> bool:
     """Returns whether the value is null, false, or empty text, list or object; 0 is true."""
     return not value and type(value) not in NUMBERS
 
 
-def equality(budget: QueryBudget) -> Compare:
+def build_equality(budget: QueryBudget) -> Compare:
     """Builds `==`: true is not 1, false is not 0 (but within lists and objects they are)."""
 
     def equals(left: Any, right: Any) -> bool:
@@ -38,23 +38,23 @@ def equality(budget: QueryBudget) -> Compare:
         if kind is str or kind is list or kind is dict:
             if len(left) != len(right):
                 return False
-            budget.weigh(left)
+            budget.spend_on_value(left)
         return bool(left == right)
 
     return equals
 
 
-def equals_literal(find: Step, literal: Any, budget: QueryBudget) -> Step:
+def build_literal_equality(find: Step, literal: Any, budget: QueryBudget) -> Step:
     """Builds `==` with a literal of the expression."""
     if literal is None or isinstance(literal, bool):
         return lambda value: find(value) is literal
     if isinstance(literal, str):
         return lambda value: find(value) == literal
-    equals = equality(budget)
+    equals = build_equality(budget)
     return lambda value: equals(find(value), literal)
 
 
-def field_equals_text(name: str, text: str) -> Step:
+def build_field_equality(name: str, text: str) -> Step:
     """Builds `name == 'text'`, as in most filters."""
 
     def step(value: Any) -> Any:
@@ -66,21 +66,21 @@ def field_equals_text(name: str, text: str) -> Step:
     return step
 
 
-def ordering(name: str, budget: QueryBudget) -> Compare:
+def build_ordering(name: str, budget: QueryBudget) -> Compare:
     """Builds `<` and the like: None unless both are number or text; a number and a text raise TypeError."""
     compare, spend_on_text = ORDERS[name], budget.spend_on_text
 
-    def ordered(left: Any, right: Any) -> Any:
+    def compare_values(left: Any, right: Any) -> Any:
         if type(left) not in COMPARABLE or type(right) not in COMPARABLE:
             return None
         if type(left) is str:
             spend_on_text(left)
         return compare(left, right)
 
-    return ordered
+    return compare_values
 
 
-def ordered_to_number(name: str, find: Step, limit: float) -> Step:
+def build_number_ordering(name: str, find: Step, limit: float) -> Step:
     """Builds the same with a number literal of the expression."""
     compare = ORDERS[name]
 

@@ -118,7 +118,7 @@ def each_value(find: Step, body: Step, cost: int, spend: Spend) -> Step:
     return step
 
 
-def kept(find: Step, holds: Step, cost: int, spend: Spend) -> Step:
+def filter_members(find: Step, holds: Step, cost: int, spend: Spend) -> Step:
     """The members of a list for which `holds` is true."""
 
     def step(value: Any) -> Any:
@@ -131,7 +131,7 @@ def kept(find: Step, holds: Step, cost: int, spend: Spend) -> Step:
     return step
 
 
-def kept_by_text(find: Step, texts: Sequence[tuple[str, str]], cost: int, spend: Spend) -> Step:
+def filter_by_text(find: Step, texts: Sequence[tuple[str, str]], cost: int, spend: Spend) -> Step:
     """The members of a list in which these fields equal these texts, as in most filters."""
     select = _selecting(texts)
 
@@ -173,7 +173,7 @@ def each_kept(find: Step, holds: Step, body: Step, cost: int, spend: Spend) -> S
     return step
 
 
-def flattened(find: Step, spend: Spend) -> Step:
+def flatten_members(find: Step, spend: Spend) -> Step:
     """The members of a list, with nested lists flattened one level; the list itself if it has none."""
 
     def step(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from evalgate.measures.jmespath.functions import BOOLEAN
+from evalgate.measures.jmespath.functions import BOOLEAN_FUNCTIONS
 
 Node = Any
 """A tree of the jmespath library: dictionaries with type, children and value."""
@@ -13,7 +13,7 @@ Node = Any
 _CHAINS = frozenset({"subexpression", "index_expression", "pipe"})
 _LOOPS = frozenset({"projection", "value_projection", "filter_projection"})
 SELECTIONS = frozenset({"multi_select_list", "multi_select_dict"})
-FIXED = frozenset({"field", "subexpression", "index", "index_expression", "pipe", "identity", "current"})
+FIXED_COST = frozenset({"field", "subexpression", "index", "index_expression", "pipe", "identity", "current"})
 """Nodes that can't fail, and whose work depends on the expression alone."""
 
 
@@ -29,7 +29,7 @@ def is_boolean(node: Node) -> bool:
     """Returns whether the tree finds only true, false or null."""
     kind = node["type"]
     return kind in {"comparator", "not_expression"} or (
-        kind == "function_expression" and node["value"] in BOOLEAN
+        kind == "function_expression" and node["value"] in BOOLEAN_FUNCTIONS
     )
 
 
@@ -52,10 +52,10 @@ def links(node: Node) -> list[Node]:
     return [link for child in node["children"] for link in links(child)]
 
 
-def kinds(node: Node) -> set[str]:
+def node_types(node: Node) -> set[str]:
     """Returns the types of all nodes."""
     below = (child for child in node["children"] if isinstance(child, dict))
-    return {node["type"]}.union(*map(kinds, below))
+    return {node["type"]}.union(*map(node_types, below))
 
 
 def path_of(node: Node) -> tuple[str, ...]:
@@ -65,11 +65,11 @@ def path_of(node: Node) -> tuple[str, ...]:
     return tuple(link["value"] for link in found) if is_path else ()
 
 
-def texts_asked_for(condition: Node) -> list[tuple[str, str]]:
+def text_conditions(condition: Node) -> list[tuple[str, str]]:
     """Returns fields and the texts they must equal; empty if a filter has any other condition."""
     kind, children = condition["type"], condition["children"]
     if kind == "and_expression":
-        first, second = map(texts_asked_for, children)
+        first, second = map(text_conditions, children)
         return [*first, *second] if first and second else []
     if kind == "comparator" and condition["value"] == "eq":
         left, right = sorted(children, key=lambda child: child["type"] == "literal")
@@ -78,7 +78,7 @@ def texts_asked_for(condition: Node) -> list[tuple[str, str]]:
     return []
 
 
-def sees_root(node: Node) -> bool:
+def uses_root(node: Node) -> bool:
     """Returns whether the expression reads the view itself (`@`, `*`), not only named sections."""
     kind, children = node["type"], node["children"]
     if kind in {"current", "identity"}:
@@ -93,5 +93,5 @@ def sees_root(node: Node) -> bool:
         "value_projection",
         "filter_projection",
     }:
-        return sees_root(children[0])
-    return any(sees_root(child) for child in children)
+        return uses_root(children[0])
+    return any(uses_root(child) for child in children)

@@ -10,7 +10,7 @@ from jmespath import exceptions, functions
 from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, QueryBudget, QueryFailedError
 from evalgate.measures.jmespath.closures import Compiler, UnsupportedExpression
 from evalgate.measures.jmespath.functions import Functions
-from evalgate.measures.jmespath.parse_tree import FIXED, SELECTIONS, Node, kinds, path_of, sees_root
+from evalgate.measures.jmespath.parse_tree import FIXED_COST, SELECTIONS, Node, node_types, path_of, uses_root
 from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
@@ -50,35 +50,35 @@ class Query:
     `path` has the names of a plain path; it is empty if the expression does anything else.
     """
 
-    __slots__ = ("_budget", "_find", "_is_fixed", "_may_multiply", "_needs_whole", "expression", "path")
+    __slots__ = ("_budget", "_find", "_has_fixed_cost", "_may_multiply", "_needs_whole", "expression", "path")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
         tree = _parse(expression)
         _check(tree)
-        found = kinds(tree)
-        self._needs_whole = sees_root(tree)
+        found = node_types(tree)
+        self._needs_whole = uses_root(tree)
         self._may_multiply = bool(found & SELECTIONS)
-        self._is_fixed = found <= FIXED
+        self._has_fixed_cost = found <= FIXED_COST
         self._budget = QueryBudget()
-        self._find = _compiled(tree, self._budget)
+        self._find = _compile_tree(tree, self._budget)
         self.path = path_of(tree)
 
     def search(self, view: View) -> Any:
         """Returns what the expression finds, None for nothing. Raises QueryFailedError."""
         if len(self.path) > 1:
-            return _walked(view, *self.path)
+            return _follow_path(view, *self.path)
         return self.search_value(view.whole() if self._needs_whole else view)
 
     def search_value(self, value: Any) -> Any:
         """Returns the same for plain JSON."""
-        if self._is_fixed:
+        if self._has_fixed_cost:
             return self._find(value)
         try:
-            self._budget.begin()
+            self._budget.reset()
             found = self._find(value)
             if self._may_multiply:
-                self._budget.weigh(found)
+                self._budget.spend_on_value(found)
         except QueryFailedError:
             raise
         except exceptions.JMESPathTypeError as error:
@@ -89,7 +89,7 @@ class Query:
         return found
 
 
-def _walked(view: View, section: str, name: str, *rest: str) -> Any:
+def _follow_path(view: View, section: str, name: str, *rest: str) -> Any:
     """Follows the names of a plain path, as most expressions are."""
     found = view.field(section, name)
     for each in rest:
@@ -99,7 +99,7 @@ def _walked(view: View, section: str, name: str, *rest: str) -> Any:
     return found
 
 
-def _compiled(tree: Node, budget: QueryBudget) -> Callable[[Any], Any]:
+def _compile_tree(tree: Node, budget: QueryBudget) -> Callable[[Any], Any]:
     library = Functions(budget)
     try:
         return Compiler(budget, library).step(tree)

@@ -14,7 +14,7 @@ Z_95 = 1.959963984540054
 
 
 @lru_cache(maxsize=4096)
-def wilson(passed: int, total: int, z: float = Z_95) -> tuple[float, float] | None:
+def wilson_interval(passed: int, total: int, z: float = Z_95) -> tuple[float, float] | None:
     """Score interval of the share passed / total, within [0, 1]; None without trials.
 
     (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n): E. B. Wilson, "Probable inference, the law of
@@ -38,20 +38,24 @@ def paired_rates_interval(kept: int, lost: int, won: int, total: int) -> tuple[f
     confidence intervals for the difference between binomial proportions based on paired data" (1998), method
     10: the Wilson intervals of both rates, narrowed by the correlation of the two.
     """
-    before, now = wilson(kept + lost, total), wilson(kept + won, total)
-    if before is None or now is None:
+    baseline, current = wilson_interval(kept + lost, total), wilson_interval(kept + won, total)
+    if baseline is None or current is None:
         return None
-    was, is_now = (kept + lost) / total, (kept + won) / total
-    link = _link(kept, lost, won, total - kept - lost - won)
-    below, above = (is_now - now[0], before[1] - was), (now[1] - is_now, was - before[0])
-    low, high = (
-        sqrt(max(0.0, one * one - 2 * link * one * other + other * other)) for one, other in (below, above)
+    baseline_rate, current_rate = (kept + lost) / total, (kept + won) / total
+    correlation = _correlate(kept, lost, won, total - kept - lost - won)
+    below, above = (
+        (current_rate - current[0], baseline[1] - baseline_rate),
+        (current[1] - current_rate, baseline_rate - baseline[0]),
     )
-    delta = is_now - was
+    low, high = (
+        sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
+        for one, other in (below, above)
+    )
+    delta = current_rate - baseline_rate
     return round(max(delta - low, -1.0), 9), round(min(delta + high, 1.0), 9)
 
 
-def _link(kept: int, lost: int, won: int, never: int) -> float:
+def _correlate(kept: int, lost: int, won: int, never: int) -> float:
     """Correlation of the two sides, with Newcombe's correction towards 0."""
     margins = (kept + lost) * (won + never) * (kept + won) * (lost + never)
     if margins == 0:
@@ -72,11 +76,11 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     mean = fsum(values) / count
     spread = sqrt(fsum((value - mean) ** 2 for value in values) / (count - 1) / count)
-    half = student_95(count - 1) * spread
+    half = student_point(count - 1) * spread
     return round(max(mean - half, -1.0), 9), round(min(mean + half, 1.0), 9)
 
 
-def student_95(degrees: int) -> float:
+def student_point(degrees: int) -> float:
     """Two-sided 95 % point of Student's distribution, within 0.03 of the tables and exact for 1 and 2."""
     exact = {1: 12.706204736, 2: 4.30265273}
     if degrees in exact:

@@ -8,7 +8,7 @@ def pass_at_k(total: int, passed: int, k: int) -> float | None:
 
     1 - C(n-c, k) / C(n, k): M. Chen et al., "Evaluating large language models trained on code" (2021).
     """
-    failing = _all_drawn(total, total - passed, k)
+    failing = _chance_all_marked(total, total - passed, k)
     return None if failing is None else 1.0 - failing
 
 
@@ -17,10 +17,10 @@ def pass_hat_k(total: int, passed: int, k: int) -> float | None:
 
     C(c, k) / C(n, k): S. Yao et al., "tau-bench: a benchmark for tool-agent-user interaction" (2024).
     """
-    return _all_drawn(total, passed, k)
+    return _chance_all_marked(total, passed, k)
 
 
-def _all_drawn(total: int, marked: int, k: int) -> float | None:
+def _chance_all_marked(total: int, marked: int, k: int) -> float | None:
     """Chance that k of `total`, drawn without replacement, are all among the `marked`."""
     if not 1 <= k <= total:
         return None

@@ -18,27 +18,27 @@ def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
 
     Unknown values are left out; None if all are unknown.
     """
-    return rank_in(sorted(value for value in values if value is not None), percent)
+    return rank_in_sorted(sorted(value for value in values if value is not None), percent)
 
 
-def rank_in(known: Sequence[float], percent: int) -> float | None:
+def rank_in_sorted(values: Sequence[float], percent: int) -> float | None:
     """Returns the same for values that are known and sorted."""
-    return known[_place(percent, len(known))] if known else None
+    return values[_rank_index(percent, len(values))] if values else None
 
 
-def ranks_among(known: array[float], percents: Sequence[int]) -> list[float | None]:
+def ranks_in(amounts: array[float], percents: Sequence[int]) -> list[float | None]:
     """Returns the same for several percents of known values, which it may reorder."""
-    if len(known) <= STRETCH:
-        in_order = sorted(known)
-        return [rank_in(in_order, percent) for percent in percents]
-    starts = range(0, len(known), STRETCH)
+    if len(amounts) <= STRETCH:
+        in_order = sorted(amounts)
+        return [rank_in_sorted(in_order, percent) for percent in percents]
+    starts = range(0, len(amounts), STRETCH)
     for start in starts:
-        known[start : start + STRETCH] = array("d", sorted(known[start : start + STRETCH]))
-    values, places = memoryview(known), [_place(percent, len(known)) for percent in percents]
+        amounts[start : start + STRETCH] = array("d", sorted(amounts[start : start + STRETCH]))
+    values, indexes = memoryview(amounts), [_rank_index(percent, len(amounts)) for percent in percents]
     stretches = merge(*(values[start : start + STRETCH] for start in starts))
-    found = {place: value for place, value in enumerate(stretches) if place in places}
-    return [found[place] for place in places]
+    found = {place: value for place, value in enumerate(stretches) if place in indexes}
+    return [found[place] for place in indexes]
 
 
-def _place(percent: int, count: int) -> int:
+def _rank_index(percent: int, count: int) -> int:
     return max(-(-percent * count // 100), 1) - 1

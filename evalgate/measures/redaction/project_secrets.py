@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 FIELD, EXACT = "field", "secret"
 NOT_SEARCHED = "text not searched"
-MOST_NESTED = 64
-SLOW_SECONDS = 1.0
+MAX_DEPTH = 64
+MAX_SLOW_SECONDS = 1.0
 """Total time of all slow searches of one pattern."""
-_ORDINARY = "Pack my box with five dozen liquor jugs, then call me back."
+_SAMPLE_TEXT = "Pack my box with five dozen liquor jugs, then call me back."
 
 Span = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenText:
+class SecretPattern:
     """One pattern, and the name that replaces its matches."""
 
     name: str
@@ -37,73 +37,73 @@ class HiddenText:
 class ProjectSecrets:
     """The patterns and field names of one project, or of several merged."""
 
-    def __init__(self, texts: Sequence[HiddenText] = (), fields: Sequence[str] = ()) -> None:
-        self.texts, self.fields = tuple(texts), frozenset(name.casefold() for name in fields)
+    def __init__(self, patterns: Sequence[SecretPattern] = (), fields: Sequence[str] = ()) -> None:
+        self.patterns, self.fields = tuple(patterns), frozenset(name.casefold() for name in fields)
         self._named = NamedValues(self.fields)
 
-    def joined(self, other: ProjectSecrets) -> ProjectSecrets:
+    def merge(self, other: ProjectSecrets) -> ProjectSecrets:
         """Returns the secrets of both."""
-        return ProjectSecrets((*self.texts, *other.texts), [*self.fields, *other.fields])
+        return ProjectSecrets((*self.patterns, *other.patterns), [*self.fields, *other.fields])
 
-    def has(self, other: ProjectSecrets) -> bool:
+    def includes(self, other: ProjectSecrets) -> bool:
         """Returns whether all patterns and fields of the other are included."""
-        known = {(each.name, each.pattern.source) for each in self.texts}
-        theirs = {(each.name, each.pattern.source) for each in other.texts}
-        return theirs <= known and other.fields <= self.fields
+        pattern_keys = {(each.name, each.pattern.source) for each in self.patterns}
+        other_keys = {(each.name, each.pattern.source) for each in other.patterns}
+        return other_keys <= pattern_keys and other.fields <= self.fields
 
     def is_field(self, name: str) -> bool:
         """Returns whether the value of a field is always redacted."""
         return name.casefold() in self.fields
 
-    def spans(self, text: str) -> Iterator[Span]:
+    def find_spans(self, text: str) -> Iterator[Span]:
         """Yields start, end and kind of each secret."""
-        marks = self._marks(text)
+        marks = self._find_marks(text)
         starts = [start for start, _ in marks]
-        for span in (*self._found(text), *self._behind_names(text)):
-            before = bisect_right(starts, span[0])
-            if not before or span[1] > marks[before - 1][1]:
+        for span in (*self._find_pattern_spans(text), *self._find_field_spans(text)):
+            index = bisect_right(starts, span[0])
+            if not index or span[1] > marks[index - 1][1]:
                 yield span
 
-    def _marks(self, text: str) -> list[tuple[int, int]]:
+    def _find_marks(self, text: str) -> list[tuple[int, int]]:
         """Finds redaction marks: a text may be redacted more than once, and marks must stay unchanged."""
-        return [found.span() for found in self._mark.finditer(text)] if REDACTED in text else []
+        return [found.span() for found in self._mark_pattern.finditer(text)] if REDACTED in text else []
 
-    def _found(self, text: str) -> Iterator[Span]:
-        for each in self.texts:
+    def _find_pattern_spans(self, text: str) -> Iterator[Span]:
+        for each in self.patterns:
             try:
-                yield from [(*place, each.name) for place in each.pattern.places_in(text)]
+                yield from [(*place, each.name) for place in each.pattern.find_spans(text)]
             except PatternFailedError:
                 yield 0, len(text), f"{each.name}, {NOT_SEARCHED}"
 
-    def _behind_names(self, text: str) -> Iterator[Span]:
+    def _find_field_spans(self, text: str) -> Iterator[Span]:
         if self.fields:
-            yield from [(*place, FIELD) for place in self._named.places(text)]
+            yield from [(*place, FIELD) for place in self._named.find_spans(text)]
 
     @cached_property
-    def _mark(self) -> re.Pattern[str]:
-        own = [name for each in self.texts for name in (each.name, f"{each.name}, {NOT_SEARCHED}")]
+    def _mark_pattern(self) -> re.Pattern[str]:
+        own = [name for each in self.patterns for name in (each.name, f"{each.name}, {NOT_SEARCHED}")]
         known = [*(each.kind for each in SHAPES), *(each.kind for each in CONTEXTS)]
         names = {FIELD, EXACT, *known, *own}
         return re.compile(rf"\[redacted: (?:{'|'.join(map(re.escape, sorted(names)))})\]")
 
 
-def hides_too_much(pattern: Pattern) -> str | None:
+def explain_too_broad(pattern: Pattern) -> str | None:
     """Explains why a pattern would redact too much; None if it is usable. Raises PatternFailedError."""
-    places = [*pattern.places_in(""), *pattern.places_in(_ORDINARY)]
+    places = [*pattern.find_spans(""), *pattern.find_spans(_SAMPLE_TEXT)]
     if any(start == end for start, end in places):
         return "it matches where nothing is"
     hidden = sum(end - start for start, end in places)
-    return "it matches ordinary text" if hidden * 4 > len(_ORDINARY) else None
+    return "it matches ordinary text" if hidden * 4 > len(_SAMPLE_TEXT) else None
 
 
-def emptied(value: Any, depth: int = 0) -> Any:
+def redact_contents(value: Any, depth: int = 0) -> Any:
     """Redacts every text and number in a value; its structure stays visible."""
     if value is None or isinstance(value, bool) or value == "":
         return value
-    if isinstance(value, dict | list) and depth >= MOST_NESTED:
+    if isinstance(value, dict | list) and depth >= MAX_DEPTH:
         return "[too deep]"
     if isinstance(value, dict):
-        return {key: emptied(each, depth + 1) for key, each in value.items()}
+        return {key: redact_contents(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list):
-        return [emptied(each, depth + 1) for each in value]
+        return [redact_contents(each, depth + 1) for each in value]
     return f"{REDACTED}{FIELD}]"

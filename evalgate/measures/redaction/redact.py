@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.secret_contexts import CONTEXTS, NAME_END, is_secret_field, may_have_context
 from evalgate.measures.redaction.token_shapes import REDACTED, SHAPES, SHORTEST_SHAPE
-from evalgate.measures.text.plain_text import hides_nothing, without_invisible
+from evalgate.measures.text.plain_text import is_all_visible, remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from evalgate.measures.redaction.project_secrets import ProjectSecrets
 
 MAX_DEPTH = 64
-MOST_GLUED = 8
+MAX_PASSES = 8
 """How often a text is searched again after something in it was redacted."""
-_SHORTEST = 8  # `://u:p@h`: no recognised secret is shorter
+_MIN_SECRET = 8  # `://u:p@h`: no recognised secret is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
-_AS_RUNS = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
+_RUN_TABLE = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
 _SHORT, _LARGE = 1_000, 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
@@ -36,125 +36,129 @@ Span = tuple[int, int, str]
 
 def redact(text: str) -> str:
     """Replaces every recognised secret in the text by `[redacted: <kind>]`."""
-    return _PLAIN.text(text)
+    return _REDACTOR.redact_text(text)
 
 
 def redact_value(value: Any) -> Any:
     """Redacts the texts of a JSON value, and whole texts under names like `password`."""
-    return _PLAIN.value(value)
+    return _REDACTOR.redact_value(value)
 
 
 def redact_field(name: str, clean: Any) -> Any:
     """Redacts the whole of a value, its texts already redacted, if its name is like `password`."""
-    return _PLAIN.field(name, clean)
+    return _REDACTOR.redact_field(name, clean)
 
 
-def hide(secrets: Iterable[str]) -> None:
+def hide_secrets(secrets: Iterable[str]) -> None:
     """Makes this process redact these values; they replace all secrets set earlier."""
-    _PLAIN.exact, _PLAIN.own = _exactly(secrets), None
-    _forget()
+    _REDACTOR.exact, _REDACTOR.project = _build_exact_secrets(secrets), None
+    _notify_listeners()
 
 
-def hide_too(own: ProjectSecrets) -> None:
+def add_project_secrets(secrets: ProjectSecrets) -> None:
     """Makes this process redact the secrets of a project too."""
-    if _PLAIN.own is not None and _PLAIN.own.has(own):
+    if _REDACTOR.project is not None and _REDACTOR.project.includes(secrets):
         return
-    _PLAIN.own = own if _PLAIN.own is None else _PLAIN.own.joined(own)
-    _forget()
+    _REDACTOR.project = secrets if _REDACTOR.project is None else _REDACTOR.project.merge(secrets)
+    _notify_listeners()
 
 
-def when_others_are_hidden(forget: Callable[[], None]) -> None:
+def on_secrets_changed(listener: Callable[[], None]) -> None:
     """Calls `listener` whenever the secrets change, so that caches of redacted texts can be cleared."""
-    _KEEPERS.append(forget)
+    _LISTENERS.append(listener)
 
 
-def _forget() -> None:
-    for forget in _KEEPERS:
-        forget()
+def _notify_listeners() -> None:
+    for listener in _LISTENERS:
+        listener()
 
 
-def also_hidden() -> ProjectSecrets | None:
+def get_project_secrets() -> ProjectSecrets | None:
     """Returns the secrets of projects so far, so that other processes can redact them too."""
-    return _PLAIN.own
+    return _REDACTOR.project
 
 
-def without_hidden(document: bytes) -> bytes:
+def remove_exact_secrets(document: bytes) -> bytes:
     """Removes the exact secrets of this process from a document that another process wrote."""
-    return _PLAIN.exact.taken_out_of(document) if _PLAIN.exact else document
+    return _REDACTOR.exact.remove_from(document) if _REDACTOR.exact else document
 
 
-def _exactly(secrets: Iterable[str]) -> ExactSecrets | None:
-    known = set(secrets)
-    if not known:
+def _build_exact_secrets(secrets: Iterable[str]) -> ExactSecrets | None:
+    values = set(secrets)
+    if not values:
         return None
     from evalgate.measures.redaction.exact_secrets import ExactSecrets  # most runs have none
 
-    return ExactSecrets(known)
+    return ExactSecrets(values)
 
 
 class Redactor:
     """Redacts known token shapes, exact secrets, and the secrets of a project."""
 
     def __init__(self, exact: Iterable[str] = ()) -> None:
-        self.exact = _exactly(exact)
-        self.own: ProjectSecrets | None = None
+        self.exact = _build_exact_secrets(exact)
+        self.project: ProjectSecrets | None = None
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Redacts secrets in the text, even if invisible characters split them."""
         if (
-            self.own is None
-            and (len(text) < _SHORTEST or _is_ordinary(text))
-            and (self.exact is None or not self.exact.are_in(without_invisible(text)))
+            self.project is None
+            and (len(text) < _MIN_SECRET or _is_ordinary(text))
+            and (self.exact is None or not self.exact.is_in(remove_invisible(text)))
         ):
             return text
-        bare = without_invisible(text)
-        clean = self._replaced(bare)
+        bare = remove_invisible(text)
+        clean = self._replace_secrets(bare)
         return text if clean == bare else clean
 
-    def value(self, value: Any, depth: int = 0) -> Any:
+    def redact_value(self, value: Any, depth: int = 0) -> Any:
         """Redacts secrets in a JSON value; values nested deeper than 64 levels are left out."""
         if isinstance(value, str):
-            return self.text(value)
+            return self.redact_text(value)
         if not isinstance(value, dict | list):
             return value
         if depth >= MAX_DEPTH:
             return "[too deep]"
         if isinstance(value, list):
-            return [self.value(item, depth + 1) for item in value]
+            return [self.redact_value(item, depth + 1) for item in value]
         return {
-            self.text(str(key)): self.field(str(key), self.value(item, depth + 1))
+            self.redact_text(str(key)): self.redact_field(str(key), self.redact_value(item, depth + 1))
             for key, item in value.items()
         }
 
-    def field(self, name: str, clean: Any) -> Any:
+    def redact_field(self, name: str, clean: Any) -> Any:
         """Redacts the whole of a value, its texts already redacted, if its name marks it as a secret."""
-        if isinstance(clean, str) and clean and _is_secret_field(without_invisible(name)[-NAME_END:]):
+        if isinstance(clean, str) and clean and _is_secret_field(remove_invisible(name)[-NAME_END:]):
             return f"{REDACTED}field]"
-        if self.own is not None and self.own.is_field(without_invisible(name)):
-            from evalgate.measures.redaction.project_secrets import emptied  # most projects have none
+        if self.project is not None and self.project.is_field(remove_invisible(name)):
+            from evalgate.measures.redaction.project_secrets import redact_contents  # most projects have none
 
-            return emptied(clean)
+            return redact_contents(clean)
         return clean
 
-    def _replaced(self, text: str) -> str:
-        spans = self._found(text)
+    def _replace_secrets(self, text: str) -> str:
+        spans = self._find_spans(text)
         if self.exact is not None:
-            spans = [*self.exact.spans(text), *spans]
+            spans = [*self.exact.find_spans(text), *spans]
         # Text next to a secret may be a secret too, recognised only after that one is replaced.
-        for _ in range(MOST_GLUED):
+        for _ in range(MAX_PASSES):
             if not spans:
                 break
-            before, text = text, _without(text, spans)
+            before, text = text, _replace_spans(text, spans)
             if text == before:
                 break
-            spans = self._found(text)
+            spans = self._find_spans(text)
         return text
 
-    def _found(self, text: str) -> list[Span]:
-        return [*_recognised(text)] if self.own is None else [*_recognised(text), *self.own.spans(text)]
+    def _find_spans(self, text: str) -> list[Span]:
+        return (
+            [*_find_known(text)]
+            if self.project is None
+            else [*_find_known(text), *self.project.find_spans(text)]
+        )
 
 
-def _without(text: str, spans: Sequence[Span]) -> str:
+def _replace_spans(text: str, spans: Sequence[Span]) -> str:
     parts: list[str] = []
     position = 0
     for start, end, kind in sorted(spans, key=lambda found: (found[0], -found[1])):
@@ -168,30 +172,30 @@ def _without(text: str, spans: Sequence[Span]) -> str:
 def _is_ordinary(text: str) -> bool:
     """Returns whether no secret is possible: no invisible character, token-like run or context word."""
     if not text.isascii():
-        if not hides_nothing(text):
+        if not is_all_visible(text):
             return False
         text = text.encode("ascii", "replace").decode()
     if len(text) >= SHORTEST_SHAPE:
         flat = text.encode()
-        if _LONG_RUN in flat.translate(_AS_RUNS):
+        if _LONG_RUN in flat.translate(_RUN_TABLE):
             runs = _long_runs(flat)
             if len(runs) > _SHORT or _first_of_prefix().search(runs) is not None:
                 return False
     return not may_have_context(text)
 
 
-def _recognised(text: str) -> list[Span]:
+def _find_known(text: str) -> list[Span]:
     # One byte per character, so that positions in `flat` are positions in the text.
     flat = text.encode("ascii", "replace")
     found: list[Span] = []
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
         for prefix in _prefixes_in(runs):
-            found.extend(_BY_PREFIX[prefix].spans(flat, prefix))
+            found.extend(_BY_PREFIX[prefix].find_spans(flat, prefix))
     if may_have_context(flat.decode()):
         lowered = flat.lower()
         for word, context in _BY_WORD:
             if word in lowered:
-                found.extend(context.spans(flat, lowered, word))
+                found.extend(context.find_spans(flat, lowered, word))
     return found
 
 
@@ -220,7 +224,7 @@ def _any_prefix() -> re.Pattern[bytes]:
 
 def _long_runs(flat: bytes) -> bytes:
     """Returns the runs that can contain a token, with one byte before each: mostly a few names."""
-    runs = flat.translate(_AS_RUNS)
+    runs = flat.translate(_RUN_TABLE)
     start = runs.find(_LONG_RUN)
     parts: list[bytes] = []
     while start >= 0:
@@ -232,5 +236,5 @@ def _long_runs(flat: bytes) -> bytes:
 
 
 _is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
-_PLAIN = Redactor()
-_KEEPERS: list[Callable[[], None]] = []
+_REDACTOR = Redactor()
+_LISTENERS: list[Callable[[], None]] = []

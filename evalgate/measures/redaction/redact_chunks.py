@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.redaction.redact import without_hidden
+from evalgate.measures.redaction.redact import remove_exact_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SEAM = b'","'
 """Without a backslash before it, its first quote ends a text, so no value crosses its comma."""
-BEFORE = b"\\"
-CUT = 2
+ESCAPE = b"\\"
+CUT_OFFSET = 2
 
 
-def clean_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def redact_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yields the redacted document in other chunks, split only where no secret can be split."""
-    held: list[bytes] = []
+    pending: list[bytes] = []
     tail = b""
-    for piece in pieces:
-        at = _last_seam(tail + piece)
+    for chunk in chunks:
+        at = _find_last_seam(tail + chunk)
         if at < 0:
-            held.append(piece)
+            pending.append(chunk)
         else:
-            together = b"".join((*held, piece))
-            at += len(together) - len(tail) - len(piece)
-            yield without_hidden(together[:at])
-            held = [together[at:]]
-        tail = held[-1][-len(SEAM) :]
-    yield without_hidden(b"".join(held))
+            document = b"".join((*pending, chunk))
+            at += len(document) - len(tail) - len(chunk)
+            yield remove_exact_secrets(document[:at])
+            pending = [document[at:]]
+        tail = pending[-1][-len(SEAM) :]
+    yield remove_exact_secrets(b"".join(pending))
 
 
-def _last_seam(text: bytes) -> int:
+def _find_last_seam(text: bytes) -> int:
     """Returns the position after the comma of the last seam; negative if there is none."""
     at = text.rfind(SEAM)
-    while at > 0 and text[at - 1 : at] == BEFORE:
+    while at > 0 and text[at - 1 : at] == ESCAPE:
         at = text.rfind(SEAM, 0, at + len(SEAM) - 1)
-    return at + CUT if at > 0 else -1
+    return at + CUT_OFFSET if at > 0 else -1

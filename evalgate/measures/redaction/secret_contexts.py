@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Found = re.Match[bytes]
+ContextMatch = re.Match[bytes]
 
 _ASSIGN = rb"\\?[\"']?\s{0,4}(?P<mark>:=|=>|:|=)\s{0,4}(?P<quote>\\?[\"']?)"
 _VALUE = rb"[^\s\"'`,;&<>\\}\])]"
@@ -42,15 +42,15 @@ _URL_TOKEN = 20  # bytes of a user name without password in a URL from which it 
 _compiled = cache(re.compile)
 
 
-class Context(NamedTuple):
+class SecretContext(NamedTuple):
     """The words it starts at, the pattern from there (group `secret`), and a final check of a match."""
 
     kind: str
     words: Sequence[bytes]
     pattern: bytes
-    is_secret: Callable[[Found, bytes], bool]
+    is_secret: Callable[[ContextMatch, bytes], bool]
 
-    def spans(self, flat: bytes, lowered: bytes, word: bytes) -> Iterator[tuple[int, int, str]]:
+    def find_spans(self, flat: bytes, lowered: bytes, word: bytes) -> Iterator[tuple[int, int, str]]:
         """Yields secrets in the text after one of the words; `lowered` is `flat` in lower case."""
         pattern = _compiled(self.pattern)
         position = lowered.find(word)
@@ -66,91 +66,97 @@ def is_secret_field(name: str) -> bool:
     return bool(_compiled(_FIELD).search(name[-NAME_END:]))
 
 
-def _given(_: Found, found: bytes) -> bool:
-    return not _compiled(_PLACEHOLDER).fullmatch(found)
+def _is_value(_: ContextMatch, value: bytes) -> bool:
+    return not _compiled(_PLACEHOLDER).fullmatch(value)
 
 
-def _random(_: Found, found: bytes) -> bool:
-    return bool(_compiled(rb"[0-9]").search(found)) and not _compiled(_UUID_OR_HASH).fullmatch(found)
+def _is_random(_: ContextMatch, value: bytes) -> bool:
+    return bool(_compiled(rb"[0-9]").search(value)) and not _compiled(_UUID_OR_HASH).fullmatch(value)
 
 
-def _stated(match: Found, found: bytes) -> bool:
+def _is_assigned(match: ContextMatch, value: bytes) -> bool:
     """Returns whether a value is assigned: `name: word` is prose if text follows the unquoted word."""
-    is_sentence = match["mark"] == b":" and not match["quote"] and found.isalpha()
+    is_sentence = match["mark"] == b":" and not match["quote"] and value.isalpha()
     after = match.string[match.end() : match.end() + 1]
-    return _given(match, found) and (not is_sentence or after in (b"", b"\n", b"\r"))
+    return _is_value(match, value) and (not is_sentence or after in (b"", b"\n", b"\r"))
 
 
-def _named(names: str) -> Callable[[Found, bytes], bool]:
+def _name_check(names: str) -> Callable[[ContextMatch, bytes], bool]:
     """Builds a check: after such names (`api` before `key`) any value is a secret, else random ones."""
     before = f"(?:{names}){_WHERE_NAMES_END}".encode()
 
-    def look(match: Found, found: bytes) -> bool:
+    def is_secret(match: ContextMatch, value: bytes) -> bool:
         name = match.string[max(0, match.start() - _REACH) : match.start()]
-        return _stated(match, found) if _compiled(before).search(name) else _bare(match, found)
+        return _is_assigned(match, value) if _compiled(before).search(name) else _is_bare_secret(match, value)
 
-    return look
+    return is_secret
 
 
-def _bare(match: Found, found: bytes) -> bool:
+def _is_bare_secret(match: ContextMatch, value: bytes) -> bool:
     before = match.string[max(0, match.start() - 1) : match.start()]
     return (
         match[0][:3] != b"key"
-        and len(found) >= _BARE_VALUE
+        and len(value) >= _BARE_VALUE
         and not before.isalnum()
-        and _random(match, found)
+        and _is_random(match, value)
     )
 
 
-def _in_url(match: Found, found: bytes) -> bool:
-    return match["user"] is not None or (len(found) >= _URL_TOKEN and _random(match, found))
+def _is_url_secret(match: ContextMatch, value: bytes) -> bool:
+    return match["user"] is not None or (len(value) >= _URL_TOKEN and _is_random(match, value))
 
 
 _NAMED_VALUE = _ASSIGN + rb"(?P<secret>(?:(?<=[\"'])[^\"'\r\n\\]{4,400}|" + _VALUE + rb"{6,400}))"
 
-CONTEXTS: Sequence[Context] = (
-    Context(
+CONTEXTS: Sequence[SecretContext] = (
+    SecretContext(
         "private key",
         [b"-----begin "],
         rb"-----begin [a-z0-9 ]{0,40}private key(?: block)?-----(?P<secret>[^-]*(?:-(?!----end )[^-]*)*)",
         lambda _, found: bool(found.strip()),
     ),
-    Context(
+    SecretContext(
         "password",
         [b"passw", b"passphrase", b"credential"],
         rb"(?:passw(?:or)?d|passphrase|credentials?)" + _NAMED_VALUE,
-        _stated,
+        _is_assigned,
     ),
-    Context("key", [b"key"], rb"key" + _NAMED_VALUE, _named(_BEFORE_KEY)),
-    Context("token", [b"token"], rb"token" + _NAMED_VALUE, _named(_BEFORE_TOKEN)),
-    Context("secret", [b"secret", b"pwd"], rb"(?:secret|pwd)" + _NAMED_VALUE, _named(_BEFORE_SECRET)),
-    Context(
+    SecretContext("key", [b"key"], rb"key" + _NAMED_VALUE, _name_check(_BEFORE_KEY)),
+    SecretContext("token", [b"token"], rb"token" + _NAMED_VALUE, _name_check(_BEFORE_TOKEN)),
+    SecretContext(
+        "secret", [b"secret", b"pwd"], rb"(?:secret|pwd)" + _NAMED_VALUE, _name_check(_BEFORE_SECRET)
+    ),
+    SecretContext(
         "authorization",
         [b"authorization"],
         rb"authorization" + _ASSIGN + rb"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s{1,4})?"
         rb"(?P<secret>" + _VALUE + rb"{6,4000})",
-        _given,
+        _is_value,
     ),
-    Context("authorization", [b"bearer "], rb"bearer\s{1,4}(?P<secret>[a-z0-9._~+/=-]{16,4000})", _random),
-    Context(
+    SecretContext(
+        "authorization", [b"bearer "], rb"bearer\s{1,4}(?P<secret>[a-z0-9._~+/=-]{16,4000})", _is_random
+    ),
+    SecretContext(
         "password in URL",
         [b"://"],
         rb"://(?P<user>[^\s/?#@:\"'<>]{0,200}:)?(?P<secret>[^\s/?#@:\"'<>]{3,400})@(?=[a-z0-9\[])",
-        _in_url,
+        _is_url_secret,
     ),
-    Context(
+    SecretContext(
         "webhook",
         [b"hooks.slack.com/", b"/api/webhooks/"],
         rb"(?:hooks\.slack\.com/(?:services|workflows)/|/api/webhooks/)(?P<secret>[a-z0-9_/-]{16,200})",
-        _given,
+        _is_value,
     ),
-    Context(
+    SecretContext(
         "signature",
         [b"accountkey=", b"?sig=", b"&sig=", b"x-amz-signature="],
         rb"[?&a-z-]{1,16}=(?P<secret>[a-z0-9%+/=_-]{24,400})",
-        _given,
+        _is_value,
     ),
-    Context("cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _given),
+    SecretContext(
+        "cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _is_value
+    ),
 )
 
 _WORDS = tuple({word.decode() for context in CONTEXTS for word in context.words})

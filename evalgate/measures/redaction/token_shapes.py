@@ -27,7 +27,7 @@ class TokenShape(NamedTuple):
     rest: bytes
     needs_edge: bool = False
 
-    def spans(self, flat: bytes, prefix: bytes) -> Iterator[tuple[int, int, str]]:
+    def find_spans(self, flat: bytes, prefix: bytes) -> Iterator[tuple[int, int, str]]:
         """Yields such tokens in the text that start with one of the prefixes."""
         pattern = _compiled((_EDGE if self.needs_edge else b"") + re.escape(prefix) + self.rest)
         position = flat.find(prefix)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.measures.sequences.repeats import hashable
-from evalgate.measures.text.required_text import required_text
+from evalgate.measures.sequences.repeats import json_key
+from evalgate.measures.text.required_text import find_required_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -25,23 +25,23 @@ class Lookup(NamedTuple):
     high: float = 0.0
 
 
-def lookups(args: Mapping[str, Any]) -> list[Lookup]:
+def build_lookups(args: Mapping[str, Any]) -> list[Lookup]:
     """Builds the lookups of the arguments; those that search every text come last."""
-    found = [_lookup(name, value) for name, value in args.items()]
+    found = [_build_lookup(name, value) for name, value in args.items()]
     return sorted((lookup for lookup in found if lookup is not None), key=lambda lookup: lookup.part != "")
 
 
-def _lookup(name: str, value: Any) -> Lookup | None:
+def _build_lookup(name: str, value: Any) -> Lookup | None:
     if isinstance(value, dict) and "$approx" in value:
-        return _range(name, value["$approx"], value.get("$tol", DEFAULT_TOLERANCE))
+        return _build_range(name, value["$approx"], value.get("$tol", DEFAULT_TOLERANCE))
     if isinstance(value, dict) and "$regex" in value:
-        part = required_text(value["$regex"])
+        part = find_required_text(value["$regex"])
         return Lookup(name, part=part) if part else None
     members = value["$in"] if isinstance(value, dict) and "$in" in value else [value]
-    return Lookup(name, list(map(hashable, members))) if all(map(is_plain, members)) else None
+    return Lookup(name, list(map(json_key, members))) if all(map(is_plain, members)) else None
 
 
-def _range(name: str, centre: float, tolerance: float) -> Lookup | None:
+def _build_range(name: str, centre: float, tolerance: float) -> Lookup | None:
     try:
         centre, tolerance = float(centre), float(tolerance)
     except OverflowError:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.argument_lookups import DEFAULT_TOLERANCE, MAX_DEPTH, is_plain
 from evalgate.measures.sequences.bipartite import BipartiteMatching
-from evalgate.measures.sequences.repeats import hashable
+from evalgate.measures.sequences.repeats import json_key
 from evalgate.measures.text.patterns import Pattern, PatternError
-from evalgate.measures.values.json_values import equal, kind, shorten, show
+from evalgate.measures.values.json_values import json_equal, json_type, shorten, show
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -36,23 +36,23 @@ class Mismatch(NamedTuple):
     """The first difference: its path, what was expected (in words), and the actual value."""
 
     path: Path
-    wanted: str
+    expected: str
     got: Any
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """`arguments.query is "b", expected "a"`."""
         place = "".join(
             f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path
         )
         got = "absent" if self.got is ABSENT else show(self.got, 60)
-        return f"arguments{place} is {got}, expected {self.wanted}"
+        return f"arguments{place} is {got}, expected {self.expected}"
 
 
 Matcher = Callable[[Any], Mismatch | None]
 """Returns the mismatch of a value, or of ABSENT, if any. May raise patterns.PatternFailedError."""
 
 
-def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
+def build_arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
     """Builds a matcher of the arguments of a call. Raises MatcherError.
 
     subset: all of `args` are there and match. superset: all arguments are in `args` and match. exact: both.
@@ -63,68 +63,74 @@ def arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher:
                 (name,), f"`{name}` stands in the place of a name", f"{{name: {{{name}: ...}}}}"
             )
     plain_first = sorted(args.items(), key=lambda item: isinstance(item[1], dict | list))
-    children = {name: _compile(value, (name,)) for name, value in plain_first}
-    return _object(children, needs_all=mode != "superset", closed=mode != "subset", wanted="an object")
+    children = {name: _build_matcher(value, (name,)) for name, value in plain_first}
+    return _build_object(
+        children, needs_all=mode != "superset", closed=mode != "subset", expected="an object"
+    )
 
 
-def size(value: Any) -> int:
+def count_values(value: Any) -> int:
     """Returns how many values are compared at most to match a call with `value`."""
     if not isinstance(value, dict | list):
         return 1
-    below = sum(map(size, value.values() if isinstance(value, dict) else value))
+    below = sum(map(count_values, value.values() if isinstance(value, dict) else value))
     if isinstance(value, dict) and isinstance(unordered := value.get("$unordered"), list):
-        special = [size(each) for each in unordered if not is_plain(each)]
+        special = [count_values(each) for each in unordered if not is_plain(each)]
         return below + len(unordered) * sum(special)
     return 1 + below
 
 
-def _compile(value: Any, path: Path) -> Matcher:
+def _build_matcher(value: Any, path: Path) -> Matcher:
     if len(path) > MAX_DEPTH:
         raise MatcherError(path, f"arguments may be nested {MAX_DEPTH} deep")
     if isinstance(value, list):
-        return _list([_compile(each, (*path, index)) for index, each in enumerate(value)], show(value, 60))
+        return _build_list(
+            [_build_matcher(each, (*path, index)) for index, each in enumerate(value)], show(value, 60)
+        )
     if not isinstance(value, dict):
-        return _literal(value)
+        return _build_literal(value)
     if any(isinstance(name, str) and name.startswith("$") for name in value):
-        return _special(value, path)
-    children = {name: _compile(each, (*path, name)) for name, each in value.items()}
-    return _object(children, needs_all=True, closed=True, wanted=show(value, 60))
+        return _build_special(value, path)
+    children = {name: _build_matcher(each, (*path, name)) for name, each in value.items()}
+    return _build_object(children, needs_all=True, closed=True, expected=show(value, 60))
 
 
-def _literal(value: Any) -> Matcher:
-    wanted = show(value, 60)
-    return lambda actual: None if equal(actual, value) else Mismatch((), wanted, actual)
+def _build_literal(value: Any) -> Matcher:
+    expected = show(value, 60)
+    return lambda actual: None if json_equal(actual, value) else Mismatch((), expected, actual)
 
 
-def _object(children: Mapping[str, Matcher], *, needs_all: bool, closed: bool, wanted: str) -> Matcher:
-    def look(actual: Any) -> Mismatch | None:
+def _build_object(
+    children: Mapping[str, Matcher], *, needs_all: bool, closed: bool, expected: str
+) -> Matcher:
+    def match_value(actual: Any) -> Mismatch | None:
         if not isinstance(actual, dict):
-            return Mismatch((), wanted, actual)
+            return Mismatch((), expected, actual)
         for name, child in children.items():
             if (needs_all or name in actual) and (found := child(actual.get(name, ABSENT))):
-                return Mismatch((name, *found.path), found.wanted, found.got)
+                return Mismatch((name, *found.path), found.expected, found.got)
         if closed:
             for name, value in actual.items():
                 if name not in children:
                     return Mismatch((name,), "nothing of this name", value)
         return None
 
-    return look
+    return match_value
 
 
-def _list(children: Sequence[Matcher], wanted: str) -> Matcher:
-    def look(actual: Any) -> Mismatch | None:
+def _build_list(children: Sequence[Matcher], expected: str) -> Matcher:
+    def match_value(actual: Any) -> Mismatch | None:
         if not isinstance(actual, list) or len(actual) != len(children):
-            return Mismatch((), wanted, actual)
+            return Mismatch((), expected, actual)
         for index, child in enumerate(children):
             if found := child(actual[index]):
-                return Mismatch((index, *found.path), found.wanted, found.got)
+                return Mismatch((index, *found.path), found.expected, found.got)
         return None
 
-    return look
+    return match_value
 
 
-def _special(value: Mapping[Any, Any], path: Path) -> Matcher:
+def _build_special(value: Mapping[Any, Any], path: Path) -> Matcher:
     names = [name for name in value if name != "$tol"]
     known = ", ".join(_NAMES)
     for name in names or ["$tol"]:
@@ -135,8 +141,8 @@ def _special(value: Mapping[Any, Any], path: Path) -> Matcher:
         raise MatcherError(path, "a matcher stands alone", "only $tol goes with $approx")
     name = names[0]
     if name == "$approx":
-        return _approx(value["$approx"], value.get("$tol", DEFAULT_TOLERANCE), path)
-    return _MAKERS[name](value[name], (*path, name))
+        return _build_approx(value["$approx"], value.get("$tol", DEFAULT_TOLERANCE), path)
+    return _BUILDERS[name](value[name], (*path, name))
 
 
 def _is_number(value: Any) -> bool:
@@ -147,61 +153,63 @@ def _is_finite(value: float) -> bool:
     return isinstance(value, int) or isfinite(value)
 
 
-def _approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
+def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
     for name, number in (("$approx", centre), ("$tol", tolerance)):
         if not _is_number(number) or (name == "$tol" and number < 0):
             least = "0 or more" if name == "$tol" else "a number"
-            raise MatcherError((*path, name), f"`{name}` is {least}, not {kind(number)} {show(number, 40)}")
-    wanted = f"{show(centre, 40)} ± {show(tolerance, 40)}"
+            raise MatcherError(
+                (*path, name), f"`{name}` is {least}, not {json_type(number)} {show(number, 40)}"
+            )
+    expected = f"{show(centre, 40)} ± {show(tolerance, 40)}"
 
-    def look(actual: Any) -> Mismatch | None:
+    def match_value(actual: Any) -> Mismatch | None:
         try:
             near = _is_number(actual) and round(abs(actual - centre) - tolerance, DIGITS) <= 0
         except OverflowError:  # a whole number too large for a float
             near = False
-        return None if near else Mismatch((), wanted, actual)
+        return None if near else Mismatch((), expected, actual)
 
-    return look
+    return match_value
 
 
-def _regex(value: Any, path: Path) -> Matcher:
+def _build_regex(value: Any, path: Path) -> Matcher:
     if not isinstance(value, str):
-        raise MatcherError(path, f"`$regex` is a pattern, not {kind(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`$regex` is a pattern, not {json_type(value)} {show(value, 40)}")
     try:
         pattern = Pattern(value)
     except PatternError as error:
         place = f" (character {error.position})" if error.position else ""
         raise MatcherError(path, f"{error}{place}: {show(value, 60)}") from None
-    wanted = f"a match of /{shorten(value, 60)}/"
+    expected = f"a match of /{shorten(value, 60)}/"
 
-    def look(actual: Any) -> Mismatch | None:
-        right = isinstance(actual, str) and pattern.found_in(actual)
-        return None if right else Mismatch((), wanted, actual)
+    def match_value(actual: Any) -> Mismatch | None:
+        right = isinstance(actual, str) and pattern.is_found_in(actual)
+        return None if right else Mismatch((), expected, actual)
 
-    return look
+    return match_value
 
 
-def _any(value: Any, path: Path) -> Matcher:
-    _must_be_true("$any", value, path)
+def _build_any(value: Any, path: Path) -> Matcher:
+    _require_true("$any", value, path)
     return lambda actual: Mismatch((), "any value", actual) if actual is ABSENT else None
 
 
-def _absent(value: Any, path: Path) -> Matcher:
-    _must_be_true("$absent", value, path)
+def _build_absent(value: Any, path: Path) -> Matcher:
+    _require_true("$absent", value, path)
     return lambda actual: None if actual is ABSENT else Mismatch((), "no such argument", actual)
 
 
-def _must_be_true(name: str, value: Any, path: Path) -> None:
+def _require_true(name: str, value: Any, path: Path) -> None:
     if value is not True:
-        raise MatcherError(path, f"`{name}` is true, not {kind(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`{name}` is true, not {json_type(value)} {show(value, 40)}")
 
 
-def _in(value: Any, path: Path) -> Matcher:
+def _build_in(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list) or not value:
-        raise MatcherError(path, f"`$in` is a list of values, not {kind(value)} {show(value, 40)}")
-    wanted = f"one of {show(value, 60)}"
+        raise MatcherError(path, f"`$in` is a list of values, not {json_type(value)} {show(value, 40)}")
+    expected = f"one of {show(value, 60)}"
     return lambda actual: (
-        None if any(equal(actual, member) for member in value) else Mismatch((), wanted, actual)
+        None if any(json_equal(actual, member) for member in value) else Mismatch((), expected, actual)
     )
 
 
@@ -217,66 +225,66 @@ _BOUNDS: dict[str, Callable[[int, float], bool]] = {
 }
 
 
-def _len(value: Any, path: Path) -> Matcher:
+def _build_len(value: Any, path: Path) -> Matcher:
     bounds = value if isinstance(value, dict) else {"eq": value}
     if not bounds or any(name not in _BOUNDS or not _is_number(limit) for name, limit in bounds.items()):
         raise MatcherError(path, f"`$len` is a number or bounds, not {show(value, 40)}", "{gte: 1, lte: 3}")
     checks = [(_BOUNDS[name], limit) for name, limit in bounds.items()]
-    wanted = f"a length of {show(value, 40)}"
+    expected = f"a length of {show(value, 40)}"
 
-    def look(actual: Any) -> Mismatch | None:
+    def match_value(actual: Any) -> Mismatch | None:
         right = isinstance(actual, str | list | dict) and all(
             holds(len(actual), limit) for holds, limit in checks
         )
-        return None if right else Mismatch((), wanted, actual)
+        return None if right else Mismatch((), expected, actual)
 
-    return look
+    return match_value
 
 
-def _unordered(value: Any, path: Path) -> Matcher:
+def _build_unordered(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list):
-        raise MatcherError(path, f"`$unordered` is a list, not {kind(value)} {show(value, 40)}")
-    children = [_compile(each, (*path, index)) for index, each in enumerate(value)]
-    plain = Counter(hashable(each) for each in value if is_plain(each))
+        raise MatcherError(path, f"`$unordered` is a list, not {json_type(value)} {show(value, 40)}")
+    children = [_build_matcher(each, (*path, index)) for index, each in enumerate(value)]
+    plain = Counter(json_key(each) for each in value if is_plain(each))
     special = [child for child, each in zip(children, value, strict=True) if not is_plain(each)]
-    wanted = f"{show(value, 60)} in any order"
+    expected = f"{show(value, 60)} in any order"
 
-    def look(actual: Any) -> Mismatch | None:
+    def match_value(actual: Any) -> Mismatch | None:
         right = (
             isinstance(actual, list)
             and len(actual) == len(children)
-            and (left := _without(actual, plain)) is not None
-            and _fit_in_any_order(left, special)
+            and (left := _remove_plain(actual, plain)) is not None
+            and _can_match_all(left, special)
         )
-        return None if right else Mismatch((), wanted, actual)
+        return None if right else Mismatch((), expected, actual)
 
-    return look
+    return match_value
 
 
-def _without(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] | None:
+def _remove_plain(actual: Sequence[Any], plain: Mapping[Hashable, int]) -> list[Any] | None:
     """Removes one equal value for every plain value; None if a plain value has no equal."""
-    due, left = dict(plain), list[Any]()
+    remaining, left = dict(plain), list[Any]()
     for value in actual:
-        key = hashable(value)
-        if due.get(key):
-            due[key] -= 1
+        key = json_key(value)
+        if remaining.get(key):
+            remaining[key] -= 1
         else:
             left.append(value)
-    return None if any(due.values()) else left
+    return None if any(remaining.values()) else left
 
 
-def _fit_in_any_order(values: Sequence[Any], matchers: Sequence[Matcher]) -> bool:
+def _can_match_all(values: Sequence[Any], matchers: Sequence[Matcher]) -> bool:
     places = range(len(values))
     pairs = BipartiteMatching(lambda _: places, lambda index, place: matchers[index](values[place]) is None)
     return all(pairs.add(index, index) for index in places)
 
 
-_MAKERS: dict[str, Callable[[Any, Path], Matcher]] = {
-    "$regex": _regex,
-    "$any": _any,
-    "$absent": _absent,
-    "$in": _in,
-    "$len": _len,
-    "$unordered": _unordered,
+_BUILDERS: dict[str, Callable[[Any, Path], Matcher]] = {
+    "$regex": _build_regex,
+    "$any": _build_any,
+    "$absent": _build_absent,
+    "$in": _build_in,
+    "$len": _build_len,
+    "$unordered": _build_unordered,
 }
-_NAMES = ("$approx", *_MAKERS)
+_NAMES = ("$approx", *_BUILDERS)

@@ -22,13 +22,13 @@ class BipartiteMatching:
 
     __slots__ = (
         "_accepts",
+        "_budget",
         "_candidates",
+        "_capacity",
         "_dead",
-        "_effort",
         "_hopeless",
         "_kind",
         "_next",
-        "_room",
         "lefts_of",
         "right_of",
     )
@@ -37,15 +37,15 @@ class BipartiteMatching:
         self,
         candidates: Callable[[int], Sequence[int]],
         accepts: Callable[[int, int], bool],
-        room: Mapping[int, int] | None = None,
-        effort: WorkBudget | None = None,
+        capacity: Mapping[int, int] | None = None,
+        budget: WorkBudget | None = None,
     ) -> None:
         self.lefts_of: dict[int, dict[int, None]] = {}
         self.right_of: dict[int, int] = {}
         self._candidates = candidates
         self._accepts = accepts
-        self._room = room
-        self._effort = WorkBudget(maxsize) if effort is None else effort
+        self._capacity = capacity
+        self._budget = WorkBudget(maxsize) if budget is None else budget
         self._kind: dict[int, int] = {}
         self._next: dict[int, int] = {}  # by kind: all candidates before it are full or refused, permanently
         self._dead: set[int] = set()
@@ -57,13 +57,13 @@ class BipartiteMatching:
 
     def add(self, left: int, kind: int) -> bool:
         """Finds a partner for one more left; False if no change of other pairs gives it one."""
-        if kind in self._hopeless or self._effort.ran_out:
+        if kind in self._hopeless or self._budget.ran_out:
             return False
         self._kind[left] = kind
         return self._take_free(left, kind) or self._augment(left)
 
     def _is_full(self, right: int) -> bool:
-        return len(self.lefts_of.get(right, ())) >= (1 if self._room is None else self._room[right])
+        return len(self.lefts_of.get(right, ())) >= (1 if self._capacity is None else self._capacity[right])
 
     def _take_free(self, left: int, kind: int) -> bool:
         rights, start = self._candidates(kind), self._next.get(kind, 0)
@@ -71,11 +71,11 @@ class BipartiteMatching:
             right = rights[index]
             if not self._is_full(right) and self._accepts(kind, right):
                 self._next[kind] = index
-                self._effort.look(index - start)
+                self._budget.spend_lookups(index - start)
                 self._pair(left, right)
                 return True
         self._next[kind] = len(rights)
-        self._effort.look(len(rights) - start)
+        self._budget.spend_lookups(len(rights) - start)
         return False
 
     def _augment(self, left: int) -> bool:
@@ -85,7 +85,7 @@ class BipartiteMatching:
         for current in queue:
             kind = self._kind[current]
             rights = self._candidates(kind)
-            if not self._effort.look(len(rights)):
+            if not self._budget.spend_lookups(len(rights)):
                 return False
             for right in rights:
                 if right in reached_from or right in self._dead or not self._accepts(kind, right):

@@ -18,25 +18,25 @@ class EditStep(NamedTuple):
     name: str
 
 
-def difference(before: Sequence[str], now: Sequence[str]) -> list[EditStep]:
+def diff_lists(baseline: Sequence[str], current: Sequence[str]) -> list[EditStep]:
     """Returns the fewest steps from one list to the other; removed names come before added ones."""
-    head, tail = common_ends(before, now)
-    old, new = before[head : len(before) - tail], now[head : len(now) - tail]
-    middle = _replaced(old, new) if len(old) * len(new) > MOST_CELLS else _aligned(old, new)
+    head, tail = common_ends(baseline, current)
+    left, right = baseline[head : len(baseline) - tail], current[head : len(current) - tail]
+    middle = _replace_all(left, right) if len(left) * len(right) > MOST_CELLS else _align(left, right)
     return [
-        *(EditStep("kept", name) for name in before[:head]),
+        *(EditStep("kept", name) for name in baseline[:head]),
         *middle,
-        *(EditStep("kept", name) for name in before[len(before) - tail :]),
+        *(EditStep("kept", name) for name in baseline[len(baseline) - tail :]),
     ]
 
 
-def common_ends(before: Sequence[str], now: Sequence[str]) -> tuple[int, int]:
+def common_ends(baseline: Sequence[str], current: Sequence[str]) -> tuple[int, int]:
     """Returns how many names both lists begin with, and how many of the others both end with."""
-    head = _alike(before, now)
-    return head, _alike(before[head:][::-1], now[head:][::-1])
+    head = _common_prefix(baseline, current)
+    return head, _common_prefix(baseline[head:][::-1], current[head:][::-1])
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     """Returns how many names both lists begin with."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
@@ -44,33 +44,33 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def _replaced(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
-    return [*(EditStep("gone", name) for name in old), *(EditStep("come", name) for name in new)]
+def _replace_all(baseline: Sequence[str], current: Sequence[str]) -> list[EditStep]:
+    return [*(EditStep("gone", name) for name in baseline), *(EditStep("come", name) for name in current)]
 
 
-def _aligned(old: Sequence[str], new: Sequence[str]) -> list[EditStep]:
+def _align(baseline: Sequence[str], current: Sequence[str]) -> list[EditStep]:
     """Returns the steps along a longest common subsequence."""
-    kept = _common_lengths(old, new)
+    lengths = _common_lengths(baseline, current)
     steps: list[EditStep] = []
     i = j = 0
-    while i < len(old) and j < len(new):
-        if old[i] == new[j]:
-            steps.append(EditStep("kept", old[i]))
+    while i < len(baseline) and j < len(current):
+        if baseline[i] == current[j]:
+            steps.append(EditStep("kept", baseline[i]))
             i, j = i + 1, j + 1
-        elif kept[i + 1][j] >= kept[i][j + 1]:
-            steps.append(EditStep("gone", old[i]))
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
+            steps.append(EditStep("gone", baseline[i]))
             i += 1
         else:
-            steps.append(EditStep("come", new[j]))
+            steps.append(EditStep("come", current[j]))
             j += 1
-    return [*steps, *_replaced(old[i:], new[j:])]
+    return [*steps, *_replace_all(baseline[i:], current[j:])]
 
 
-def _common_lengths(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
+def _common_lengths(baseline: Sequence[str], current: Sequence[str]) -> list[list[int]]:
     """Returns at `[i][j]` the length of the longest common subsequence of both from `i` and `j` on."""
-    lengths = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    for i in range(len(old) - 1, -1, -1):
+    lengths = [[0] * (len(current) + 1) for _ in range(len(baseline) + 1)]
+    for i in range(len(baseline) - 1, -1, -1):
         row, below = lengths[i], lengths[i + 1]
-        for j in range(len(new) - 1, -1, -1):
-            row[j] = below[j + 1] + 1 if old[i] == new[j] else max(below[j], row[j + 1])
+        for j in range(len(current) - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if baseline[i] == current[j] else max(below[j], row[j + 1])
     return lengths

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-LONGEST_CYCLE = 1_000
+MAX_CYCLE = 1_000
 """Entries of the longest block that is searched: keeps the search linear in the length of the list."""
 
 
@@ -20,7 +20,7 @@ class Repeat(NamedTuple):
     times: int
 
 
-def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
+def find_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
     """Finds the first of the shortest blocks that occur more than `most` (>= 1) times in a row, or None.
 
     A block of p entries occurs k times in a row exactly if (k - 1) * p entries in a row equal the entry p
@@ -30,7 +30,7 @@ def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
     codes = [numbers.setdefault(entry, len(numbers)) for entry in entries]
     size = len(codes)
     low = int.from_bytes(bytes(code & 255 for code in codes), "little")
-    for length in range(1, min(size // (most + 1), LONGEST_CYCLE) + 1):
+    for length in range(1, min(size // (most + 1), MAX_CYCLE) + 1):
         apart = (low ^ (low >> (8 * length))).to_bytes(size, "little")
         if apart.find(bytes(most * length)) < 0:
             continue
@@ -43,12 +43,12 @@ def first_repeat(entries: Sequence[Hashable], most: int) -> Repeat | None:
     return None
 
 
-def hashable(value: Any) -> Hashable:
+def json_key(value: Any) -> Hashable:
     """Returns a key that two JSON values share exactly if they are equal in JSON: 1 is 1.0, true is not 1."""
     if isinstance(value, dict):
-        return ("object", frozenset((name, hashable(each)) for name, each in value.items()))
+        return ("object", frozenset((name, json_key(each)) for name, each in value.items()))
     if isinstance(value, list):
-        return ("list", tuple(map(hashable, value)))
+        return ("list", tuple(map(json_key, value)))
     if isinstance(value, bool):
         return ("boolean", value)
     key: Hashable = value

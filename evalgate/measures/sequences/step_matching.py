@@ -35,7 +35,7 @@ class StepPlan:
     slots: Sequence[Slot]
     segments: Sequence[Sequence[int]]
 
-    def required(self, segment: Iterable[int]) -> list[int]:
+    def required_slots(self, segment: Iterable[int]) -> list[int]:
         """Returns the slots of a segment that need a call."""
         return [slot for slot in segment if not self.slots[slot].optional]
 
@@ -48,7 +48,7 @@ class Calls(Protocol):
         """The number of calls."""
 
     @property
-    def effort(self) -> WorkBudget:
+    def budget(self) -> WorkBudget:
         """The work that may still be done."""
 
     def candidates(self, kind: int) -> Sequence[int]:
@@ -72,30 +72,30 @@ class Alignment:
 
 def fits_exactly(plan: StepPlan, calls: Calls) -> bool:
     """Returns whether calls and slots are the same in order and number; optional slots may be empty."""
-    least = len(plan.required(range(len(plan.slots))))
+    least = len(plan.required_slots(range(len(plan.slots))))
     if not least <= calls.count <= len(plan.slots):
         return False
     reached = {0}
     for segment in plan.segments:
-        if not calls.effort.look(len(reached)):
+        if not calls.budget.spend_lookups(len(reached)):
             return False
-        reached = {end for start in reached for end in _ends(plan, segment, calls, start)}
+        reached = {end for start in reached for end in _segment_ends(plan, segment, calls, start)}
     return calls.count in reached
 
 
-def _ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
+def _segment_ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> Iterable[int]:
     """Yields where a segment can end, if all its calls have a slot and each required slot has a call."""
-    required = plan.required(segment)
+    required = plan.required_slots(segment)
     if not required:
         yield start
     if len(segment) == 1:
         if start < calls.count and calls.accepts(plan.slots[segment[0]].kind, start):
             yield start + 1
         return
-    anyone, needed = _Group(plan, segment, calls), _Group(plan, required, calls)
+    whole, needed = _GroupMatching(plan, segment, calls), _GroupMatching(plan, required, calls)
     stop = start + len(segment)
-    for expected, (at, kinds) in zip(range(start, stop), _arrivals(anyone, calls, start), strict=False):
-        if at != expected or not anyone.add(at, kinds):
+    for expected, (at, kinds) in zip(range(start, stop), _candidates(whole, calls, start), strict=False):
+        if at != expected or not whole.add(at, kinds):
             return
         # If all calls can be matched, and all required slots can, then one matching does both.
         needed.add(at, kinds)
@@ -103,14 +103,17 @@ def _ends(plan: StepPlan, segment: Sequence[int], calls: Calls, start: int) -> I
             yield at + 1
 
 
-class _Group:
+class _GroupMatching:
     """Matches calls, added one by one, to the slots of a group; slots of one kind share a capacity."""
 
     def __init__(self, plan: StepPlan, slots: Sequence[int], calls: Calls) -> None:
-        self.room = Counter(plan.slots[slot].kind for slot in slots)
-        self._wanting: dict[int, Sequence[int]] = {}
+        self.capacity = Counter(plan.slots[slot].kind for slot in slots)
+        self._kinds_by_call: dict[int, Sequence[int]] = {}
         self._pairs = BipartiteMatching(
-            self._wanting.__getitem__, lambda at, kind: calls.accepts(kind, at), self.room, calls.effort
+            self._kinds_by_call.__getitem__,
+            lambda at, kind: calls.accepts(kind, at),
+            self.capacity,
+            calls.budget,
         )
 
     def __len__(self) -> int:
@@ -119,22 +122,22 @@ class _Group:
 
     def add(self, at: int, kinds: Iterable[int]) -> bool:
         """Adds a call that may be of these kinds; False if not all calls so far can have a slot."""
-        self._wanting[at] = [kind for kind in kinds if kind in self.room]
+        self._kinds_by_call[at] = [kind for kind in kinds if kind in self.capacity]
         return self._pairs.add(at, at)
 
 
-def _arrivals(group: _Group, calls: Calls, start: int) -> Iterator[tuple[int, list[int]]]:
+def _candidates(group: _GroupMatching, calls: Calls, start: int) -> Iterator[tuple[int, list[int]]]:
     """Yields in order the calls that may fill a slot of the group, each with the kinds it may be of."""
-    if not calls.effort.look(len(group.room)):
+    if not calls.budget.spend_lookups(len(group.capacity)):
         return
-    waiting = (zip(_from(calls.candidates(kind), start), repeat(kind)) for kind in group.room)
+    waiting = (zip(_positions_from(calls.candidates(kind), start), repeat(kind)) for kind in group.capacity)
     for at, kinds in groupby(merge(*waiting), key=itemgetter(0)):
         yield at, [kind for _, kind in kinds]
 
 
-def _add(pairs: BipartiteMatching, plan: StepPlan, slots: Sequence[int]) -> bool:
+def _match_slots(pairs: BipartiteMatching, plan: StepPlan, slots: Sequence[int]) -> bool:
     """Matches the slots, required ones first, as a match is never undone; False if one of those has none."""
-    found = [pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(slots)]
+    found = [pairs.add(slot, plan.slots[slot].kind) for slot in plan.required_slots(slots)]
     for slot in slots:
         if plan.slots[slot].optional:
             pairs.add(slot, plan.slots[slot].kind)
@@ -145,62 +148,62 @@ def fits_in_order(plan: StepPlan, calls: Calls) -> bool:
     """Returns whether the required slots are a subsequence; ends each segment as early as possible."""
     position: int | None = 0
     for segment in plan.segments:
-        required = plan.required(segment)
+        required = plan.required_slots(segment)
         if position is None:
             return False
         if len(required) == 1:
-            at = _first(plan.slots[required[0]].kind, calls, position)
+            at = _find_first(plan.slots[required[0]].kind, calls, position)
             position = None if at is None else at + 1
         elif required:
-            position = _group_end(plan, required, calls, position)
+            position = _find_group_end(plan, required, calls, position)
     return position is not None
 
 
-def _first(kind: int, calls: Calls, start: int) -> int | None:
-    for at in _from(calls.candidates(kind), start):
+def _find_first(kind: int, calls: Calls, start: int) -> int | None:
+    for at in _positions_from(calls.candidates(kind), start):
         if calls.accepts(kind, at):
             return at
-        if calls.effort.ran_out:
+        if calls.budget.ran_out:
             return None
     return None
 
 
-def _group_end(plan: StepPlan, required: Sequence[int], calls: Calls, start: int) -> int | None:
+def _find_group_end(plan: StepPlan, required: Sequence[int], calls: Calls, start: int) -> int | None:
     """Finds the first position by which every slot of a group can have a separate call."""
-    group = _Group(plan, required, calls)
-    for at, kinds in _arrivals(group, calls, start):
+    group = _GroupMatching(plan, required, calls)
+    for at, kinds in _candidates(group, calls, start):
         if group.add(at, kinds) and len(group) == len(required):
             return at + 1
-        if calls.effort.ran_out:
+        if calls.budget.ran_out:
             return None
     return None
 
 
-def _from(places: Sequence[int], start: int) -> Iterator[int]:
+def _positions_from(places: Sequence[int], start: int) -> Iterator[int]:
     return (places[index] for index in range(bisect_left(places, start), len(places)))
 
 
 def fits_as_bag(plan: StepPlan, calls: Calls, *, closed: bool) -> bool:
     """Returns whether each required slot has a separate call; if `closed`, also each call a slot."""
-    pairs, everything = _anywhere(calls), range(len(plan.slots))
+    pairs, everything = _build_matching(calls), range(len(plan.slots))
     if not closed:
-        return all(pairs.add(slot, plan.slots[slot].kind) for slot in plan.required(everything))
-    return _add(pairs, plan, everything) and len(pairs) == calls.count
+        return all(pairs.add(slot, plan.slots[slot].kind) for slot in plan.required_slots(everything))
+    return _match_slots(pairs, plan, everything) and len(pairs) == calls.count
 
 
-def _anywhere(calls: Calls) -> BipartiteMatching:
+def _build_matching(calls: Calls) -> BipartiteMatching:
     """Builds an empty matching of slots to the calls of the whole trace."""
-    return BipartiteMatching(calls.candidates, calls.accepts, effort=calls.effort)
+    return BipartiteMatching(calls.candidates, calls.accepts, budget=calls.budget)
 
 
 def align_bag(plan: StepPlan, calls: Calls) -> Alignment:
     """Aligns as many slots and calls as possible, in any order."""
-    return _aligned(plan, _bag(plan, calls), range(len(plan.slots)), calls.count, ordered=False)
+    return _build_alignment(plan, _match_bag(plan, calls), range(len(plan.slots)), calls.count, ordered=False)
 
 
-def _bag(plan: StepPlan, calls: Calls) -> dict[int, int]:
-    pairs = _anywhere(calls)
-    _add(pairs, plan, range(len(plan.slots)))
+def _match_bag(plan: StepPlan, calls: Calls) -> dict[int, int]:
+    pairs = _build_matching(calls)
+    _match_slots(pairs, plan, range(len(plan.slots)))
     return pairs.right_of
 
 
@@ -208,39 +211,41 @@ def align_in_order(plan: StepPlan, calls: Calls) -> Alignment:
     """Aligns as many slots and calls in order as possible, so that as few as possible are missing."""
     order = list(range(len(plan.slots)))
     if len(plan.segments) < len(order):
-        bag = _bag(plan, calls)
+        bag = _match_bag(plan, calls)
         order = [
             slot
             for segment in plan.segments
             for slot in sorted(segment, key=lambda slot: (bag.get(slot, calls.count), slot))
         ]
-    return _aligned(plan, _pairs_in_order(plan, order, calls), order, calls.count, ordered=True)
+    return _build_alignment(plan, _match_in_order(plan, order, calls), order, calls.count, ordered=True)
 
 
-def _pairs_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[int, int]:
+def _match_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[int, int]:
     """Matches equal ends first, which some best alignment contains; then aligns what is between them."""
 
-    def same(index: int, at: int) -> bool:
+    def is_match(index: int, at: int) -> bool:
         slot = plan.slots[order[index]]
         return not slot.optional and calls.accepts(slot.kind, at)
 
     pairs: dict[int, int] = {}
     low, steps, end = 0, len(order), calls.count
-    while low < steps and low < end and same(low, low):
+    while low < steps and low < end and is_match(low, low):
         pairs[order[low]] = low
         low += 1
-    while steps > low and end > low and same(steps - 1, end - 1):
+    while steps > low and end > low and is_match(steps - 1, end - 1):
         steps, end = steps - 1, end - 1
         pairs[order[steps]] = end
     middle, places = order[low:steps], range(low, end)
-    find = _best if len(middle) * len(places) <= MAX_CELLS else _greedy
+    find = _match_best if len(middle) * len(places) <= MAX_CELLS else _match_greedily
     return pairs | find(plan, middle, calls, places)
 
 
-def _best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+def _match_best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """Returns a longest common subsequence in which one required slot outweighs all optional ones."""
     gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
-    fitting = {kind: _within(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
+    fitting = {
+        kind: _find_accepted(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}
+    }
     fits = [fitting[plan.slots[slot].kind] for slot in order]
     best = [[0] * (len(places) + 1) for _ in range(len(order) + 1)]
     for i in range(len(order) - 1, -1, -1):
@@ -262,23 +267,23 @@ def _best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> 
     return pairs
 
 
-def _within(places: range, kind: int, calls: Calls) -> set[int]:
-    near = takewhile(places.__contains__, _from(calls.candidates(kind), places.start))
+def _find_accepted(places: range, kind: int, calls: Calls) -> set[int]:
+    near = takewhile(places.__contains__, _positions_from(calls.candidates(kind), places.start))
     return {at for at in near if calls.accepts(kind, at)}
 
 
-def _greedy(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
+def _match_greedily(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """Matches each slot to the first call that fits; skips slots without one."""
     pairs, position = {}, places.start
-    for slot in plan.required(order):
-        at = _first(plan.slots[slot].kind, calls, position)
+    for slot in plan.required_slots(order):
+        at = _find_first(plan.slots[slot].kind, calls, position)
         if at is not None and at < places.stop:
             pairs[slot] = at
             position = at + 1
     return pairs
 
 
-def _aligned(
+def _build_alignment(
     plan: StepPlan, pairs: dict[int, int], order: Sequence[int], count: int, *, ordered: bool
 ) -> Alignment:
     """Builds rows in the order of the slots; extra calls are in their place if `ordered`, else at the end."""

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 def precision(reference: Sequence[str], called: Sequence[str]) -> float:
     """Share of the calls that are in the reference; 0 without calls."""
-    return _common(reference, called) / len(called) if called else 0.0
+    return _count_common(reference, called) / len(called) if called else 0.0
 
 
 def recall(reference: Sequence[str], called: Sequence[str]) -> float:
     """Share of the reference (not empty) that was called."""
-    return _common(reference, called) / len(reference)
+    return _count_common(reference, called) / len(reference)
 
 
 def f1(reference: Sequence[str], called: Sequence[str]) -> float:
     """Harmonic mean of precision and recall."""
-    return 2 * _common(reference, called) / (len(reference) + len(called))
+    return 2 * _count_common(reference, called) / (len(reference) + len(called))
 
 
-def _common(reference: Sequence[str], called: Sequence[str]) -> int:
+def _count_common(reference: Sequence[str], called: Sequence[str]) -> int:
     return (Counter(reference) & Counter(called)).total()
 
 

@@ -33,7 +33,7 @@ def matches_id(pattern: str, text: str) -> bool:
     return True
 
 
-def path_pattern(pattern: str) -> re.Pattern[str]:
+def compile_path_glob(pattern: str) -> re.Pattern[str]:
     """Compiles a glob of paths: `*` and `?` stay within a folder, `**/` crosses folders. Raises GlobError.
 
     Pattern and paths are untrusted, so only `**` ever backtracks: matching takes at most as many steps as the
@@ -42,11 +42,11 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
     *folders, name = pattern.split("/")
     if pattern.count("**") > MAX_CROSSINGS:
         raise GlobError(f"a path pattern may have {MAX_CROSSINGS} `**`")
-    parts = ["(?:[^/]+/)*" if folder == "**" else f"(?>{_within(folder)})/" for folder in folders]
-    return re.compile("".join(parts) + (".*" if name == "**" else _within(name)), re.DOTALL)
+    parts = ["(?:[^/]+/)*" if folder == "**" else f"(?>{_compile_segment(folder)})/" for folder in folders]
+    return re.compile("".join(parts) + (".*" if name == "**" else _compile_segment(name)), re.DOTALL)
 
 
-def _within(part: str) -> str:
+def _compile_segment(part: str) -> str:
     """Compiles a path segment: text between stars matches at its first place, the last text at the end."""
     first, *rest = [re.escape(text).replace(r"\?", "[^/]") for text in part.split("*")]
     middle = "".join(f"(?>[^/]*?{text})" for text in rest[:-1])

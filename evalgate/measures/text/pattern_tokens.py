@@ -21,15 +21,15 @@ Token = tuple[str, str]
 
 
 @cache
-def _token() -> re.Pattern[str]:
+def _token_pattern() -> re.Pattern[str]:
     return re.compile(_SYNTAX, re.VERBOSE | re.DOTALL)  # compiled only if a run has patterns
 
 
-def tokens(source: str) -> list[Token] | None:
+def tokenize_pattern(source: str) -> list[Token] | None:
     """Returns the tokens in order; None for unsupported syntax, such as flags or back-references."""
     found: list[Token] = []
     position = 0
-    match = _token().match
+    match = _token_pattern().match
     while position < len(source):
         token = match(source, position)
         if token is None:

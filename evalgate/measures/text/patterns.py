@@ -7,20 +7,20 @@ from contextlib import suppress
 from math import prod
 from time import perf_counter, thread_time
 
-from evalgate.measures.text.pattern_tokens import tokens
+from evalgate.measures.text.pattern_tokens import tokenize_pattern
 from evalgate.measures.text.required_text import longest_run
 from evalgate.measures.text.search_work import free_length
 
 MAX_LENGTH = 2_000
-MAX_UNROLLED = 100_000
+MAX_COMPILED_STEPS = 100_000
 """Steps of a compiled pattern: the engine unrolls `a{1000}` to a thousand steps before any time limit."""
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
 MAX_SLOW_SECONDS = 5.0
 """Total time of all slow searches of one pattern."""
-SLOW = 0.02
+SLOW_SECONDS = 0.02
 """Seconds from which a search is slow: ordinary patterns never are, on any text."""
-QUICK = 10_000_000
+QUICK_CHARACTERS = 10_000_000
 """Characters per second that every pattern searches unless it is slow."""
 
 _COUNT = r"(?P<group>[)}]\s*)?\{(?P<least>\d+)(?=[,}])"
@@ -46,17 +46,21 @@ class Pattern:
     of a text up to which no search can take long.
     """
 
-    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "free", "required", "source")
+    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required_run", "source", "untimed_length")
 
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
             raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
         import regex  # imported only if a run has patterns
 
-        if _unrolled(source) > MAX_UNROLLED:
+        if _estimate_steps(source) > MAX_COMPILED_STEPS:
             raise PatternError("the counts in this pattern make it too large")
-        pieces = tokens(source)
-        self.source, self.required, self.free = source, longest_run(pieces or ()), free_length(pieces)
+        pieces = tokenize_pattern(source)
+        self.source, self.required_run, self.untimed_length = (
+            source,
+            longest_run(pieces or ()),
+            free_length(pieces),
+        )
         self._exhausted = False
         self._slow_seconds = slow_seconds
         try:
@@ -67,11 +71,11 @@ class Pattern:
         except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is untrusted)
             raise PatternError("this is no regular expression") from None
 
-    def found_in(self, text: str) -> bool:
+    def is_found_in(self, text: str) -> bool:
         """Returns whether the pattern matches somewhere in `text`. Raises PatternFailedError."""
-        if self.required not in text:
+        if self.required_run not in text:
             return False
-        if len(text) <= self.free:
+        if len(text) <= self.untimed_length:
             return self._compiled.search(text) is not None
         if self._exhausted:
             raise PatternFailedError("the pattern passed its time limit earlier in this run")
@@ -86,13 +90,13 @@ class Pattern:
         except MemoryError:
             self._exhausted = True
             raise PatternFailedError("the pattern needs more memory than there is") from None
-        if perf_counter() - started > SLOW:
+        if perf_counter() - started > SLOW_SECONDS:
             self._count_slow(text)
         return found
 
-    def places_in(self, text: str) -> list[tuple[int, int]]:
+    def find_spans(self, text: str) -> list[tuple[int, int]]:
         """Returns start and end of each match, in a text of any length. Raises PatternFailedError."""
-        if self.required not in text:
+        if self.required_run not in text:
             return []
         if self._exhausted:
             raise PatternFailedError("the pattern passed its time limit earlier in this run")
@@ -102,9 +106,9 @@ class Pattern:
         except (TimeoutError, MemoryError):
             self._exhausted = True
             raise PatternFailedError(f"the pattern needs more than {MAX_SECONDS:g} s on this text") from None
-        took = thread_time() - started
-        if took > SLOW + len(text) / QUICK:
-            self._slow_seconds -= took
+        elapsed = thread_time() - started
+        if elapsed > SLOW_SECONDS + len(text) / QUICK_CHARACTERS:
+            self._slow_seconds -= elapsed
             self._exhausted = self._slow_seconds < 0
         return found
 
@@ -113,12 +117,12 @@ class Pattern:
         started = thread_time()
         with suppress(TimeoutError, MemoryError):
             self._compiled.search(text, timeout=MAX_SECONDS)
-        if (took := thread_time() - started) > SLOW:
+        if (took := thread_time() - started) > SLOW_SECONDS:
             self._slow_seconds -= took
             self._exhausted = self._slow_seconds < 0
 
 
-def _unrolled(source: str) -> int:
+def _estimate_steps(source: str) -> int:
     """Returns an upper bound of the steps that the pattern compiles to, without parsing it.
 
     Only a count after a group multiplies other counts; in a verbose pattern any count may be after a group.

@@ -22,31 +22,31 @@ _COLOURS = "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"
 _MARKS = "[^\\w\\s\x00-\u02ff]{5,}"
 
 _ASCII = bytes(range(128))
-_FEW = 60
+_MAX_CACHED = 60
 """Bytes of non-ASCII characters up to which a result is cached."""
 
 # Compiled on first use: most texts are plain ASCII, so most runs need none of these.
-_compiled = cache(re.compile)
+_compile = cache(re.compile)
 
 
-def without_invisible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Removes invisible characters."""
-    return text if text.isascii() or hides_nothing(text) else _compiled(_INVISIBLE).sub("", text)
+    return text if text.isascii() or is_all_visible(text) else _compile(_INVISIBLE).sub("", text)
 
 
-def hides_nothing(text: str) -> bool:
+def is_all_visible(text: str) -> bool:
     """Returns whether every character is visible."""
     # The pattern is slow per character; a text has few non-ASCII characters, and mostly the same ones.
     rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    return _all_seen(rare) if len(rare) <= _FEW else _all_seen.__wrapped__(rare)
+    return _are_all_visible(rare) if len(rare) <= _MAX_CACHED else _are_all_visible.__wrapped__(rare)
 
 
 @lru_cache(maxsize=1_024)
-def _all_seen(characters: bytes) -> bool:
-    return _compiled(_INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
+def _are_all_visible(characters: bytes) -> bool:
+    return _compile(_INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """Makes text safe to show: line breaks become line feeds, and of other controls only tabs are kept.
 
     Controls, unpaired surrogates and non-characters become U+FFFD; terminal colours and invisible characters
@@ -54,14 +54,14 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    text = _compiled(_COLOURS).sub("", text)
-    text = _compiled(_CONTROLS).sub("\ufffd", _compiled(_BREAKS).sub("\n", text))
+    text = _compile(_COLOURS).sub("", text)
+    text = _compile(_CONTROLS).sub("\ufffd", _compile(_BREAKS).sub("\n", text))
     if text.isascii():
         return text
-    return _compiled(_MARKS).sub(_few_marks, without_invisible(text))
+    return _compile(_MARKS).sub(_limit_marks, remove_invisible(text))
 
 
-def _few_marks(run: re.Match[str]) -> str:
+def _limit_marks(run: re.Match[str]) -> str:
     kept: list[str] = []
     marks = 0
     for character in run.group():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.plain_text import without_invisible
+from evalgate.measures.text.plain_text import remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,32 +37,32 @@ _QUOTES = str.maketrans(dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u02b9\u00b
                         | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\uff02", '"'))  # fmt: skip
 
 
-def flattened(text: str) -> str:
+def flatten_text(text: str) -> str:
     """Folds case, straightens quotes, joins blanks and removes invisible characters, to search phrases."""
-    return " ".join(without_invisible(text).translate(_QUOTES).casefold().split())
+    return " ".join(remove_invisible(text).translate(_QUOTES).casefold().split())
 
 
-def refuses(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Returns whether the text has a built-in phrase; most texts lack even the opening of one.
 
-    >>> refuses("Sorry, I can't help with that."), refuses("I can't wait to help!")
+    >>> is_refusal("Sorry, I can't help with that."), is_refusal("I can't wait to help!")
     (True, False)
     """
-    flat = flattened(text)
-    return any(head in flat for head in _HEADS) and first_phrase(text, PHRASES) is not None
+    flat = flatten_text(text)
+    return any(head in flat for head in _HEADS) and find_phrase(text, PHRASES) is not None
 
 
-def first_phrase(text: str, phrases: Iterable[str]) -> str | None:
+def find_phrase(text: str, phrases: Iterable[str]) -> str | None:
     """Finds the first of the flattened phrases that the text contains as whole words.
 
-    >>> first_phrase("Sorry, I can't  ASSIST.", ["i can't assist"])
+    >>> find_phrase("Sorry, I can't  ASSIST.", ["i can't assist"])
     "i can't assist"
     """
-    flat = flattened(text)
-    return next((phrase for phrase in phrases if _stands_in(phrase, flat)), None)
+    flat = flatten_text(text)
+    return next((phrase for phrase in phrases if _contains_phrase(phrase, flat)), None)
 
 
-def _stands_in(phrase: str, flat: str) -> bool:
+def _contains_phrase(phrase: str, flat: str) -> bool:
     at = flat.find(phrase)
     while at >= 0:
         before, after = flat[at - 1 : at] if at else "", flat[at + len(phrase) : at + len(phrase) + 1]

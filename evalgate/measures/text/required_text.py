@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.pattern_tokens import tokens
+from evalgate.measures.text.pattern_tokens import tokenize_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from evalgate.measures.text.pattern_tokens import Token
 
 
-def required_text(source: str) -> str:
+def find_required_text(source: str) -> str:
     """Returns the longest run of characters that every match contains; empty if none is found."""
-    return longest_run(tokens(source) or ())
+    return longest_run(tokenize_pattern(source) or ())
 
 
 def longest_run(pieces: Sequence[Token]) -> str:

@@ -12,7 +12,7 @@ import json
 import re
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.text.plain_text import without_invisible
+from evalgate.measures.text.plain_text import remove_invisible
 from evalgate.measures.text.text_similarity import jaccard, words
 
 FREE_RATIO = 2.0
@@ -23,21 +23,21 @@ _PYTHON_MAPPING = re.compile(r"^[\[({]\s*'[^']*'\s*[:,]")
 _SCRIPT_OBJECT = re.compile(r"\[object [A-Z]\w*\]")
 
 
-def normalised(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""Folds case, joins blanks and removes invisible characters.
 
-    >>> normalised("  Hello,\n WORLD ")
+    >>> normalize_text("  Hello,\n WORLD ")
     'hello, world'
     """
-    return " ".join(without_invisible(text).casefold().split())
+    return " ".join(remove_invisible(text).casefold().split())
 
 
-def quality(text: str, golden: str, *, strict: bool = False) -> float:
+def measure_quality(text: str, golden: str, *, strict: bool = False) -> float:
     """Returns the quality in [0, 1]; with `strict`, 1 for equal normalised texts and 0 for all others.
 
     Raises TooLongError.
     """
-    if normalised(text) == normalised(golden):
+    if normalize_text(text) == normalize_text(golden):
         return 1.0
     return 0.0 if strict else round(jaccard(text, golden) * length_penalty(text, golden), DIGITS)
 

@@ -20,7 +20,7 @@ MAX_DEPTH = 20
 LENGTHS = (16_384, 4_096, 1_024, 256, 64)
 """Lengths of text that are tried, longest first."""
 
-_REPEATED = frozenset({"literal", "any", "end"})
+_REPEATABLE = frozenset({"literal", "any", "end"})
 """Tokens that a quantifier may follow."""
 
 
@@ -46,7 +46,7 @@ class UnknownWorkError(Exception):
 def free_length(pieces: Sequence[Token] | None) -> int:
     """Returns the length up to which a search needs no time limit; 0 if it always needs one."""
     try:
-        branches = parsed(pieces)
+        branches = parse_branches(pieces)
     except UnknownWorkError:
         return 0
     return next((each for each in LENGTHS if each * work_and_ways(branches, each)[0] <= MAX_STEPS), 0)
@@ -64,8 +64,8 @@ def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tup
             if part is _ONE:
                 steps += 1
                 continue
-            own, ways_of_part = _of(part, length)
-            steps = own + ways_of_part * steps
+            part_steps, ways_of_part = _count_part(part, length)
+            steps = part_steps + ways_of_part * steps
             choices *= ways_of_part
             if steps > MAX_STEPS:
                 break
@@ -74,7 +74,7 @@ def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tup
     return work, ways
 
 
-def _of(part: PatternPart, length: int) -> tuple[int, int]:
+def _count_part(part: PatternPart, length: int) -> tuple[int, int]:
     """Returns the same for one part."""
     if part.branches:
         work, ways = work_and_ways(part.branches, length)
@@ -83,12 +83,12 @@ def _of(part: PatternPart, length: int) -> tuple[int, int]:
     return max(most, 1), max(most - part.least, 0) + 1
 
 
-def parsed(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
+def parse_branches(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
     """Parses the branches of the pattern; raises UnknownWorkError."""
     if pieces is None:
         raise UnknownWorkError
     groups: list[list[list[PatternPart]]] = [[[]]]
-    before = ""
+    previous_kind = ""
     for kind, text in pieces:
         if kind == "group":
             groups.append([[]])
@@ -100,21 +100,21 @@ def parsed(pieces: Sequence[Token] | None) -> list[list[PatternPart]]:
                 raise UnknownWorkError
             groups[-1][-1].append(PatternPart(closed))
         elif kind == "quantifier":
-            _repeat(groups[-1][-1], before, text)
+            _repeat(groups[-1][-1], previous_kind, text)
         else:
             groups[-1][-1].append(_ONE)
         if len(groups) > MAX_DEPTH:
             raise UnknownWorkError
-        before = kind
+        previous_kind = kind
     if len(groups) > 1:
         raise UnknownWorkError
     return groups[0]
 
 
-def _repeat(branch: list[PatternPart], before: str, quantifier: str) -> None:
+def _repeat(branch: list[PatternPart], previous_kind: str, quantifier: str) -> None:
     """Repeats the last part; a group may only have `?`, as more repeats would multiply its ways."""
     least, most = _bounds(quantifier)
-    if before not in _REPEATED or (branch[-1].branches and (least > 1 or most != 1)):
+    if previous_kind not in _REPEATABLE or (branch[-1].branches and (least > 1 or most != 1)):
         raise UnknownWorkError
     branch[-1] = PatternPart(branch[-1].branches, least, most)
 

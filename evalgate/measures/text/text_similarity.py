@@ -24,8 +24,8 @@ MAX_ORDER = 4
 
 Elements = TypeVar("Elements", str, list[str])
 
-_ALONE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_compiled = cache(re.compile)
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_compile = cache(re.compile)
 
 
 class TooLongError(ValueError):
@@ -38,16 +38,16 @@ def words(text: str) -> list[str]:
     >>> words("It's 20°C, ok?")
     ['it', 's', '20', 'c', 'ok']
     """
-    _bounded(text)
-    return _compiled(rf"[{_ALONE}]|[^\W{_ALONE}]+").findall(text.casefold())
+    _check_length(text)
+    return _compile(rf"[{_CJK}]|[^\W{_CJK}]+").findall(text.casefold())
 
 
 def jaccard(text: str, reference: str) -> float:
     """Share of the distinct words that both texts have: |A and B| / |A or B| (Jaccard 1901)."""
-    ours, theirs = set(words(text)), set(words(reference))
+    actual, expected = set(words(text)), set(words(reference))
     if text == reference:
         return 1.0
-    return len(ours & theirs) / len(ours | theirs) if ours or theirs else 0.0
+    return len(actual & expected) / len(actual | expected) if actual or expected else 0.0
 
 
 def levenshtein(text: str, reference: str) -> float:
@@ -56,11 +56,11 @@ def levenshtein(text: str, reference: str) -> float:
     The distance is the fewest characters to insert, delete or replace; case and punctuation count.
     It is computed one column of bits at a time (Myers 1999, as Hyyrö 2003).
     """
-    _bounded(text)
-    _bounded(reference)
+    _check_length(text)
+    _check_length(reference)
     if text == reference:
         return 1.0
-    return 1.0 - _distance(text, reference) / max(len(text), len(reference))
+    return 1.0 - _edit_distance(text, reference) / max(len(text), len(reference))
 
 
 def rouge_l(text: str, reference: str) -> float:
@@ -68,10 +68,10 @@ def rouge_l(text: str, reference: str) -> float:
 
     LCS is the number of words in the longest common subsequence.
     """
-    ours, theirs = words(text), words(reference)
+    actual, expected = words(text), words(reference)
     if text == reference:
         return 1.0
-    return 2 * _common(ours, theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0
+    return 2 * _lcs_length(actual, expected) / (len(actual) + len(expected)) if actual and expected else 0.0
 
 
 def bleu(text: str, reference: str) -> float:
@@ -81,35 +81,35 @@ def bleu(text: str, reference: str) -> float:
     (smoothing 3 of Chen and Cherry 2014). Without a common word it is 0.
     brevity = min(1, exp(1 - words of the reference / words of the text)).
     """
-    ours, theirs = words(text), words(reference)
+    actual, expected = words(text), words(reference)
     if text == reference:
         return 1.0
     logs: list[float] = []
     halving = 1.0
-    for order in range(1, min(MAX_ORDER, len(ours)) + 1):
-        runs = len(ours) - order + 1
-        shared = _shared(ours, theirs, order)
+    for order in range(1, min(MAX_ORDER, len(actual)) + 1):
+        runs = len(actual) - order + 1
+        shared = _count_shared_runs(actual, expected, order)
         if order == 1 and not shared:
             return 0.0
         halving *= 1.0 if shared else 2.0
         logs.append(log((shared or 1.0 / halving) / runs))
     if not logs:
         return 0.0
-    return min(1.0, exp(min(0.0, 1.0 - len(theirs) / len(ours)) + fsum(logs) / len(logs)))
+    return min(1.0, exp(min(0.0, 1.0 - len(expected) / len(actual)) + fsum(logs) / len(logs)))
 
 
 METRICS = {"jaccard": jaccard, "levenshtein": levenshtein, "rouge_l": rouge_l, "bleu": bleu}
 
 
-def _bounded(text: str) -> None:
+def _check_length(text: str) -> None:
     if len(text) > MAX_TEXT:
         raise TooLongError(f"a text of more than {MAX_TEXT:,} characters is not compared")
 
 
-def _shared(ours: Sequence[str], theirs: Sequence[str], order: int) -> int:
+def _count_shared_runs(actual: Sequence[str], expected: Sequence[str], order: int) -> int:
     """Counts runs of `order` words of the text that the reference has too, each of those only once."""
-    left, shared = Counter(_runs(theirs, order)), 0
-    for run in _runs(ours, order):
+    left, shared = Counter(_runs(expected, order)), 0
+    for run in _runs(actual, order):
         if left.get(run):
             left[run] -= 1
             shared += 1
@@ -120,13 +120,13 @@ def _runs(tokens: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
     return zip(*(tokens[start:] for start in range(order)), strict=False)
 
 
-def _distance(a: str, b: str) -> int:
+def _edit_distance(a: str, b: str) -> int:
     """Returns the Levenshtein distance; bit i of `up` and `down` is the change of the table in row i."""
-    a, b = _differing(a, b)
+    a, b = _trim_common_ends(a, b)
     short, long = sorted((a, b), key=len)
     if not short:
         return len(long)
-    found_at, every = _places(long, short), (1 << len(long)) - 1
+    found_at, every = _bit_positions(long, short), (1 << len(long)) - 1
     last = 1 << (len(long) - 1)
     up, down, distance = every, 0, len(long)
     for character in short:
@@ -140,12 +140,12 @@ def _distance(a: str, b: str) -> int:
     return distance
 
 
-def _common(a: list[str], b: list[str]) -> int:
+def _lcs_length(a: list[str], b: list[str]) -> int:
     """Returns the length of the longest common subsequence: its zero bits (Crochemore 2001)."""
-    rest_a, rest_b = _differing(a, b)
+    rest_a, rest_b = _trim_common_ends(a, b)
     outside = len(a) - len(rest_a)
     short, long = sorted((rest_a, rest_b), key=len)
-    found_at, every = _places(long, short), (1 << len(long)) - 1
+    found_at, every = _bit_positions(long, short), (1 << len(long)) - 1
     row = every
     for token in short:
         met = row & found_at.get(token, 0)
@@ -153,7 +153,7 @@ def _common(a: list[str], b: list[str]) -> int:
     return outside + len(long) - row.bit_count()
 
 
-def _differing(a: Elements, b: Elements) -> tuple[Elements, Elements]:
+def _trim_common_ends(a: Elements, b: Elements) -> tuple[Elements, Elements]:
     """Returns both without their common start and end. Raises TooLongError if too much is left."""
     shorter = min(len(a), len(b))
     start = next((at for at in range(shorter) if a[at] != b[at]), shorter)
@@ -165,7 +165,7 @@ def _differing(a: Elements, b: Elements) -> tuple[Elements, Elements]:
     return a, b
 
 
-def _places(long: Sequence[Hashable], short: Sequence[Hashable]) -> dict[Hashable, int]:
+def _bit_positions(long: Sequence[Hashable], short: Sequence[Hashable]) -> dict[Hashable, int]:
     """Returns for each element of `short` the bits of its positions in `long`."""
     size = len(long) // 8 + 1
     bits = {element: bytearray() for element in short}

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 PART = 20_000
 """Characters that are encoded at once."""
-SOME = 1_000
+BATCH = 1_000
 """Items of a list that are measured and encoded together."""
 
 
-def in_parts(value: Any) -> bytes:
+def encode_in_parts(value: Any) -> bytes:
     """Returns the same bytes as `orjson.dumps`."""
-    written = bytearray()
-    for part in _parts(value):
-        written += part
-    return bytes(written)
+    encoded = bytearray()
+    for part in _encode_parts(value):
+        encoded += part
+    return bytes(encoded)
 
 
-def _parts(value: Any) -> Iterator[bytes]:
-    if _size(value, PART) < PART:
+def _encode_parts(value: Any) -> Iterator[bytes]:
+    if _count_up_to(value, PART) < PART:
         yield orjson.dumps(value)
     elif isinstance(value, str):
         yield b'"'
@@ -37,47 +37,47 @@ def _parts(value: Any) -> Iterator[bytes]:
             yield orjson.dumps(value[at : at + PART])[1:-1]
         yield b'"'
     elif isinstance(value, dict):
-        yield from _of_mapping(value)
+        yield from _encode_mapping(value)
     else:
-        yield from _of_list(value)
+        yield from _encode_list(value)
 
 
-def _of_mapping(value: dict[str, Any]) -> Iterator[bytes]:
-    before = b"{"
+def _encode_mapping(value: dict[str, Any]) -> Iterator[bytes]:
+    separator = b"{"
     for key, each in value.items():
-        yield before
-        yield from _parts(key)
+        yield separator
+        yield from _encode_parts(key)
         yield b":"
-        yield from _parts(each)
-        before = b","
+        yield from _encode_parts(each)
+        separator = b","
     yield b"}"
 
 
-def _of_list(items: list[Any]) -> Iterator[bytes]:
-    before = b"["
-    for at in range(0, len(items), SOME):
-        some = items[at : at + SOME]
-        if _size(some, PART) < PART:
-            yield before + orjson.dumps(some)[1:-1]
+def _encode_list(items: list[Any]) -> Iterator[bytes]:
+    separator = b"["
+    for at in range(0, len(items), BATCH):
+        batch = items[at : at + BATCH]
+        if _count_up_to(batch, PART) < PART:
+            yield separator + orjson.dumps(batch)[1:-1]
         else:
-            for number, each in enumerate(some):
-                yield b"," if number else before
-                yield from _parts(each)
-        before = b","
+            for number, each in enumerate(batch):
+                yield b"," if number else separator
+                yield from _encode_parts(each)
+        separator = b","
     yield b"]"
 
 
-def _size(value: Any, most: int) -> int:
+def _count_up_to(value: Any, limit: int) -> int:
     """Counts characters and items of a value, up to `limit`."""
     size, waiting = 0, [value]
-    while waiting and size < most:
+    while waiting and size < limit:
         each = waiting.pop()
         size += 1
         if isinstance(each, str):
             size += len(each)
         elif isinstance(each, dict):
-            size += sum(map(len, islice(each, most)))
-            waiting += islice(each.values(), most)
+            size += sum(map(len, islice(each, limit)))
+            waiting += islice(each.values(), limit)
         elif isinstance(each, list):
-            waiting += islice(each, most)
-    return size if not waiting else most
+            waiting += islice(each, limit)
+    return size if not waiting else limit

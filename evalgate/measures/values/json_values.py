@@ -8,20 +8,20 @@ from typing import Any
 import orjson
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import without_invisible
+from evalgate.measures.text.plain_text import remove_invisible
 
-_AHEAD = 2_000
+_LOOKAHEAD = 2_000
 """Characters inspected beyond a cut, so that a secret across the cut is seen whole."""
 
 
-def equal(a: Any, b: Any) -> bool:
+def json_equal(a: Any, b: Any) -> bool:
     """Returns JSON equality: 1 equals 1.0, true equals neither 1 nor "true", key order does not matter."""
     if isinstance(a, bool) or isinstance(b, bool):
         return isinstance(a, bool) and isinstance(b, bool) and a == b
     if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(equal(v, b[k]) for k, v in a.items())
+        return isinstance(b, dict) and a.keys() == b.keys() and all(json_equal(v, b[k]) for k, v in a.items())
     if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(equal, a, b))
+        return isinstance(b, list) and len(a) == len(b) and all(map(json_equal, a, b))
     return type(b) not in (dict, list) and bool(a == b)
 
 
@@ -49,40 +49,40 @@ def show(value: Any, limit: int = 80) -> str:
     """
     if isinstance(value, str) and len(value) > 4 * limit:
         # Encoding a megabyte to print eighty characters of it would take most of the time of a check.
-        return f"{_encode(cut(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
+        return f"{_encode(truncate(value, 2 * limit))[:limit]}… (+{len(value) + 2 - limit})"
     return shorten(_encode(value), limit)
 
 
 def shorten(text: str, limit: int = 80) -> str:
     """Cuts text to `limit` characters and appends the number of characters cut."""
-    return text if len(text) <= limit else f"{cut(text, limit)}… (+{len(text) - limit})"
+    return text if len(text) <= limit else f"{truncate(text, limit)}… (+{len(text) - limit})"
 
 
-def cut(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """Returns the first `limit` characters, redacted first, while a secret at the cut is still whole."""
-    looked_at = text[: limit + _AHEAD]
-    clean = redact(looked_at)
-    if len(text) > limit + _AHEAD:  # an incomplete secret at the end is not redacted: drop it
-        clean = clean[: len(clean) - _unsure(without_invisible(looked_at), clean)]
+    window = text[: limit + _LOOKAHEAD]
+    clean = redact(window)
+    if len(text) > limit + _LOOKAHEAD:  # an incomplete secret at the end is not redacted: drop it
+        clean = clean[: len(clean) - _count_unsure(remove_invisible(window), clean)]
     return clean[:limit]
 
 
-def _unsure(looked_at: str, clean: str) -> int:
+def _count_unsure(window: str, clean: str) -> int:
     """Counts the last characters that redaction left unchanged: an incomplete secret may begin there."""
-    least, most = 0, min(_AHEAD, len(clean))
+    least, most = 0, min(_LOOKAHEAD, len(clean))
     while least < most:
         middle = (least + most + 1) // 2
-        if clean.endswith(looked_at[-middle:]):
+        if clean.endswith(window[-middle:]):
             least = middle
         else:
             most = middle - 1
     return least
 
 
-def told_apart(actual: float, limit: float) -> tuple[str, str]:
+def format_distinct(actual: float, limit: float) -> tuple[str, str]:
     """Formats two numbers with enough digits to show that they differ.
 
-    >>> told_apart(0.99999999, 1.0), told_apart(0.5, 1.0)
+    >>> format_distinct(0.99999999, 1.0), format_distinct(0.5, 1.0)
     (('0.99999999', '1.0'), ('0.5', '1'))
     """
     short = f"{actual:g}", f"{limit:g}"
@@ -96,7 +96,7 @@ def _encode(value: Any) -> str:
         return f"<{type(value).__name__}>"
 
 
-def kind(value: Any) -> str:
+def json_type(value: Any) -> str:
     """Returns the JSON type of a value, in the words of JSON."""
     if value is None:
         return "null"

@@ -6,11 +6,11 @@ from typing import Any, NoReturn
 
 import orjson
 
-from evalgate.measures.values.json_values import as_number, cut, kind, show
+from evalgate.measures.values.json_values import as_number, json_type, show, truncate
 
-SHOWN = 100
+MAX_SHOWN = 100
 MAX_PATH = 1_000
-_WHOLE = 2**53
+_MAX_EXACT = 2**53
 
 
 class OutputError(ValueError):
@@ -21,10 +21,10 @@ class PathError(ValueError):
     """The text is not a path."""
 
 
-def text_of(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Returns text unchanged, any other value as JSON.
 
-    >>> text_of("5"), text_of({"a": [1, None]})
+    >>> to_text("5"), to_text({"a": [1, None]})
     ('5', '{"a":[1,null]}')
     """
     if isinstance(value, str):
@@ -37,58 +37,58 @@ def text_of(value: Any) -> str:
         return json.dumps(value, separators=(",", ":"))
 
 
-def beginning(text: str) -> str:
+def quote_beginning(text: str) -> str:
     """Quotes the first 100 characters on one line."""
-    shown = orjson.dumps(cut(text, SHOWN).encode(errors="replace").decode()).decode()
-    return shown if len(text) <= SHOWN else f"{shown}… (+{len(text) - SHOWN})"
+    shown = orjson.dumps(truncate(text, MAX_SHOWN).encode(errors="replace").decode()).decode()
+    return shown if len(text) <= MAX_SHOWN else f"{shown}… (+{len(text) - MAX_SHOWN})"
 
 
 def read_number(text: str) -> float:
     """Reads the text as a finite number, ignoring blanks around it. Raises OutputError."""
-    number = as_number(_bare(text))
+    number = as_number(_strip_text(text))
     if number is None:
-        raise OutputError(f"not a number: {beginning(text)}")
+        raise OutputError(f"not a number: {quote_beginning(text)}")
     return float(number)
 
 
-def told(number: float) -> str:
+def format_number(number: float) -> str:
     """Formats the number as people write it.
 
-    >>> told(7.0), told(0.1), told(1e300)
+    >>> format_number(7.0), format_number(0.1), format_number(1e300)
     ('7', '0.1', '1e+300')
     """
-    return show(int(number)) if abs(number) < _WHOLE and number == int(number) else show(number)
+    return show(int(number)) if abs(number) < _MAX_EXACT and number == int(number) else show(number)
 
 
 def read_json(text: str) -> Any:
     """Reads the text as one JSON value. Raises OutputError, also for NaN, infinity and duplicate keys."""
     import json
 
-    bare = _bare(text)
+    bare = _strip_text(text)
     try:
         value = orjson.loads(bare)
         # Checks only the keys: numbers stay text, so that none is too long to convert.
-        json.loads(bare, object_pairs_hook=_unique, parse_int=str, parse_float=str)
+        json.loads(bare, object_pairs_hook=_refuse_duplicates, parse_int=str, parse_float=str)
     except OutputError:
         raise
     except (ValueError, RecursionError):
-        raise OutputError(f"not valid JSON: {beginning(text)}") from None
+        raise OutputError(f"not valid JSON: {quote_beginning(text)}") from None
     return value
 
 
-def _bare(text: str) -> str:
+def _strip_text(text: str) -> str:
     return text.removeprefix("\ufeff").strip()  # some shells start every output with a byte order mark
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> None:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise OutputError(f"not valid JSON, the key {beginning(key)} stands twice in one object")
+            raise OutputError(f"not valid JSON, the key {quote_beginning(key)} stands twice in one object")
         seen.add(key)
 
 
-def steps_of(path: str) -> tuple[str, ...]:
+def parse_path(path: str) -> tuple[str, ...]:
     """Splits a dotted path, `.a.0.b` or `a.0.b`; a single dot is the value itself. Raises PathError."""
     if len(path) > MAX_PATH:
         raise PathError(f"a path may have {MAX_PATH:,} characters, this has {len(path):,}")
@@ -110,7 +110,7 @@ def look_up(value: Any, steps: tuple[str, ...]) -> Any:
         elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
-            _not_found(value, steps, position)
+            _raise_not_found(value, steps, position)
     return value
 
 
@@ -118,9 +118,11 @@ def _is_index(step: str) -> bool:
     return step.isascii() and step.isdigit()
 
 
-def _not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:
-    found = f"a list of {len(value)}" if isinstance(value, list) else kind(value)
+def _raise_not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:
+    found = f"a list of {len(value)}" if isinstance(value, list) else json_type(value)
     if isinstance(value, dict):
-        found = f"an object with the keys {show(sorted(value)[:10], SHOWN)}" if value else "an empty object"
+        found = (
+            f"an object with the keys {show(sorted(value)[:10], MAX_SHOWN)}" if value else "an empty object"
+        )
     above = f".{'.'.join(steps[:position])}"
-    raise OutputError(f"path not found: {beginning(steps[position])} at {above} ({found})")
+    raise OutputError(f"path not found: {quote_beginning(steps[position])} at {above} ({found})")

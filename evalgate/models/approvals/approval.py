@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FILE = "evalgate-approvals.yaml"
 """The file of approvals in the repository's root."""
-MOST_BYTES = 256_000
+MAX_BYTES = 256_000
 """The maximum size of a file of approvals."""
 
 ApprovalStatus = Literal["active", "proposed", "void", "expired", "unused"]
@@ -64,11 +64,11 @@ class Approval:
 class Approvals:
     """The approvals that take effect in a run, and those that only its pull request proposes."""
 
-    counting: tuple[Approval, ...] = ()
+    effective: tuple[Approval, ...] = ()
     proposed: tuple[Approval, ...] = ()
 
 
-class Ruling(NamedTuple):
+class ApprovalRuling(NamedTuple):
     """The status of one approval in a run; `message` gives the reason, `days_left` counts from today."""
 
     approval: Approval
@@ -77,8 +77,8 @@ class Ruling(NamedTuple):
     days_left: int
 
 
-class Rulings(NamedTuple):
+class ApprovalRulings(NamedTuple):
     """A ruling for every approval of a run, and the scenarios whose failure they approve."""
 
-    told: tuple[Ruling, ...] = ()
+    rulings: tuple[ApprovalRuling, ...] = ()
     approved: frozenset[ScenarioKey] = frozenset()

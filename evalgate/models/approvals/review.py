@@ -17,7 +17,7 @@ class Account(NamedTuple):
     login: str
 
 
-class ReviewedChange(NamedTuple):
+class PullRequestState(NamedTuple):
     """The current state of a pull request. Names of branches are untrusted."""
 
     number: int
@@ -32,7 +32,7 @@ class ReviewedChange(NamedTuple):
 class Contributors(NamedTuple):
     """The authors and committers of a pull request; `unknown` is a commit whose author is unknown."""
 
-    known: frozenset[int]
+    account_ids: frozenset[int]
     unknown: str | None = None
 
 
@@ -40,15 +40,15 @@ class GateRun(NamedTuple):
     """A run of the gate for a pull request, and the account whose push or opening started it."""
 
     run: TriggeringRun
-    begun_at: datetime
-    begun_by: int | None
+    started_at: datetime
+    started_by: int | None
 
 
-class LeftReport(NamedTuple):
+class ReportArtifact(NamedTuple):
     """A report that a run uploaded; each later attempt uploads another."""
 
     id: int
-    made_at: datetime
+    created_at: datetime
 
 
 class PullRequestComment(NamedTuple):

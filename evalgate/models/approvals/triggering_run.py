@@ -18,7 +18,7 @@ class TriggeringRun:
     head_repository: str  # owner/name
     head_branch: str
     head_sha: str
-    is_ours: bool  # the commit is in this repository, not in a fork
+    is_same_repository: bool  # the commit is in this repository, not in a fork
 
     @property
     def head_owner(self) -> str:

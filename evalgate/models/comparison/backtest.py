@@ -26,8 +26,8 @@ class PastRun:
     path: str
     created_at: str
     commit: str | None
-    then: str
-    now: str
+    verdict_then: str
+    verdict_now: str
     reasons: Sequence[Reason]
     scenarios: int
     unknown: int = 0
@@ -37,7 +37,7 @@ class PastRun:
     @property
     def is_blocked(self) -> bool:
         """Whether today's rules would have failed the gate."""
-        return self.now == "fail"
+        return self.verdict_now == "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Backtest:
     @property
     def newly_blocked(self) -> int:
         """Number of those that passed at the time."""
-        return sum(run.is_blocked and run.then == "pass" for run in self.runs)
+        return sum(run.is_blocked and run.verdict_then == "pass" for run in self.runs)
 
     @property
     def released(self) -> int:
         """Number of runs that failed at the time and would pass today."""
-        return sum(run.then == "fail" and run.now == "pass" for run in self.runs)
+        return sum(run.verdict_then == "fail" and run.verdict_now == "pass" for run in self.runs)
 
     @property
     def unjudged(self) -> int:
         """Number of runs that can't be judged."""
-        return sum(run.now == "cannot_judge" for run in self.runs)
+        return sum(run.verdict_now == "cannot_judge" for run in self.runs)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 
 T = TypeVar("T")
-Place = tuple[str, int | None, int | None]
+TracePosition = tuple[str, int | None, int | None]
 """Path, line and record from which a trace was read; a baseline identifies its traces by these."""
 
 
@@ -35,7 +35,7 @@ class BaselineTrial(NamedTuple):
     latency_seconds: float | None
     total_tokens: int | None
     tool_calls: Sequence[str]
-    place: Place
+    position: TracePosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,32 +70,38 @@ class BaselineRun:
     approvals: Sequence[ApprovalDoc]
     suites: Sequence[SuiteStandings]
     keys: Sequence[ScenarioKey]
-    places: Mapping[ScenarioKey, int]
+    row_by_key: Mapping[ScenarioKey, int]
     verdicts: Sequence[str]
     scores: Sequence[float | None]
-    starts: Sequence[int]  # one more than there are scenarios
-    unread: Sequence[int]
+    trial_starts: Sequence[int]  # one more than there are scenarios
+    unreadable_rows: Sequence[int]
     trials: TrialColumns
     fingerprint: str = ""
     document: ResultsDoc | None = None
 
-    def trials_of(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
+    def find_trials(self, key: ScenarioKey) -> Sequence[BaselineTrial]:
         """The trials of a scenario, empty if there is no such scenario."""
-        place = self.places.get(key)
-        if place is None:
+        row = self.row_by_key.get(key)
+        if row is None:
             return ()
-        of = self.trials
+        trials = self.trials
         return [
             BaselineTrial(
-                *(of.numbers[at], of.passed[at], of.scores[at], of.costs[at], of.latencies[at]),
-                *(of.tokens[at], of.calls[at], (of.paths[at], of.lines[at], of.records[at])),
+                *(
+                    trials.numbers[i],
+                    trials.passed[i],
+                    trials.scores[i],
+                    trials.costs[i],
+                    trials.latencies[i],
+                ),
+                *(trials.tokens[i], trials.calls[i], (trials.paths[i], trials.lines[i], trials.records[i])),
             )
-            for at in range(self.starts[place], self.starts[place + 1])
+            for i in range(self.trial_starts[row], self.trial_starts[row + 1])
         ]
 
-    def unread_keys(self) -> frozenset[ScenarioKey]:
+    def find_unreadable_keys(self) -> frozenset[ScenarioKey]:
         """Keys of scenarios made from a trace that could not be read."""
-        return frozenset(self.keys[place] for place in self.unread)
+        return frozenset(self.keys[row] for row in self.unreadable_rows)
 
 
 def build_baseline_run(
@@ -103,44 +109,48 @@ def build_baseline_run(
 ) -> BaselineRun:
     """Builds the run from validated standings; `document` is the results document they were made from."""
     texts, scenarios = standings["texts"], standings["scenarios"]
-    keys = _keys(standings["suites"], scenarios)
+    keys = _build_keys(standings["suites"], scenarios)
     return BaselineRun(
         *(standings["created_at"], standings["commit"], standings["summary"], standings["approvals"]),
         standings["suites"],
         keys,
         dict(zip(keys, range(len(keys)), strict=True)),
         [texts[word] for word in scenarios["verdict"]],
-        _column(scenarios["score"], len(scenarios["id"])),
+        _expand_column(scenarios["score"], len(scenarios["id"])),
         [0, *accumulate(scenarios["n"])],
         scenarios["unread"],
-        _trials(standings["trials"], texts, standings["calls"]),
+        _build_trials(standings["trials"], texts, standings["calls"]),
         fingerprint,
         document,
     )
 
 
-def _keys(suites: Sequence[SuiteStandings], scenarios: ScenarioColumns) -> list[ScenarioKey]:
+def _build_keys(suites: Sequence[SuiteStandings], scenarios: ScenarioColumns) -> list[ScenarioKey]:
     ids = scenarios["id"]
     names = (suite["suite"] for suite in suites for _ in range(suite["scenarios"]))
-    return list(map(ScenarioKey._make, zip(names, ids, _column(scenarios["variant"], len(ids)), strict=True)))
+    return list(
+        map(ScenarioKey._make, zip(names, ids, _expand_column(scenarios["variant"], len(ids)), strict=True))
+    )
 
 
-def _trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]) -> TrialColumns:
+def _build_trials(
+    columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]
+) -> TrialColumns:
     count = len(columns["trial"])
     return TrialColumns(
         columns["trial"],
         columns["passed"],
-        _column(columns["score"], count),
-        _column(columns["cost_usd"], count),
-        _column(columns["latency_seconds"], count),
-        _column(columns["total_tokens"], count),
-        [calls[place] for place in columns["tool_calls"]],
-        [texts[place] for place in columns["path"]],
-        _column(columns["line"], count),
-        _column(columns["record"], count),
+        _expand_column(columns["score"], count),
+        _expand_column(columns["cost_usd"], count),
+        _expand_column(columns["latency_seconds"], count),
+        _expand_column(columns["total_tokens"], count),
+        [calls[position] for position in columns["tool_calls"]],
+        [texts[position] for position in columns["path"]],
+        _expand_column(columns["line"], count),
+        _expand_column(columns["record"], count),
         columns.get("pricing"),
     )
 
 
-def _column(values: list[T | None] | None, count: int) -> list[T | None]:
+def _expand_column(values: list[T | None] | None, count: int) -> list[T | None]:
     return [None] * count if values is None else values

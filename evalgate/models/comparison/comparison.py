@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.models.comparison.cause import Cause
-    from evalgate.models.comparison.trajectory import Behaviour
+    from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import Verdict
 
 ChangeKind = Literal[
@@ -49,13 +49,13 @@ class ScenarioOutcome:
     trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
 
 
-class CallsCompared(NamedTuple):
+class CallsDiff(NamedTuple):
     """Names of tool calls, in order, of a trial of the baseline and of a trial of this run."""
 
     trial_before: int
-    before: list[str]
+    baseline: list[str]
     trial: int
-    now: list[str]
+    current: list[str]
 
 
 @dataclass(slots=True)
@@ -75,8 +75,8 @@ class Change:
     previous_verdict: Verdict | None = None
     p_value: float | None = None
     p_corrected: float | None = None
-    calls: CallsCompared | None = None
-    behaviour: Behaviour | None = None
+    calls: CallsDiff | None = None
+    trajectory_diff: TrajectoryDiff | None = None
     cause: Cause | None = None
 
 
@@ -84,15 +84,15 @@ class ChangedEvaluator(NamedTuple):
     """An evaluator whose version differs from the baseline's."""
 
     type: str
-    before: int
-    now: int
+    baseline_version: int
+    version: int
 
 
-class Drift(NamedTuple):
+class BaselineDrift(NamedTuple):
     """How the rules of a baseline differ from this run's, and the status it would have otherwise."""
 
-    found: BaselineStatus
-    suites: bool  # whether the suites or the project changed
+    original_status: BaselineStatus
+    has_changed_suites: bool  # whether the suites or the project changed
     evaluators: Sequence[ChangedEvaluator]  # only evaluators that these suites use
 
 
@@ -105,10 +105,10 @@ class BaselineInfo:
     age_seconds: int | None = None
     path: str | None = None
     distance: int | None = None  # commits between the ancestor used and the requested commit
-    drift: Drift | None = None
+    drift: BaselineDrift | None = None
 
 
-class Evidence(NamedTuple):
+class StatisticalPower(NamedTuple):
     """How well the comparison as a whole can distinguish changes from noise.
 
     `compared` scenarios were evaluated on both sides: `tested` of them have enough trials on both for a test,
@@ -133,8 +133,10 @@ class Comparison:
 
     changes: dict[ScenarioKey, Change]
     removed: list[ScenarioOutcome]
-    before: dict[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
-    trials: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
-    evidence: Evidence | None = None
-    now: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
-    critical_before: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite
+    baseline_outcomes: dict[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
+    trial_counts: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
+    power: StatisticalPower | None = None
+    outcomes: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
+    baseline_critical_issues: Mapping[str, int] = field(
+        default_factory=dict
+    )  # numbers of golden issues, by suite

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-class Present(NamedTuple):
+class FreshnessContext(NamedTuple):
     """The time of judging, the commits that count as the judged one, and fingerprints of watched files.
 
     `commits` is empty if the commit is unknown. `fingerprints` are by suite, for suites that watch files.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Location
 
-LONGEST_DAYS = 90
+MAX_DAYS = 90
 """Maximum days until the end of a quarantine: it is a pause, not a way to remove an assertion."""
 
 QuarantineStatus = Literal["active", "expired", "unused"]

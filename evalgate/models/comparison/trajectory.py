@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 StepKind = Literal["same", "changed", "removed", "added"]
-Departure = Literal["user", "calls", "words", "answer", "end"]
+DivergenceKind = Literal["user", "calls", "words", "answer", "end"]
 
 
-class Difference(NamedTuple):
+class ValueDifference(NamedTuple):
     """A difference of two JSON values: its path as a JMESPath, empty for the value itself, and both sides.
 
     The sides are JSON, shortened so that the difference is visible; None if the side has no value there.
     """
 
     path: str
-    before: str | None
-    now: str | None
+    baseline: str | None
+    current: str | None
 
 
 class TextPart(NamedTuple):
@@ -42,7 +42,7 @@ class TrajectoryCall(NamedTuple):
 
 
 @dataclass(slots=True)
-class Turn:
+class TrajectoryTurn:
     """The texts of user and agent in one exchange, shortened."""
 
     user: str = ""
@@ -54,21 +54,21 @@ class Trajectory:
     """What an agent did in one trace, as far as a diff needs it. `left_out` counts omitted calls."""
 
     calls: list[TrajectoryCall]
-    turns: dict[int, Turn]
+    turns: dict[int, TrajectoryTurn]
     response: str | None
     status: str
     error: str | None
     left_out: int = 0
 
 
-class Sides(NamedTuple):
+class TextPair(NamedTuple):
     """A text in the baseline's trace and in this run's; None if absent."""
 
-    before: str | None
-    now: str | None
+    baseline: str | None
+    current: str | None
 
 
-class CallPlace(NamedTuple):
+class CallPosition(NamedTuple):
     """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
 
     turn: int
@@ -81,13 +81,13 @@ class CallStep:
 
     kind: StepKind
     name: str
-    before: CallPlace | None
-    now: CallPlace | None
+    baseline: CallPosition | None
+    current: CallPosition | None
     arguments: str
-    changes: Sequence[Difference] = ()
+    changes: Sequence[ValueDifference] = ()
     changes_left: int = 0
-    outcome: Sides | None = None  # if it differs
-    answer: Sides | None = None  # if equal calls got different results
+    outcome: TextPair | None = None  # if it differs
+    answer: TextPair | None = None  # if equal calls got different results
 
 
 class Utterance(NamedTuple):
@@ -95,29 +95,29 @@ class Utterance(NamedTuple):
 
     turn: int
     who: Literal["user", "agent"]
-    before: str
-    now: str
+    baseline: str
+    current: str
 
 
 class FirstDivergence(NamedTuple):
     """Where two traces diverge: the turn, and in what; `baseline` and `current` are numbers of calls."""
 
     turn: int
-    what: Departure
-    before: int | None = None
-    now: int | None = None
+    kind: DivergenceKind
+    baseline: int | None = None
+    current: int | None = None
 
 
-class FigureMoved(NamedTuple):
+class FigureDelta(NamedTuple):
     """A figure of both trials; None if unknown."""
 
     name: Literal["cost_usd", "latency_seconds", "total_tokens", "score"]
-    before: float | None
-    now: float | None
+    baseline: float | None
+    current: float | None
 
 
 @dataclass(slots=True)
-class Behaviour:
+class TrajectoryDiff:
     """The diff of a trial of this run and one of the baseline: calls, texts and figures.
 
     `first` is None if nothing differs, `response` is empty if the final answers are equal.
@@ -128,8 +128,8 @@ class Behaviour:
     steps: list[CallStep]
     steps_left: int = 0
     first: FirstDivergence | None = None
-    said: list[Utterance] = field(default_factory=list)
+    utterances: list[Utterance] = field(default_factory=list)
     response: list[TextPart] = field(default_factory=list)
-    status: Sides | None = None  # if it differs
-    error: Sides | None = None  # if it differs
-    figures: list[FigureMoved] = field(default_factory=list)
+    status: TextPair | None = None  # if it differs
+    error: TextPair | None = None  # if it differs
+    figures: list[FigureDelta] = field(default_factory=list)

@@ -51,20 +51,20 @@ class Weakening(NamedTuple):
     scenario: str | None = None
     variant: str | None = None
     assertion: str | None = None
-    before: str | None = None
-    after: str | None = None
+    baseline: str | None = None
+    current: str | None = None
     location: Location | None = None
     scenarios: int = 1
 
 
-class Weakenings(NamedTuple):
+class WeakeningList(NamedTuple):
     """The listed weakenings, how many more there are, and the suites in which they fail the gate.
 
     In `failing`, None means the project. `unknown` is the reason why demands could not be compared, None if
     they were.
     """
 
-    told: Sequence[Weakening] = ()
+    listed: Sequence[Weakening] = ()
     left: int = 0
     failing: frozenset[str | None] = frozenset()
     unknown: str | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalgate.errors import Location, OverLimit, Problem, TemplateFlaw
+from evalgate.errors import InvalidTemplate, Location, OverLimit, Problem
 
-MOST_BYTES = 64_000
+MAX_BYTES = 64_000
 """The maximum size of a template."""
 TEMPLATE_UNUSED = "the comment is in EvalGate's own words, for the template can't be used"
 
@@ -18,11 +18,11 @@ class TemplateFile(NamedTuple):
     text: str
 
     @classmethod
-    def of(cls, path: str, content: bytes) -> TemplateFile:
+    def from_bytes(cls, path: str, content: bytes) -> TemplateFile:
         """Decodes a template file; raises OverLimit, or InvalidTemplate if it is not UTF-8."""
-        if len(content) > MOST_BYTES:
-            raise OverLimit(Problem(f"the template is larger than {MOST_BYTES:,} bytes", Location(path)))
+        if len(content) > MAX_BYTES:
+            raise OverLimit(Problem(f"the template is larger than {MAX_BYTES:,} bytes", Location(path)))
         try:
             return cls(path, content.decode())
         except UnicodeDecodeError:
-            raise TemplateFlaw(Problem("the template is no text in UTF-8", Location(path))) from None
+            raise InvalidTemplate(Problem("the template is no text in UTF-8", Location(path))) from None

@@ -15,7 +15,7 @@ METRICS_SCHEMA = "evalgate.metrics/1"
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class GoldenSummary:
     """What an export contains of the golden besides its id, so that a line is clear without the store."""
 
     title: str
@@ -25,9 +25,9 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedEvaluation:
     """One evaluation, its golden, and people's feedback on the conversation."""
 
     evaluation: GoldenEvaluation
-    about: About
+    golden: GoldenSummary
     feedback: tuple[Feedback, ...] = ()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Sentiment = Literal["positive", "negative", "neutral"]
 
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
-LEAST_RATING, MOST_RATING = 1, 5
+MIN_RATING, MAX_RATING = 1, 5
 
 
 @dataclass(frozen=True, slots=True)

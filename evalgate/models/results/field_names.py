@@ -8,32 +8,32 @@ from evalgate.models.results.results import ResultsDoc
 from evalgate.models.trace import trace
 from evalgate.models.trace.trace_schema import trace_schema
 
-READ_AGAIN = ("expected_calls",)
+EVIDENCE_FIELDS = ("expected_calls",)
 """Fields of evidence that reports compute counts from."""
 
 
-def own_names() -> frozenset[str]:
+def list_field_names() -> frozenset[str]:
     """All names, of the public documents and of the internal records."""
-    known = set[str](READ_AGAIN)
+    names = set[str](EVIDENCE_FIELDS)
     for kind in vars(trace).values():
         if isinstance(kind, type) and kind.__module__ == trace.__name__:
-            known.update(kind.__annotations__)
-    _add_properties(trace_schema(), known)
-    _add_keys(ResultsDoc, known)
-    return frozenset(known)
+            names.update(kind.__annotations__)
+    _add_properties(trace_schema(), names)
+    _add_keys(ResultsDoc, names)
+    return frozenset(names)
 
 
-def _add_properties(schema: Any, known: set[str]) -> None:
+def _add_properties(schema: Any, names: set[str]) -> None:
     if isinstance(schema, dict):
-        known.update(schema.get("properties", ()))
+        names.update(schema.get("properties", ()))
         for each in schema.values():
-            _add_properties(each, known)
+            _add_properties(each, names)
 
 
-def _add_keys(kind: Any, known: set[str]) -> None:
+def _add_keys(kind: Any, names: set[str]) -> None:
     """Adds the keys of a TypedDict and of all types in it."""
     for name, each in get_type_hints(kind).items() if is_typeddict(kind) else ():
-        known.add(name)
-        _add_keys(each, known)
+        names.add(name)
+        _add_keys(each, names)
     for argument in get_args(kind):
-        _add_keys(argument, known)
+        _add_keys(argument, names)

@@ -15,8 +15,8 @@ from evalgate.models.results.results_history import HistoryDoc  # noqa: TC001  t
 from evalgate.models.results.results_location import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results.results_quarantine import QuarantineDoc  # noqa: TC001  the same
 from evalgate.models.results.results_rules import RulesDoc  # noqa: TC001  the same
-from evalgate.models.results.results_statistics import ComparisonDoc, FiguresDoc, VariantDoc  # noqa: TC001  the same
-from evalgate.models.results.results_trajectory import BehaviourDoc  # noqa: TC001  the same
+from evalgate.models.results.results_statistics import ComparisonDoc, StatisticsDoc, VariantDoc  # noqa: TC001  the same
+from evalgate.models.results.results_trajectory import TrajectoryDiffDoc  # noqa: TC001  the same
 from evalgate.models.results.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
 
@@ -135,7 +135,7 @@ class ChangeDoc(TypedDict):
     p_value: float | None
     p_corrected: NotRequired[float | None]
     calls: NotRequired[CallsDoc]
-    behaviour: NotRequired[BehaviourDoc]
+    behaviour: NotRequired[TrajectoryDiffDoc]
     cause: NotRequired[CauseDoc]
 
 
@@ -242,7 +242,7 @@ class SuiteDoc(TypedDict):
     score: float | None
     scenarios: list[ScenarioDoc]
     variants: NotRequired[list[VariantDoc]]
-    figures: NotRequired[FiguresDoc]
+    figures: NotRequired[StatisticsDoc]
 
 
 class RemovedDoc(TypedDict):
@@ -290,7 +290,7 @@ class ResultsDoc(TypedDict):
     report_only: bool
     reasons: list[ReasonDoc]
     summary: SummaryDoc | None
-    figures: NotRequired[FiguresDoc]
+    figures: NotRequired[StatisticsDoc]
     baseline: BaselineDoc | None
     comparison: NotRequired[ComparisonDoc]
     suites: list[SuiteDoc]

@@ -13,7 +13,7 @@ class PassKDoc(TypedDict):
     pass_hat_k: float
 
 
-class LostCheckDoc(TypedDict):
+class CostlyAssertionDoc(TypedDict):
     """An assertion that did not pass in `failed` trials of `scenarios` scenarios, and its lost weight."""
 
     suite: str
@@ -50,12 +50,12 @@ class DeltaDoc(AmountsDoc):
     score_interval: list[float] | None
 
 
-class FiguresDoc(AmountsDoc):
+class StatisticsDoc(AmountsDoc):
     """The statistics of a suite or a run; `delta` is null if nothing was compared."""
 
     scenarios: int
     trials: int
-    lost_checks: list[LostCheckDoc]
+    lost_checks: list[CostlyAssertionDoc]
     delta: DeltaDoc | None
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 
-class SidesDoc(TypedDict):
+class TextPairDoc(TypedDict):
     """A text of the baseline's trace and of this run's; null if absent."""
 
     before: str | None
     now: str | None
 
 
-class CallPlaceDoc(TypedDict):
+class CallPositionDoc(TypedDict):
     """A call by its turn and its number, both counted from 1 (turn 0: before any user input)."""
 
     turn: int
     call: int
 
 
-class ArgumentDoc(TypedDict):
+class ValueDifferenceDoc(TypedDict):
     """A difference of arguments: its path as JMESPath, and both sides as JSON; null if absent."""
 
     path: str
@@ -36,16 +36,16 @@ class CallStepDoc(TypedDict):
 
     kind: str
     name: str
-    before: CallPlaceDoc | None
-    now: CallPlaceDoc | None
+    before: CallPositionDoc | None
+    now: CallPositionDoc | None
     arguments: str
-    changes: list[ArgumentDoc]
+    changes: list[ValueDifferenceDoc]
     changes_left: int
-    outcome: NotRequired[SidesDoc]
-    answer: NotRequired[SidesDoc]
+    outcome: NotRequired[TextPairDoc]
+    answer: NotRequired[TextPairDoc]
 
 
-class SaidDoc(TypedDict):
+class UtteranceDoc(TypedDict):
     """Texts of the user or the agent in one turn, from where they differ."""
 
     turn: int
@@ -54,7 +54,7 @@ class SaidDoc(TypedDict):
     now: str
 
 
-class FirstDepartureDoc(TypedDict):
+class FirstDivergenceDoc(TypedDict):
     """Where the traces diverge: `what` is user, calls, words, answer or end; calls are numbers."""
 
     turn: int
@@ -63,14 +63,14 @@ class FirstDepartureDoc(TypedDict):
     now: int | None
 
 
-class PartDoc(TypedDict):
+class TextPartDoc(TypedDict):
     """A part of the final answer's diff: kept, gone or come."""
 
     kind: str
     text: str
 
 
-class FigureMovedDoc(TypedDict):
+class FigureDeltaDoc(TypedDict):
     """A figure of both trials: score, cost_usd, latency_seconds or total_tokens."""
 
     name: str
@@ -78,7 +78,7 @@ class FigureMovedDoc(TypedDict):
     now: float | None
 
 
-class BehaviourDoc(TypedDict):
+class TrajectoryDiffDoc(TypedDict):
     """The diff of a trial's trace and one of the baseline. `steps_left` counts omitted steps.
 
     `first` is null if nothing differs; `response` is empty if the final answers are equal.
@@ -86,11 +86,11 @@ class BehaviourDoc(TypedDict):
 
     trial_before: int
     trial: int
-    first: FirstDepartureDoc | None
+    first: FirstDivergenceDoc | None
     steps: list[CallStepDoc]
     steps_left: int
-    said: list[SaidDoc]
-    response: list[PartDoc]
-    figures: list[FigureMovedDoc]
-    status: NotRequired[SidesDoc]
-    error: NotRequired[SidesDoc]
+    said: list[UtteranceDoc]
+    response: list[TextPartDoc]
+    figures: list[FigureDeltaDoc]
+    status: NotRequired[TextPairDoc]
+    error: NotRequired[TextPairDoc]

@@ -17,11 +17,11 @@ T = TypeVar("T")
 class TrialDocs(Sequence["TrialDoc"]):
     """The documents of a scenario's trials, each decoded from its bytes on every access."""
 
-    __slots__ = ("_known", "trials")
+    __slots__ = ("_cache", "trials")
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
-        self._known: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -29,11 +29,11 @@ class TrialDocs(Sequence["TrialDoc"]):
     def __hash__(self) -> int:
         return id(self)
 
-    def remembered(self, find: Callable[[TrialDocs], T]) -> T:
+    def compute_once(self, find: Callable[[TrialDocs], T]) -> T:
         """Calls a function of all documents once and caches its result."""
-        if find not in self._known:
-            self._known[find] = find(self)
-        found: T = self._known[find]
+        if find not in self._cache:
+            self._cache[find] = find(self)
+        found: T = self._cache[find]
         return found
 
     def __len__(self) -> int:
@@ -46,13 +46,13 @@ class TrialDocs(Sequence["TrialDoc"]):
     def __getitem__(self, index: int | slice) -> TrialDoc | TrialDocs:
         if isinstance(index, slice):
             return TrialDocs(self.trials[index])
-        return _read(self.trials.document(index))
+        return _decode(self.trials.document(index))
 
     def __iter__(self) -> Iterator[TrialDoc]:
-        return map(_read, self.trials.documents())
+        return map(_decode, self.trials.documents())
 
 
-def _read(document: bytes) -> TrialDoc:
+def _decode(document: bytes) -> TrialDoc:
     import orjson
 
     return cast("TrialDoc", orjson.loads(document))

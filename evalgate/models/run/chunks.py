@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-class Pieces:
+class ChunkedText:
     """A text that is generated in chunks, again on each iteration."""
 
     __slots__ = ("_make",)
@@ -20,20 +20,20 @@ class Pieces:
         return self._make()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pieces) and whole(self) == whole(other)
+        return isinstance(other, ChunkedText) and join_chunks(self) == join_chunks(other)
 
     def __hash__(self) -> int:
         return id(self)
 
 
-Content = bytes | Pieces
+Content = bytes | ChunkedText
 
 
-def pieces_of(content: Content) -> Iterator[bytes]:
+def iter_chunks(content: Content) -> Iterator[bytes]:
     """Iterates over the text in chunks."""
     return iter((content,)) if isinstance(content, bytes) else iter(content)
 
 
-def whole(content: Content) -> bytes:
+def join_chunks(content: Content) -> bytes:
     """The whole text."""
     return content if isinstance(content, bytes) else b"".join(content)

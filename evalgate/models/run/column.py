@@ -44,7 +44,7 @@ class Column(Sequence[Any]):
 
     def _block(self, start: int) -> list[Any]:
         """The next block of values: small enough to copy, large enough to be fast."""
-        values = list(self._values.at(self._places[start : start + _AT_ONCE]))
+        values = list(self._values.get_many(self._places[start : start + _AT_ONCE]))
         all_known = not isnan(sum(values)) if type(values[0]) is float else min(values) != UNKNOWN
         return values if all_known else list(map(figure, values))
 

@@ -40,7 +40,7 @@ class GoldenTrial:
 
 
 @dataclass(slots=True)
-class GoldenBefore:
+class BaselineGolden:
     """The result of a golden in the baseline."""
 
     score: float | None
@@ -62,7 +62,7 @@ class GoldenResult:
     issues: Sequence[Issue] = ()
     turns: TurnScores = field(default_factory=dict)
     regression_status: RegressionStatus | None = None
-    before: GoldenBefore | None = None
+    baseline: BaselineGolden | None = None
 
     @property
     def critical_issues(self) -> int:

@@ -45,7 +45,7 @@ class AssertionResult:
     counts: bool = True
     is_shared: bool = field(default=False, compare=False)
     """True if many trials share this object, as nearly all do for an assertion that passes."""
-    told: Any = field(default=None, init=False, repr=False, compare=False)
+    fragment: Any = field(default=None, init=False, repr=False, compare=False)
     """The encoded JSON of a shared result, cached when it is first encoded."""
 
 
@@ -59,7 +59,7 @@ class SharedOutcome:
     is_shared: bool = False
     end: bytes = b""
     """The end of a document with these results, cached when it is first encoded."""
-    checked: Any = None
+    summary: Any = None
     """Their summary (a models.run.trial_record.AssertionSummary), cached when first made."""
 
 
@@ -138,7 +138,7 @@ class Share(NamedTuple):
 
 
 @dataclass(slots=True)
-class VariantFigures:
+class VariantStatistics:
     """Statistics of one variant of a suite, to compare it with the others.
 
     `passed` counts scenarios that PASS; `correct_tool` trials in which the expected tool was called at all,
@@ -160,7 +160,7 @@ class VariantFigures:
 
 
 @dataclass(slots=True)
-class Unclaimed:
+class UnclaimedTrace:
     """A trace that matches no scenario of a suite."""
 
     suite: str
@@ -173,5 +173,5 @@ class Run:
     """All results of one evaluation, before comparison and decision."""
 
     suites: list[SuiteResult]
-    unclaimed: list[Unclaimed] = field(default_factory=list)
+    unclaimed: list[UnclaimedTrace] = field(default_factory=list)
     warnings: list[Warning_] = field(default_factory=list)

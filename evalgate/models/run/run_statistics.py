@@ -68,7 +68,7 @@ class StatisticsDelta:
     """
 
     scenarios: int
-    moved: Mapping[str, float | None]
+    deltas: Mapping[str, float | None]
     pass_rate_interval: Interval | None
     score_interval: Interval | None
     pass_k: Sequence[PassAtK]
@@ -78,8 +78,8 @@ class StatisticsDelta:
 class SuiteStatistics:
     """Statistics, their change (None if nothing was compared), and the assertions that cost most score."""
 
-    figures: Statistics
-    moves: StatisticsDelta | None = None
+    statistics: Statistics
+    delta: StatisticsDelta | None = None
     lost_checks: Sequence[CostlyAssertion] = ()
 
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import AssertionResult, Outcome, TraceRef, TrialResult, TrialStatus
 
-    Tell = Callable[[TrialResult], tuple[bytes, bytes]]
+    EncodeTrial = Callable[[TrialResult], tuple[bytes, bytes]]
 
 
-LOST: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
+FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"failed", "error", "not_evaluable"})
 """Outcomes of assertions that did not pass."""
-NOTHING: tuple[FailedAssertion, ...] = ()
+NO_FAILURES: tuple[FailedAssertion, ...] = ()
 
 
 class FailedAssertion(NamedTuple):
@@ -28,7 +28,7 @@ class FailedAssertion(NamedTuple):
     weight: float
 
 
-Marks = tuple[str, str | None, str | None, str | None]
+TraceInfo = tuple[str, str | None, str | None, str | None]
 """Path, commit, agent hash and time of a trace, as recorded."""
 
 
@@ -37,27 +37,27 @@ class AssertionSummary(NamedTuple):
 
     status: TrialStatus
     outcomes: tuple[Outcome, ...]
-    lost: tuple[FailedAssertion, ...]
+    failed: tuple[FailedAssertion, ...]
     end: bytes
     """The end of all documents that share it; empty if each document has its own."""
 
 
-def plain(checked: AssertionSummary) -> tuple[Any, ...]:
+def encode_summary(summary: AssertionSummary) -> tuple[Any, ...]:
     """Encodes a summary as a plain tuple for `marshal`."""
-    return checked.status, checked.outcomes, tuple(map(tuple, checked.lost)), checked.end
+    return summary.status, summary.outcomes, tuple(map(tuple, summary.failed)), summary.end
 
 
-def checked_of(row: tuple[Any, ...]) -> AssertionSummary:
+def decode_summary(row: tuple[Any, ...]) -> AssertionSummary:
     """Decodes a summary."""
-    status, outcomes, lost, end = row
-    return AssertionSummary(status, outcomes, tuple(FailedAssertion(*each) for each in lost), end)
+    status, outcomes, failed, end = row
+    return AssertionSummary(status, outcomes, tuple(FailedAssertion(*each) for each in failed), end)
 
 
 class TrialRecord(NamedTuple):
     """The record of a trial: its document without the number, and values to aggregate."""
 
     document: bytes
-    checked: AssertionSummary
+    summary: AssertionSummary
     score: float | None
     cost_usd: float | None
     latency_seconds: float | None
@@ -65,13 +65,13 @@ class TrialRecord(NamedTuple):
     input_tokens: int | None
     output_tokens: int | None
     is_priced: bool
-    info: Marks | None
+    info: TraceInfo | None
     """Raw values for decisions, set if the document has them redacted or cut."""
 
     @property
     def status(self) -> TrialStatus:
         """The status of the trial."""
-        return self.checked.status
+        return self.summary.status
 
 
 class TrialEncoder:
@@ -81,15 +81,15 @@ class TrialEncoder:
     `encode` makes the document and the end that it shares with others; `bound_name` redacts and cuts a name.
     """
 
-    def __init__(self, tell: Tell, name: Callable[[str], str]) -> None:
-        self._tell, self._name = tell, name
+    def __init__(self, encode: EncodeTrial, bound_name: Callable[[str], str]) -> None:
+        self._encode, self._bound_name = encode, bound_name
 
     def __call__(self, trial: TrialResult) -> TrialRecord:
         """Encodes one trial."""
-        document, end = self._tell(trial)
+        document, end = self._encode(trial)
         return TrialRecord(
             document,
-            _checked(trial, end),
+            _summarize_shared(trial, end),
             trial.score,
             trial.cost_usd,
             trial.latency_seconds,
@@ -97,39 +97,39 @@ class TrialEncoder:
             trial.input_tokens,
             trial.output_tokens,
             trial.pricing is not None,
-            self._untold(trial.trace),
+            self._keep_raw_info(trial.trace),
         )
 
-    def _untold(self, trace: TraceRef) -> Marks | None:
-        marks = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
-        for mark in marks:
-            if mark is not None and self._name(mark) != mark:
-                return marks
+    def _keep_raw_info(self, trace: TraceRef) -> TraceInfo | None:
+        info = trace.path, trace.commit, trace.agent_hash, trace.recorded_at
+        for value in info:
+            if value is not None and self._bound_name(value) != value:
+                return info
         return None
 
 
-def _checked(trial: TrialResult, end: bytes) -> AssertionSummary:
-    together = trial.together
-    if together is None or not together.is_shared:
-        return _found(trial.status, trial.assertions, end)
-    found: AssertionSummary | None = together.checked
+def _summarize_shared(trial: TrialResult, end: bytes) -> AssertionSummary:
+    shared = trial.together
+    if shared is None or not shared.is_shared:
+        return _summarize(trial.status, trial.assertions, end)
+    found: AssertionSummary | None = shared.summary
     if found is None:
-        found = together.checked = _found(trial.status, trial.assertions, together.end)
+        found = shared.summary = _summarize(trial.status, trial.assertions, shared.end)
     return found if end else found._replace(end=b"")
 
 
-def _found(status: TrialStatus, assertions: Sequence[AssertionResult], end: bytes) -> AssertionSummary:
+def _summarize(status: TrialStatus, assertions: Sequence[AssertionResult], end: bytes) -> AssertionSummary:
     outcomes = tuple([each.outcome for each in assertions])
-    lost = NOTHING if LOST.isdisjoint(outcomes) else tuple(lost_among(assertions))
-    return AssertionSummary(status, outcomes, lost, end)
+    failed = NO_FAILURES if FAILED_OUTCOMES.isdisjoint(outcomes) else tuple(find_failed(assertions))
+    return AssertionSummary(status, outcomes, failed, end)
 
 
-def lost_among(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertion]:
+def find_failed(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertion]:
     """The assertions of a trial that did not pass, without dimensions that had nothing to judge."""
     return (
         FailedAssertion(each.name, each.type, each.required, _weight_lost(each))
         for each in assertions
-        if each.outcome in LOST and not is_unjudged_dimension(each.type, each.outcome)
+        if each.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(each.type, each.outcome)
     )
 
 

@@ -16,14 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.column import UNKNOWN, Column, figure
 from evalgate.models.run.long_column import LongColumn
-from evalgate.models.run.trial_record import AssertionSummary, FailedAssertion, TrialRecord, checked_of, plain
+from evalgate.models.run.trial_record import (
+    AssertionSummary,
+    FailedAssertion,
+    TrialRecord,
+    decode_summary,
+    encode_summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
     from evalgate.models.run.spool import Spool
-    from evalgate.models.run.trial_record import Marks
+    from evalgate.models.run.trial_record import TraceInfo
 
 
 MOST = 1 << 17
@@ -45,28 +51,28 @@ class TrialStore:
     are called after it. Once `most` trials have figures in memory, the figures go to the spool.
     """
 
-    def __init__(self, shelf: Spool, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
-        self._shelf, self._restore, self._most = shelf, restore, most
-        self._starts, self._checked, self._owners = (LongColumn(shelf, code) for code in "QII")
-        self._sizes = LongColumn(shelf, "I")
-        self._priced, self._recorded = LongColumn(shelf, "B"), LongColumn(shelf, "q")
+    def __init__(self, spool: Spool, restore: Callable[[bytes], TrialResult], most: int = MOST) -> None:
+        self._spool, self._restore, self._most = spool, restore, most
+        self._starts, self._checked, self._owners = (LongColumn(spool, code) for code in "QII")
+        self._sizes = LongColumn(spool, "I")
+        self._priced, self._recorded = LongColumn(spool, "B"), LongColumn(spool, "q")
         self._figures = {
-            **{name: LongColumn(shelf, "d") for name in _AMOUNTS},
-            **{name: LongColumn(shelf, "q") for name in _COUNTS},
+            **{name: LongColumn(spool, "d") for name in _AMOUNTS},
+            **{name: LongColumn(spool, "q") for name in _COUNTS},
         }
         self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
         self._started: list[str | None] = []  # empty if no trial has a start time
         self._count = 0
         self._number_of, self._known = dict[AssertionSummary, int](), list[AssertionSummary]()
         self._statuses: list[TrialStatus] = []  # of all that is known
-        self._marks: dict[int, Marks] = {}
+        self._infos: dict[int, TraceInfo] = {}
         self.stale: dict[int, str] = {}
 
-    def take(self, told: TrialRecord, owner: int, recorded: int | None, started_at: str | None) -> None:
+    def take(self, record: TrialRecord, owner: int, recorded: int | None, started_at: str | None) -> None:
         """Adds a trial of the scenario number `owner`, with the trial's number and time if recorded."""
-        document, checked, score, cost, seconds, tokens, given, answered, is_priced, marks = told
+        document, checked, score, cost, seconds, tokens, input_tokens, output_tokens, is_priced, info = record
         place = self._count
-        self._starts.recent.append(self._shelf.put(document))
+        self._starts.recent.append(self._spool.put(document))
         self._checked.recent.append(self._number(checked))
         self._owners.recent.append(owner)
         sizes, priced, own_numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
@@ -77,38 +83,38 @@ class TrialStore:
         costs.recent.append(_nan if cost is None else cost)
         latencies.recent.append(_nan if seconds is None else seconds)
         totals.recent.append(UNKNOWN if tokens is None else tokens)
-        inputs.recent.append(UNKNOWN if given is None else given)
-        outputs.recent.append(UNKNOWN if answered is None else answered)
-        if marks is not None:
-            self._marks[place] = marks
+        inputs.recent.append(UNKNOWN if input_tokens is None else input_tokens)
+        outputs.recent.append(UNKNOWN if output_tokens is None else output_tokens)
+        if info is not None:
+            self._infos[place] = info
         if started_at is not None:
             self._start((started_at,))
         self._grow(1)
 
-    def packed(self) -> Packed:
+    def pack(self) -> Packed:
         """Packs all trials of a store that was filled by `take` only, for the `extend` of another store.
 
         They must all be in memory.
         """
         return (
-            self._shelf.get(0, sum(self._sizes.recent)),
+            self._spool.get(0, sum(self._sizes.recent)),
             tuple(each.recent.tobytes() for each in self._plain),
-            *(tuple(map(plain, self._known)), self._checked.recent.tobytes()),
-            *(self._owners.recent.tobytes(), self._started, self._marks),
+            *(tuple(map(encode_summary, self._known)), self._checked.recent.tobytes()),
+            *(self._owners.recent.tobytes(), self._started, self._infos),
         )
 
     def extend(self, packed: Packed, owners: Sequence[int]) -> int:
         """Adds the trials that another store packed, with their owners here; returns their number."""
         documents, columns, known, checked, their_owners, started, marks = packed
         first, sizes = self._count, array("I", columns[0])
-        starts = accumulate(sizes, initial=self._shelf.put(documents))
+        starts = accumulate(sizes, initial=self._spool.put(documents))
         self._starts.recent.extend(islice(starts, len(sizes)))
         for mine, theirs in zip(self._plain, columns, strict=True):
             mine.recent.frombytes(theirs)
-        checks = [self._number(checked_of(each)) for each in known]
+        checks = [self._number(decode_summary(each)) for each in known]
         self._checked.recent.extend(map(checks.__getitem__, array("I", checked)))
         self._owners.recent.extend(map(owners.__getitem__, array("I", their_owners)))
-        self._marks.update((first + place, mark) for place, mark in marks.items())
+        self._infos.update((first + place, mark) for place, mark in marks.items())
         if started:
             self._start(started)
         self._grow(len(sizes))
@@ -123,14 +129,14 @@ class TrialStore:
         self._count += count
         if len(self._sizes.recent) >= self._most:
             for column in self._columns():
-                column.set_aside()
+                column.spill()
 
     def _columns(self) -> Iterator[LongColumn]:
         return iter((self._starts, self._checked, self._owners, *self._plain))
 
     def arrange(self, owners: int) -> list[range]:
         """Groups the trials by owner, keeping their order, and returns the places of each owner's."""
-        found: array[int] = array("I", self._owners.at(range(self._count)))
+        found: array[int] = array("I", self._owners.get_many(range(self._count)))
         often = Counter(found)
         ends = [0, *accumulate(often[owner] for owner in range(owners))]
         self._start(())
@@ -142,12 +148,12 @@ class TrialStore:
         for column in self._columns():
             column.arrange(order)
             if len(order) >= self._most:
-                column.set_aside()
+                column.spill()
         if self._started:
             self._started = list(map(self._started.__getitem__, order))
-        if self._marks:
-            marks = self._marks
-            self._marks = {new: marks[old] for new, old in enumerate(order) if old in marks}
+        if self._infos:
+            marks = self._infos
+            self._infos = {new: marks[old] for new, old in enumerate(order) if old in marks}
 
     def recorded(self, places: Sequence[int]) -> Column:
         """The recorded numbers of some trials."""
@@ -163,18 +169,18 @@ class TrialStore:
 
     def documents(self, places: Sequence[int], numbers: Iterable[int]) -> Iterator[bytes]:
         """The whole documents of some trials, each with its number."""
-        get, known = self._shelf.get, self._known
-        parts = (column.at(places) for column in (self._starts, self._sizes, self._checked))
+        get, known = self._spool.get, self._known
+        parts = (column.get_many(places) for column in (self._starts, self._sizes, self._checked))
         for place, number, start, size, checked in zip(places, numbers, *parts, strict=True):
-            told = get(start, size)
+            document = get(start, size)
             if place in self.stale:
-                told = _with_stale(told, self.stale[place])
-            yield b'{"trial":%d,%b%b' % (number, told, known[checked].end)
+                document = _add_stale(document, self.stale[place])
+            yield b'{"trial":%d,%b%b' % (number, document, known[checked].end)
 
     def trial(self, place: int, number: int) -> TrialResult:
         """A trial decoded from its document, with the raw values of its trace."""
         found = self._restore(self.document(place, number))
-        marks = self._marks.get(place)
+        marks = self._infos.get(place)
         if marks is not None:
             trace = found.trace
             trace.path, trace.commit, trace.agent_hash, trace.recorded_at = marks
@@ -182,34 +188,34 @@ class TrialStore:
 
     def statuses(self, places: Sequence[int]) -> list[TrialStatus]:
         """The statuses of some trials."""
-        return list(map(self._statuses.__getitem__, self._checked.at(places)))
+        return list(map(self._statuses.__getitem__, self._checked.get_many(places)))
 
     def column(self, name: str, places: Sequence[int]) -> Sequence[Any]:
         """A figure of some trials, by its name in a trial."""
         values = self._figures[name]
         return Column(values, places) if len(places) > 1 else [figure(values[place]) for place in places]
 
-    def priced(self, places: Sequence[int]) -> list[bool]:
+    def list_priced(self, places: Sequence[int]) -> list[bool]:
         """Whether the cost had to be computed, for some trials."""
-        return list(map(bool, self._priced.at(places)))
+        return list(map(bool, self._priced.get_many(places)))
 
     def outcomes(self, several: Iterable[Sequence[int]]) -> Counter[Outcome]:
         """Counts the outcomes of assertions in some trials."""
         found: Counter[Outcome] = Counter()
-        counted = Counter(chain.from_iterable(map(self._checked.at, several)))
+        counted = Counter(chain.from_iterable(map(self._checked.get_many, several)))
         for number, often in counted.items():
             for outcome in self._known[number].outcomes:
                 found[outcome] += often
         return found
 
-    def lost_and_often(self, places: Sequence[int]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
+    def count_failed(self, places: Sequence[int]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
         """Failed assertions with the number of trials that have them; equal ones may be repeated."""
-        counted = Counter(self._checked.at(places))
-        return ((self._known[number].lost, often) for number, often in counted.items())
+        counted = Counter(self._checked.get_many(places))
+        return ((self._known[number].failed, often) for number, often in counted.items())
 
-    def lost(self, places: Sequence[int]) -> Iterator[Sequence[FailedAssertion]]:
+    def list_failed(self, places: Sequence[int]) -> Iterator[Sequence[FailedAssertion]]:
         """The failed assertions of each of some trials."""
-        return (self._known[number].lost for number in self._checked.at(places))
+        return (self._known[number].failed for number in self._checked.get_many(places))
 
     def _number(self, checked: AssertionSummary) -> int:
         """The number of a summary in the column; a new one gets the next number."""
@@ -231,7 +237,7 @@ def _side_by_side(owners: Sequence[int], ends: Sequence[int]) -> Sequence[int]:
     return order
 
 
-def _with_stale(told: bytes, why: str) -> bytes:
+def _add_stale(document: bytes, why: str) -> bytes:
     import orjson
 
-    return _TRACE + b'"stale":%b,' % orjson.dumps(why) + told[len(_TRACE) :]
+    return _TRACE + b'"stale":%b,' % orjson.dumps(why) + document[len(_TRACE) :]

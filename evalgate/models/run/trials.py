@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
-from evalgate.models.run.trial_record import LOST, FailedAssertion, lost_among
+from evalgate.models.run.trial_record import FAILED_OUTCOMES, FailedAssertion, find_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,33 +53,33 @@ class Trials(Sequence[TrialResult]):
         return self.store.documents(self.places, self.numbers)
 
 
-def statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
+def list_statuses(trials: Sequence[TrialResult]) -> list[TrialStatus]:
     """The status of each trial."""
     if isinstance(trials, Trials):
         return trials.store.statuses(trials.places)
     return [trial.status for trial in trials]
 
 
-def column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
+def get_column(trials: Sequence[TrialResult], name: str) -> Sequence[Any]:
     """One figure of each trial: trial, score, cost_usd, latency_seconds or a count of tokens."""
     if not isinstance(trials, Trials):
         return [getattr(trial, name) for trial in trials]
     return trials.numbers if name == "trial" else trials.store.column(name, trials.places)
 
 
-def columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
+def get_columns(trials: Sequence[TrialResult], names: Sequence[str]) -> list[Sequence[Any]]:
     """Several figures of each trial, see `get_column`."""
-    return [column(trials, name) for name in names]
+    return [get_column(trials, name) for name in names]
 
 
-def priced(trials: Sequence[TrialResult]) -> list[bool]:
+def list_priced(trials: Sequence[TrialResult]) -> list[bool]:
     """Whether the cost of each trial had to be computed."""
     if isinstance(trials, Trials):
-        return trials.store.priced(trials.places)
+        return trials.store.list_priced(trials.places)
     return [trial.pricing is not None for trial in trials]
 
 
-def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
+def count_outcomes(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
     """Counts the outcomes of assertions in the trials of several scenarios."""
     found: Counter[Outcome] = Counter()
     kept: dict[TrialStore, list[Sequence[int]]] = {}
@@ -93,47 +93,47 @@ def outcomes_of(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]:
     return found
 
 
-def having(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
+def filter_by_status(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
     """The trials with one status."""
-    chosen = [place for place, found in enumerate(statuses(trials)) if found == status]
+    chosen = [place for place, found in enumerate(list_statuses(trials)) if found == status]
     if isinstance(trials, Trials):
         places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
         return Trials(trials.store, places, numbers)
     return [trials[place] for place in chosen]
 
 
-def lost_in(trials: Sequence[TrialResult]) -> Iterator[Sequence[FailedAssertion]]:
+def list_failed(trials: Sequence[TrialResult]) -> Iterator[Sequence[FailedAssertion]]:
     """The failed assertions of each trial."""
     if isinstance(trials, Trials):
-        return trials.store.lost(trials.places)
-    return (tuple(lost_among(trial.assertions)) for trial in trials)
+        return trials.store.list_failed(trials.places)
+    return (tuple(find_failed(trial.assertions)) for trial in trials)
 
 
-def lost_and_often(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
+def count_failed(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
     """Failed assertions with the number of trials that have them; equal ones may be repeated."""
     if isinstance(trials, Trials) and len(trials) > 1:  # a single trial needs no counting
-        return trials.store.lost_and_often(trials.places)
-    return ((lost, 1) for lost in lost_in(trials))
+        return trials.store.count_failed(trials.places)
+    return ((lost, 1) for lost in list_failed(trials))
 
 
-def names_of_bad(trials: Sequence[TrialResult]) -> set[str]:
+def list_failed_names(trials: Sequence[TrialResult]) -> set[str]:
     """The names of assertions that did not pass."""
     if isinstance(trials, Trials):
-        return {each.name for lost, _ in lost_and_often(trials) for each in lost}
-    return {each.name for trial in trials for each in trial.assertions if each.outcome in LOST}
+        return {each.name for lost, _ in count_failed(trials) for each in lost}
+    return {each.name for trial in trials for each in trial.assertions if each.outcome in FAILED_OUTCOMES}
 
 
-def calls_in(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
+def list_tool_calls(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
     """The names of one trial's tool calls, in order."""
     if not isinstance(trials, Trials):
         return trials[index].tool_calls
     import orjson
 
-    told: Sequence[str] = orjson.loads(trials.document(index))["tool_calls"]
-    return told
+    names: Sequence[str] = orjson.loads(trials.document(index))["tool_calls"]
+    return names
 
 
-def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
+def set_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:
     """Records in a trial why its trace is no longer evidence."""
     if not isinstance(trials, Trials):
         trials[index].trace.stale = why
@@ -141,7 +141,7 @@ def make_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> No
         trials.store.stale[trials.places[index]] = why
 
 
-def stale(trials: Sequence[TrialResult]) -> list[str]:
+def list_stale_reasons(trials: Sequence[TrialResult]) -> list[str]:
     """The reasons why traces are no longer evidence, for the stale ones."""
     if isinstance(trials, Trials):
         known = trials.store.stale

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA: Literal["evalgate.shard/1"] = "evalgate.shard/1"
-MOST_SHARDS = 1_000
+MAX_SHARDS = 1_000
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -20,7 +20,7 @@ class Shard(NamedTuple):
     number: int
     of: int
 
-    def has(self, suite: int, batch: int) -> bool:
+    def has_batch(self, suite: int, batch: int) -> bool:
         """Whether this shard judges a batch of a suite."""
         return (suite + batch) % self.of == self.number - 1
 
@@ -39,8 +39,8 @@ class ShardHead(BaseModel):
 
     schema_: Annotated[Literal["evalgate.shard/1"], Field(alias="schema")] = SCHEMA
     evalgate_version: Annotated[str, Field(max_length=50)]
-    shard: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
-    of: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
+    shard: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
+    of: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
     config_hash: Digest
     baseline: Digest | None
     plan: Digest

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.comparison.comparison import ScenarioKey
-    from evalgate.models.store.stored_run import Sighting, TrendPoint
+    from evalgate.models.store.stored_run import ScenarioHistoryEntry, TrendPoint
 
 WINDOW = 20
 """Number of last runs for stability; as many runs before them decide whether flakiness is new."""
-LEAST = 4
+MIN_RUNS = 4
 """Minimum number of runs for a statement on stability."""
 PASSED, FAILED = "+", "-"
 
@@ -60,19 +60,19 @@ class Stability:
     is_new: bool = False
 
 
-class Remembered(NamedTuple):
+class ScenarioHistory(NamedTuple):
     """One scenario: its result in the last run that had it, and its stability.
 
     `outcomes` has one sign for each of its last runs that could evaluate it, oldest first.
     """
 
-    last: Sighting
+    last: ScenarioHistoryEntry
     stability: Stability
     outcomes: str
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class RunHistory:
     """The past runs in a store that a new run reports on, oldest first.
 
     `branch` is the branch of the runs, None for all.

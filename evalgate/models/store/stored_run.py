@@ -128,7 +128,7 @@ class StoredRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ScenarioHistoryEntry:
     """The result of one scenario in one stored run."""
 
     run_id: str

@@ -192,7 +192,7 @@ def unknown_latency() -> Latency:
     return {"total_ms": None, "source": "none"}
 
 
-UNKNOWN: dict[str, Callable[[], object]] = {
+DEFAULT_FACTORIES: dict[str, Callable[[], object]] = {
     "usage": unknown_usage,
     "cost": unknown_cost,
     "latency": unknown_latency,
@@ -247,8 +247,8 @@ class Trace:
 
         def __getattr__(self, name: str) -> Any:
             """Sets a field that `from_glance` left out: messages are built, the others are unknown."""
-            if name in UNKNOWN:
-                setattr(self, name, UNKNOWN[name]())
+            if name in DEFAULT_FACTORIES:
+                setattr(self, name, DEFAULT_FACTORIES[name]())
             elif name in {"messages", "tool_calls"} and self.glance is not None:
                 glance, self.glance = self.glance, None
                 self.messages, self.tool_calls = glance.read()
@@ -257,7 +257,7 @@ class Trace:
             return getattr(self, name)
 
     @classmethod
-    def unread(cls, glance: Glance, source: TraceLocation) -> Trace:
+    def from_glance(cls, glance: Glance, source: TraceLocation) -> Trace:
         """A trace of which only the conversation is known; messages are built on first access."""
         made = cls.__new__(cls)  # `__init__` would set every field, which takes three times as long
         made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Message, Trace
 
-TEXTS = (
+SCALARS = (
     "trace_id",
     "scenario_id",
     "trial",
@@ -33,40 +33,40 @@ AS_RECORDED = ("tool_definitions", "metadata")
 """Fields with free content from the recorder, in which null is a value."""
 
 
-def to_document(trace: Trace) -> dict[str, Any]:
+def encode_trace(trace: Trace) -> dict[str, Any]:
     """The whole trace, ready for JSON. Unknown values and empty lists are left out."""
     document: dict[str, Any] = {"schema": SCHEMA}
-    document.update({name: value for name in TEXTS if (value := getattr(trace, name)) is not None})
+    document.update({name: value for name in SCALARS if (value := getattr(trace, name)) is not None})
     if trace.error is not None:
-        document["error"] = _known(trace.error)
-    document["messages"] = [_message(message) for message in trace.messages]
-    document["tool_calls"] = [_known(call) for call in trace.tool_calls]
-    document["response"] = _known(trace.response)
-    document.update({name: value for name in LISTS if (value := _plain(getattr(trace, name)))})
+        document["error"] = _drop_unknown(trace.error)
+    document["messages"] = [_encode_message(message) for message in trace.messages]
+    document["tool_calls"] = [_drop_unknown(call) for call in trace.tool_calls]
+    document["response"] = _drop_unknown(trace.response)
+    document.update({name: value for name in LISTS if (value := _drop_unknown_in_each(getattr(trace, name)))})
     document.update({name: value for name in AS_RECORDED if (value := getattr(trace, name))})
     if trace.usage != unknown_usage():
-        document["usage"] = _known(trace.usage)
+        document["usage"] = _drop_unknown(trace.usage)
     if trace.cost != unknown_cost():
-        document["cost"] = _known(trace.cost)
-    document["latency"] = _known(trace.latency)
+        document["cost"] = _drop_unknown(trace.cost)
+    document["latency"] = _drop_unknown(trace.latency)
     source = trace.source
-    document["source"] = _known({name: getattr(source, name) for name in source.__slots__})
+    document["source"] = _drop_unknown({name: getattr(source, name) for name in source.__slots__})
     return document
 
 
-def _message(message: Message) -> dict[str, Any]:
-    known = _known(message)
+def _encode_message(message: Message) -> dict[str, Any]:
+    document = _drop_unknown(message)
     if message["tool_calls"]:
-        known["tool_calls"] = [_known(call) for call in message["tool_calls"]]
+        document["tool_calls"] = [_drop_unknown(call) for call in message["tool_calls"]]
     else:
-        del known["tool_calls"]
-    return known
+        del document["tool_calls"]
+    return document
 
 
-def _plain(value: list[Any]) -> list[Any]:
+def _drop_unknown_in_each(items: list[Any]) -> list[Any]:
     """Removes unknown values from records; leaves other items unchanged."""
-    return [_known(item) if isinstance(item, dict) else item for item in value]
+    return [_drop_unknown(item) if isinstance(item, dict) else item for item in items]
 
 
-def _known(record: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_unknown(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None}

@@ -15,7 +15,7 @@ from evalgate.models.trace.trace import Trace
 Section = Callable[[Trace], Any]
 
 
-def view_of(trace: Trace) -> TraceView:
+def get_view(trace: Trace) -> TraceView:
     """The trace's view; made once, so that all assertions on a trace share its sections."""
     view: TraceView | None = trace.kept_view
     if view is None:
@@ -29,11 +29,11 @@ class TraceView:
     `cache` is for other values that several assertions on a trace share.
     """
 
-    __slots__ = ("_built", "_trace", "kept")
+    __slots__ = ("_built", "_trace", "cache")
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.kept: dict[int, Any] = {}
+        self.cache: dict[int, Any] = {}
         self._built: dict[str, Any] = {}
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -49,7 +49,7 @@ class TraceView:
     def field(self, section: str, name: str) -> Any:
         """The value of `get(section).get(name)`, without building large sections."""
         if section == "metadata" and section not in self._built:
-            return _metadata_field(self._trace, name)
+            return _read_metadata_field(self._trace, name)
         if section == "response" and name in {"content", "text"}:
             return self._trace.response["content"]
         found = self.get(section)
@@ -60,20 +60,20 @@ class TraceView:
         return {name: self.get(name) for name in SECTIONS}
 
 
-def _response(trace: Trace) -> dict[str, Any]:
+def _build_response(trace: Trace) -> dict[str, Any]:
     response = trace.response
     content = response["content"]
     return {
         "content": content,
         "text": content,
-        "json": _as_json(content),
+        "json": _parse_json(content),
         "finish_reason": response["finish_reason"],
         "role": "assistant" if content is not None else None,
         "message_index": response["message_index"],
     }
 
 
-def _as_json(content: str | None) -> Any:
+def _parse_json(content: str | None) -> Any:
     """The answer parsed as JSON; None if it is not a JSON object or array."""
     if content is None or content.lstrip()[:1] not in {"{", "["}:
         return None
@@ -83,22 +83,22 @@ def _as_json(content: str | None) -> Any:
         return None
 
 
-def _metadata_field(trace: Trace, name: str) -> Any:
+def _read_metadata_field(trace: Trace, name: str) -> Any:
     read = METADATA.get(name)
     return trace.metadata.get(name) if read is None else read(trace)
 
 
-def _metadata(trace: Trace) -> dict[str, Any]:
+def _build_metadata(trace: Trace) -> dict[str, Any]:
     known = {name: read(trace) for name, read in METADATA.items()}
     return {**trace.metadata, **known} if trace.metadata else known
 
 
-def _latency_seconds(trace: Trace) -> float | None:
+def _read_latency_seconds(trace: Trace) -> float | None:
     latency_ms = trace.latency["total_ms"]
     return None if latency_ms is None else latency_ms / 1000
 
 
-def _exchanges(trace: Trace) -> list[dict[str, Any]]:
+def _build_exchanges(trace: Trace) -> list[dict[str, Any]]:
     """One entry per user input: the input, the last answer, and the calls in between."""
     found: dict[int, dict[str, Any]] = {}
     for message in trace.messages:
@@ -126,7 +126,7 @@ def _exchanges(trace: Trace) -> list[dict[str, Any]]:
     return [found[turn] for turn in sorted(found)]
 
 
-def _errors(trace: Trace) -> list[dict[str, Any]]:
+def _list_errors(trace: Trace) -> list[dict[str, Any]]:
     calls: Iterator[dict[str, Any]] = (
         {"tool": call["name"], "index": call["index"], **(call["error"] or {"type": None, "message": None})}
         for call in trace.agent_calls
@@ -148,7 +148,7 @@ METADATA: dict[str, Section] = {
     "format": lambda trace: trace.source.format,
     "cost_usd": lambda trace: trace.cost["usd"],
     "latency_ms": lambda trace: trace.latency["total_ms"],
-    "latency_seconds": _latency_seconds,
+    "latency_seconds": _read_latency_seconds,
     "input_tokens": lambda trace: trace.usage["input_tokens"],
     "output_tokens": lambda trace: trace.usage["output_tokens"],
     "total_tokens": lambda trace: trace.usage["total_tokens"],
@@ -167,16 +167,16 @@ METADATA: dict[str, Section] = {
 }
 
 SECTIONS: dict[str, Section] = {
-    "response": _response,
+    "response": _build_response,
     "turns": lambda trace: trace.messages,
-    "exchanges": _exchanges,
+    "exchanges": _build_exchanges,
     "tool_calls": lambda trace: trace.agent_calls,
-    "metadata": _metadata,
+    "metadata": _build_metadata,
     "usage": lambda trace: trace.usage,
     "cost": lambda trace: trace.cost,
     "latency": lambda trace: trace.latency,
     "llm_calls": lambda trace: trace.llm_calls,
-    "errors": _errors,
+    "errors": _list_errors,
     "evaluations": lambda trace: trace.evaluations,
     "scores": lambda trace: trace.scores,
 }

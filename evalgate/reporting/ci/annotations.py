@@ -6,20 +6,20 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.models.github.annotation import Annotation
-from evalgate.reporting.text.scenario_sections import failed_checks, first_reason, is_bad, sort_scenarios
-from evalgate.reporting.text.wording import counted, listed
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, is_bad, sort_scenarios
+from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.results.results import LocationDoc, ReasonDoc, ResultsDoc
-    from evalgate.reporting.text.scenario_sections import Placed
+    from evalgate.reporting.text.scenario_sections import SuiteScenario
 
-MAX_OF_A_LEVEL = 100
+MAX_PER_LEVEL = 100
 """Most annotations of one level; the runner shows ten, a check run takes fifty a request."""
 
 
-def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
+def build_annotations(document: ResultsDoc, folder: str = "") -> list[Annotation]:
     """Builds errors for what blocks, warnings for other failures, notices in quarantine; worst first.
 
     Texts are not escaped: the code that prints an annotation does that. `folder` is the folder that the
@@ -28,55 +28,59 @@ def annotations_of(document: ResultsDoc, folder: str = "") -> list[Annotation]:
     scenarios = sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
     level = "error" if blocks else "warning"
-    found = [*_of_run(document)]
-    found += _bounded(level, scenarios.failures)
-    found += _bounded("warning", [*scenarios.regressed, *scenarios.below])
-    found += _bounded("notice", list(filter(is_bad, scenarios.quarantined)))
-    return [each._replace(file=each.file and below(folder, each.file)) for each in found] if folder else found
+    found = [*_annotate_run(document)]
+    found += _limit_annotations(level, scenarios.failures)
+    found += _limit_annotations("warning", [*scenarios.regressed, *scenarios.below])
+    found += _limit_annotations("notice", list(filter(is_bad, scenarios.quarantined)))
+    return (
+        [each._replace(file=each.file and join_folder(folder, each.file)) for each in found]
+        if folder
+        else found
+    )
 
 
-def _bounded(level: str, scenarios: Sequence[Placed]) -> Iterator[Annotation]:
+def _limit_annotations(level: str, scenarios: Sequence[SuiteScenario]) -> Iterator[Annotation]:
     """Yields one annotation per scenario up to the limit, then one with the number of the others."""
-    for placed in scenarios[:MAX_OF_A_LEVEL]:
-        yield _annotation(level, placed)
-    left = len(scenarios) - MAX_OF_A_LEVEL
+    for item in scenarios[:MAX_PER_LEVEL]:
+        yield _annotate_scenario(level, item)
+    left = len(scenarios) - MAX_PER_LEVEL
     if left > 0:
-        told = f"{counted(left, 'more scenario')} like these: see results.json"
-        yield Annotation(level, "EvalGate", told)
+        message = f"{pluralize(left, 'more scenario')} like these: see results.json"
+        yield Annotation(level, "EvalGate", message)
 
 
-def below(folder: str, path: str) -> str:
+def join_folder(folder: str, path: str) -> str:
     """Converts a path of the document to one relative to the repository's root."""
     return posixpath.normpath(posixpath.join(folder, path))
 
 
-def _of_run(document: ResultsDoc) -> Iterator[Annotation]:
+def _annotate_run(document: ResultsDoc) -> Iterator[Annotation]:
     level = "warning" if document["report_only"] and document["verdict"] != "invalid" else "error"
-    for reason in document["reasons"][:MAX_OF_A_LEVEL]:
+    for reason in document["reasons"][:MAX_PER_LEVEL]:
         if not reason.get("scenario") or reason["code"] == "weakened":  # no scenario's annotation has it
-            yield _placed(level, f"EvalGate: {_title(reason)}", reason["message"], reason.get("location"))
+            yield _annotate(level, f"EvalGate: {_title(reason)}", reason["message"], reason.get("location"))
 
 
 def _title(reason: ReasonDoc) -> str:
     return reason["code"].replace("_", " ")
 
 
-def _annotation(level: str, placed: Placed) -> Annotation:
-    scenario = placed.scenario
-    checks = failed_checks(scenario)
+def _annotate_scenario(level: str, item: SuiteScenario) -> Annotation:
+    scenario = item.scenario
+    checks = find_failed_checks(scenario)
     location = checks[0].first["location"] if checks else None
     verdict = scenario["verdict"].replace("_", " ")
-    broke = [] if placed.kind == "unchanged" else [placed.kind]
-    said = first_reason(scenario) if scenario["verdict"] != "PASS" else ""
-    if not said and scenario["change"]:
-        said = scenario["change"]["reason"]
+    change = [] if item.kind == "unchanged" else [item.kind]
+    reason = find_reason(scenario) if scenario["verdict"] != "PASS" else ""
+    if not reason and scenario["change"]:
+        reason = scenario["change"]["reason"]
     variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
-    apart = ["quarantined"] if scenario.get("quarantined") else []
-    title = f"{scenario['id']}{variant}: {listed([verdict, *broke, *apart])}"
-    return _placed(level, title, said or title, location or scenario["location"])
+    flags = ["quarantined"] if scenario.get("quarantined") else []
+    title = f"{scenario['id']}{variant}: {join_words([verdict, *change, *flags])}"
+    return _annotate(level, title, reason or title, location or scenario["location"])
 
 
-def _placed(level: str, title: str, message: str, location: LocationDoc | None) -> Annotation:
+def _annotate(level: str, title: str, message: str, location: LocationDoc | None) -> Annotation:
     if location is None:
         return Annotation(level, title, message)
     return Annotation(level, title, message, location["file"], location["line"], location["column"])

@@ -6,9 +6,9 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.reporting.ci.annotations import below
-from evalgate.reporting.text.escaping import sarif_text
-from evalgate.reporting.text.scenario_sections import failed_checks, first_reason
+from evalgate.reporting.ci.annotations import join_folder
+from evalgate.reporting.text.escaping import escape_sarif
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-MOST_RESULTS = 5_000
+MAX_RESULTS = 5_000
 """Code scanning shows the first 5,000 results of a file and refuses more than 25,000."""
 SCENARIO_RULE = "scenario"
-QUARANTINE = {"kind": "external", "status": "accepted", "justification": "in quarantine: it decides nothing"}
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+SUPPRESSION = {"kind": "external", "status": "accepted", "justification": "in quarantine: it decides nothing"}
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
-def sarif(document: ResultsDoc, folder: str = "") -> bytes:
+def render_sarif(document: ResultsDoc, folder: str = "") -> bytes:
     """Renders every check that did not pass and every scenario that failed without one, in suite order.
 
     A result's fingerprint depends on the names of suite, scenario, variant and check, not on the line.
@@ -33,91 +33,97 @@ def sarif(document: ResultsDoc, folder: str = "") -> bytes:
     """
     import orjson
 
-    found = [result for suite in document["suites"] for result in _results(suite)]
-    for result in found if folder else ():
+    results = [result for suite in document["suites"] for result in _iter_results(suite)]
+    for result in results if folder else ():
         artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
-        artifact["uri"] = below(_uri(folder), artifact["uri"])
-    shown, left = found[:MOST_RESULTS], len(found) - MOST_RESULTS
+        artifact["uri"] = join_folder(_encode_uri(folder), artifact["uri"])
+    shown, omitted = results[:MAX_RESULTS], len(results) - MAX_RESULTS
     run: dict[str, Any] = {
         "tool": {
             "driver": {
                 "name": "EvalGate",
                 "semanticVersion": document["evalgate_version"],
-                "rules": [_rule(name) for name in sorted({result["ruleId"] for result in shown})],
+                "rules": [_build_rule(name) for name in sorted({result["ruleId"] for result in shown})],
             }
         },
         "columnKind": "unicodeCodePoints",
         "results": shown,
     }
-    if left > 0:
-        message = {"text": f"{left} more results are in results.json"}
+    if omitted > 0:
+        message = {"text": f"{omitted} more results are in results.json"}
         notice = {"level": "warning", "message": message}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notice]}]
-    whole = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return orjson.dumps(log, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _rule(name: str) -> dict[str, Any]:
-    said = "A scenario failed" if name == SCENARIO_RULE else f"A check of type {name} did not pass"
-    return {"id": name, "shortDescription": {"text": said}}
+def _build_rule(name: str) -> dict[str, Any]:
+    description = "A scenario failed" if name == SCENARIO_RULE else f"A check of type {name} did not pass"
+    return {"id": name, "shortDescription": {"text": description}}
 
 
-def _results(suite: SuiteDoc) -> Iterator[dict[str, Any]]:
+def _iter_results(suite: SuiteDoc) -> Iterator[dict[str, Any]]:
     for scenario in suite["scenarios"]:
-        checks = failed_checks(scenario)
+        checks = find_failed_checks(scenario)
         for check in checks:
-            yield _set_apart(scenario, _of_check(suite, scenario, check))
+            yield _suppress_quarantined(scenario, _build_check_result(suite, scenario, check))
         if not checks and scenario["verdict"] != "PASS":
             level = "error" if scenario["verdict"] in HARD_FAILS else "warning"
-            reason = first_reason(scenario)
-            place = _place(suite, scenario, None)
-            yield _set_apart(scenario, _result(SCENARIO_RULE, level, _named(suite, scenario), reason, place))
+            reason = find_reason(scenario)
+            location = _build_location(suite, scenario, None)
+            yield _suppress_quarantined(
+                scenario, _build_result(SCENARIO_RULE, level, _list_names(suite, scenario), reason, location)
+            )
 
 
-def _set_apart(scenario: ScenarioDoc, result: dict[str, Any]) -> dict[str, Any]:
+def _suppress_quarantined(scenario: ScenarioDoc, result: dict[str, Any]) -> dict[str, Any]:
     """Turns the result of a quarantined scenario into a suppressed note."""
     if not scenario.get("quarantined"):
         return result
-    return {**result, "level": "note", "suppressions": [QUARANTINE]}
+    return {**result, "level": "note", "suppressions": [SUPPRESSION]}
 
 
-def _of_check(suite: SuiteDoc, scenario: ScenarioDoc, check: FailedCheck) -> dict[str, Any]:
+def _build_check_result(suite: SuiteDoc, scenario: ScenarioDoc, check: FailedCheck) -> dict[str, Any]:
     first = check.first
-    named = [*_named(suite, scenario), first["name"]]
+    names = [*_list_names(suite, scenario), first["name"]]
     times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
     level = "error" if first["required"] else "warning"
-    place = _place(suite, scenario, first["location"])
-    return _result(first["type"], level, named, f"{first['reason']}{times}", place)
+    location = _build_location(suite, scenario, first["location"])
+    return _build_result(first["type"], level, names, f"{first['reason']}{times}", location)
 
 
-def _named(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
+def _list_names(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
     return [suite["suite"], scenario["id"], scenario["variant"] or ""]
 
 
-def _place(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDoc | None) -> dict[str, Any]:
+def _build_location(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDoc | None) -> dict[str, Any]:
     """Builds the location of the check, else of its scenario, else of its suite."""
     found = location or scenario["location"]
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(found["file"] if found else suite["path"])}}
+    physical: dict[str, Any] = {
+        "artifactLocation": {"uri": _encode_uri(found["file"] if found else suite["path"])}
+    }
     if found and found["line"]:
         column = {"startColumn": found["column"]} if found["column"] else {}
         physical["region"] = {"startLine": found["line"], **column}
     return {"physicalLocation": physical}
 
 
-def _result(rule: str, level: str, named: list[str], reason: str, place: dict[str, Any]) -> dict[str, Any]:
-    title = " / ".join(name for name in named if name)
-    fingerprint = hashlib.sha256("\x00".join(named).encode("utf-8", "surrogatepass")).hexdigest()
+def _build_result(
+    rule: str, level: str, names: list[str], reason: str, location: dict[str, Any]
+) -> dict[str, Any]:
+    title = " / ".join(name for name in names if name)
+    fingerprint = hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()
     return {
-        "ruleId": sarif_text(rule),
+        "ruleId": escape_sarif(rule),
         "level": level,
-        "message": {"text": sarif_text(f"{title}: {reason}" if reason else title)},
-        "locations": [place],
+        "message": {"text": escape_sarif(f"{title}: {reason}" if reason else title)},
+        "locations": [location],
         "partialFingerprints": {"evalgateCheck/v1": fingerprint},
     }
 
 
-def _uri(path: str) -> str:
+def _encode_uri(path: str) -> str:
     """Encodes a path as a relative reference: unreserved characters stay, other bytes become %XX."""
     return "".join(
-        chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in path.encode("utf-8", "surrogatepass")
+        chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in path.encode("utf-8", "surrogatepass")
     )

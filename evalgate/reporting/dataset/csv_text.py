@@ -10,18 +10,18 @@ from evalgate.errors import Location, Problem, SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MOST_IN_A_CELL = 1_000_000
+MAX_CELL = 1_000_000
 
 # Characters that start a formula in a spreadsheet, in every width and after blanks that it skips. Apostrophes
 # before them match too, so that a text that starts with one gets another, and reading removes only that.
 _BLANK = "[\\s\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]"
 _FORMULA = re.compile(f"'*(?:[\t\r]|{_BLANK}*[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212])")
-_QUOTED = re.compile('[",;\t\r\n]|^\\s|\\s$')
+_NEEDS_QUOTES = re.compile('[",;\t\r\n]|^\\s|\\s$')
 
 
-def rows_text(rows: Iterable[Sequence[str]]) -> str:
+def encode_rows(rows: Iterable[Sequence[str]]) -> str:
     """Encodes rows with escaped cells; each line ends with CR LF."""
-    return "".join(f"{','.join(map(_cell, row))}\r\n" for row in rows)
+    return "".join(f"{','.join(map(_escape_cell, row))}\r\n" for row in rows)
 
 
 def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
@@ -31,24 +31,24 @@ def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
     """
     import csv
 
-    csv.field_size_limit(MOST_IN_A_CELL)
+    csv.field_size_limit(MAX_CELL)
     rows = csv.reader((f"{line}\n" for line in text.removeprefix("\ufeff").split("\n")), strict=True)
     while True:
         try:
             row = next(rows, None)
         except csv.Error:
-            place = Location(path, rows.line_num)
-            raise SettingError(Problem("this is no CSV as RFC 4180 has it", place)) from None
+            location = Location(path, rows.line_num)
+            raise SettingError(Problem("this is no CSV as RFC 4180 has it", location)) from None
         if row is None:
             return
         if row:
-            yield rows.line_num, [_plain(cell) for cell in row]
+            yield rows.line_num, [_unescape_cell(cell) for cell in row]
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     harmless = f"'{text}" if _FORMULA.match(text) else text
-    return f'"{harmless.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(harmless) else harmless
+    return f'"{harmless.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(harmless) else harmless
 
 
-def _plain(cell: str) -> str:
+def _unescape_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

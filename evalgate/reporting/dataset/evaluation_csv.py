@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.run.evaluation import (
     DIMENSIONS,
     LEVELS,
@@ -19,68 +19,73 @@ from evalgate.models.run.evaluation import (
     GoldenEvaluation,
 )
 from evalgate.models.trace.trace import MAX_ID_LENGTH
-from evalgate.reporting.dataset.csv_text import read_rows, rows_text
-from evalgate.reporting.dataset.export_times import moment_text
+from evalgate.reporting.dataset.csv_text import encode_rows, read_rows
+from evalgate.reporting.dataset.export_times import format_time
 from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HEAD = (
+HEADER = (
     *("evaluation_id", "golden_id", "golden_title", "version", "conversation_id", "suite", "run_id", "trial"),
     *("trace_id", "trace_sha256", "time", "intent", "stance", "score", "level"),
     *DIMENSIONS,
     *("regression_status", "previous_score", "total_turns", "avg_latency_ms", "total_tokens"),
     *("total_cost_usd", "issue_count", "critical_issue_count", "pass_rate", "evaluated_by"),
 )
-NEEDED = frozenset({"evaluation_id", "golden_id", "version", "suite", "time", "intent", "stance", "score"})
-_MOST = 2**63
+REQUIRED = frozenset({"evaluation_id", "golden_id", "version", "suite", "time", "intent", "stance", "score"})
+_MAX_COUNT = 2**63
 
 
-def evaluation_rows(found: Iterable[Exported]) -> str:
+def encode_evaluation_csv(evaluations: Iterable[ExportedEvaluation]) -> str:
     """Encodes a header and one row per evaluation."""
-    return rows_text([HEAD, *(list(_row(each)) for each in found)])
+    return encode_rows([HEADER, *(list(_build_row(each)) for each in evaluations)])
 
 
-def read_evaluation_rows(text: str, path: str) -> ReadEvaluations:
+def read_evaluation_csv(text: str, path: str) -> ReadEvaluations:
     """Reads evaluations, without their turns and issues; an invalid row becomes a problem.
 
     Columns are found by name. Raises SettingError if the text is no CSV of evaluations.
     """
     rows = read_rows(text, path)
-    _, head = next(rows, (0, list[str]()))
-    if not set(head) >= NEEDED:
-        lacking = ", ".join(sorted(NEEDED - set(head)))
-        raise SettingError(Problem(f"this is no CSV of evaluations: no column {lacking}", Location(path, 1)))
-    found: list[Exported] = []
+    _, header = next(rows, (0, list[str]()))
+    if not set(header) >= REQUIRED:
+        missing = ", ".join(sorted(REQUIRED - set(header)))
+        raise SettingError(Problem(f"this is no CSV of evaluations: no column {missing}", Location(path, 1)))
+    found: list[ExportedEvaluation] = []
     problems: list[Problem] = []
     for line, row in rows:
         try:
-            if len(row) != len(head):
-                raise ValueError(f"{len(row)} cells below {len(head)} heads")
-            found.append(_Cells(dict(zip(head, row, strict=True))).exported())
+            if len(row) != len(header):
+                raise ValueError(f"{len(row)} cells below {len(header)} heads")
+            found.append(_CsvRow(dict(zip(header, row, strict=True))).to_evaluation())
         except ValueError as error:
             problems.append(Problem(str(error), Location(path, line)))
     return ReadEvaluations(found, problems)
 
 
-def _row(each: Exported) -> Iterable[str]:
-    told, about = each.evaluation, each.about
-    figures = told.statistics
-    names = (told.id, told.golden_id, about.title, str(told.golden_version), about.conversation_id)
-    yield from (_text(name) for name in names)
-    yield from (_text(name) for name in (told.suite, told.run_id, str(told.trial)))
-    yield from (_text(name) for name in (told.trace_id, told.trace_sha256))
-    yield moment_text(told.evaluated_at)
-    yield from (_text(about.intent), _text(about.stance), _number(told.overall_score), told.level or "")
-    yield from (_number(told.dimensions.get(name)) for name in DIMENSIONS)
-    yield from (told.regression_status or "", _number(told.previous_score), str(figures.total_turns))
+def _build_row(exported: ExportedEvaluation) -> Iterable[str]:
+    result, golden = exported.evaluation, exported.golden
+    figures = result.statistics
+    names = (result.id, result.golden_id, golden.title, str(result.golden_version), golden.conversation_id)
+    yield from (_redact(name) for name in names)
+    yield from (_redact(name) for name in (result.suite, result.run_id, str(result.trial)))
+    yield from (_redact(name) for name in (result.trace_id, result.trace_sha256))
+    yield format_time(result.evaluated_at)
+    yield from (
+        _redact(golden.intent),
+        _redact(golden.stance),
+        _number(result.overall_score),
+        result.level or "",
+    )
+    yield from (_number(result.dimensions.get(name)) for name in DIMENSIONS)
+    yield from (result.regression_status or "", _number(result.previous_score), str(figures.total_turns))
     yield from (_number(figures.avg_latency_ms), _count(figures.total_tokens))
     yield from (_number(figures.total_cost, 6), str(figures.issue_count), str(figures.critical_issue_count))
-    yield from (_number(figures.pass_rate), _text(told.evaluated_by))
+    yield from (_number(figures.pass_rate), _redact(result.evaluated_by))
 
 
-def _text(text: str | None) -> str:
+def _redact(text: str | None) -> str:
     return redact(text) if text else ""
 
 
@@ -92,83 +97,84 @@ def _count(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-class _Cells:
+class _CsvRow:
     """One row, read by column name; every method raises ValueError that names the column."""
 
     def __init__(self, cells: Mapping[str, str]) -> None:
         self._cells = cells
 
-    def exported(self) -> Exported:
+    def to_evaluation(self) -> ExportedEvaluation:
         evaluation = GoldenEvaluation(
-            id=self._required("evaluation_id"),
-            golden_id=self._required("golden_id"),
-            golden_version=max(1, self._count("version") or 1),
-            suite=self._text("suite") or "",
-            overall_score=self._score("score"),
-            level=self._one_of("level", LEVELS),
-            dimensions={name: self._score(name) for name in DIMENSIONS},
-            statistics=self._statistics(),
-            evaluated_by=self._text("evaluated_by") or "",
-            evaluated_at=self._moment("time"),
-            run_id=self._text("run_id"),
-            trial=self._count("trial") or 0,
-            trace_id=self._text("trace_id"),
-            trace_sha256=self._text("trace_sha256"),
-            regression_status=self._one_of("regression_status", REGRESSION_STATUSES),
-            previous_score=self._score("previous_score"),
+            id=self._require_text("evaluation_id"),
+            golden_id=self._require_text("golden_id"),
+            golden_version=max(1, self._read_count("version") or 1),
+            suite=self._read_text("suite") or "",
+            overall_score=self._read_score("score"),
+            level=self._read_choice("level", LEVELS),
+            dimensions={name: self._read_score(name) for name in DIMENSIONS},
+            statistics=self._read_statistics(),
+            evaluated_by=self._read_text("evaluated_by") or "",
+            evaluated_at=self._read_time("time"),
+            run_id=self._read_text("run_id"),
+            trial=self._read_count("trial") or 0,
+            trace_id=self._read_text("trace_id"),
+            trace_sha256=self._read_text("trace_sha256"),
+            regression_status=self._read_choice("regression_status", REGRESSION_STATUSES),
+            previous_score=self._read_score("previous_score"),
         )
-        title, talk = self._text("golden_title") or "", self._text("conversation_id")
-        return Exported(
-            evaluation, About(title, self._text("intent") or "", self._text("stance") or "", talk)
+        title, chat = self._read_text("golden_title") or "", self._read_text("conversation_id")
+        return ExportedEvaluation(
+            evaluation,
+            GoldenSummary(title, self._read_text("intent") or "", self._read_text("stance") or "", chat),
         )
 
-    def _statistics(self) -> EvaluationStatistics:
+    def _read_statistics(self) -> EvaluationStatistics:
         return EvaluationStatistics(
-            total_turns=self._count("total_turns") or 0,
-            avg_latency_ms=self._amount("avg_latency_ms"),
-            total_tokens=self._count("total_tokens"),
-            total_cost=self._amount("total_cost_usd"),
-            issue_count=self._count("issue_count") or 0,
-            critical_issue_count=self._count("critical_issue_count") or 0,
-            pass_rate=self._score("pass_rate"),
+            total_turns=self._read_count("total_turns") or 0,
+            avg_latency_ms=self._read_amount("avg_latency_ms"),
+            total_tokens=self._read_count("total_tokens"),
+            total_cost=self._read_amount("total_cost_usd"),
+            issue_count=self._read_count("issue_count") or 0,
+            critical_issue_count=self._read_count("critical_issue_count") or 0,
+            pass_rate=self._read_score("pass_rate"),
         )
 
-    def _text(self, name: str) -> str | None:
+    def _read_text(self, name: str) -> str | None:
         text = self._cells.get(name)
         if text and len(text) > MAX_ID_LENGTH and name != "golden_title":
             raise ValueError(f"`{name}` has more than {MAX_ID_LENGTH} characters")
         return text or None
 
-    def _required(self, name: str) -> str:
-        text = self._text(name)
+    def _require_text(self, name: str) -> str:
+        text = self._read_text(name)
         if text is None:
             raise ValueError(f"`{name}` is empty")
         return text
 
-    def _amount(self, name: str, most: float = 1e15) -> float | None:
-        text = self._text(name)
+    def _read_amount(self, name: str, maximum: float = 1e15) -> float | None:
+        text = self._read_text(name)
         if text is None:
             return None
         try:
             value = float(text)
         except ValueError:
             value = -1.0
-        if not 0 <= value <= most:  # false for NaN, too
-            raise ValueError(f"`{name}` is no number between 0 and {most:g}")
+        if not 0 <= value <= maximum:  # false for NaN, too
+            raise ValueError(f"`{name}` is no number between 0 and {maximum:g}")
         return value
 
-    def _score(self, name: str) -> float | None:
-        return self._amount(name, 1)
+    def _read_score(self, name: str) -> float | None:
+        return self._read_amount(name, 1)
 
-    def _count(self, name: str) -> int | None:
-        text = self._text(name)
+    def _read_count(self, name: str) -> int | None:
+        text = self._read_text(name)
         if text is None:
             return None
-        if not (text.isascii() and text.isdigit() and len(text) < len(str(_MOST))):
+        if not (text.isascii() and text.isdigit() and len(text) < len(str(_MAX_COUNT))):
             raise ValueError(f"`{name}` is no whole number")
         return int(text)
 
-    def _moment(self, name: str) -> datetime:
+    def _read_time(self, name: str) -> datetime:
         try:
             moment = datetime.fromisoformat(self._cells[name])
             if moment.tzinfo is not None:
@@ -177,8 +183,8 @@ class _Cells:
             pass
         raise ValueError(f"`{name}` is no RFC 3339 time with its time zone")
 
-    def _one_of(self, name: str, words: Iterable[Any]) -> Any:
-        text = self._text(name)
+    def _read_choice(self, name: str, words: Iterable[Any]) -> Any:
+        text = self._read_text(name)
         if text is not None and text not in words:
             raise ValueError(f"`{name}` is none of {', '.join(words)}")
         return text

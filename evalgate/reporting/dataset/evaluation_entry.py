@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from evalgate.models.goldens.exported_evaluation import About, Exported
+from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.goldens.feedback import Feedback, Sentiment
 from evalgate.models.run.evaluation import (
     EvaluationStatistics,
@@ -22,10 +22,10 @@ from evalgate.models.run.evaluation import (
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 MAX_TEXT = 1_000_000
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 
 
-def _utc(moment: datetime) -> datetime:
+def _to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
@@ -36,21 +36,21 @@ Score = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Name = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
-Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+Moment = Annotated[AwareDatetime, AfterValidator(_to_utc)]
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
-Scores = Annotated[dict[Name, Score | None], Field(max_length=MOST_ITEMS)]
-Texts = Annotated[list[Text], Field(max_length=MOST_ITEMS)]
-Values = Annotated[list[Any], Field(max_length=MOST_ITEMS)]
+Scores = Annotated[dict[Name, Score | None], Field(max_length=MAX_ITEMS)]
+Texts = Annotated[list[Text], Field(max_length=MAX_ITEMS)]
+Values = Annotated[list[Any], Field(max_length=MAX_ITEMS)]
 
 
-class _Read(BaseModel):
+class _ExportModel(BaseModel):
     """Checks known fields strictly, and ignores fields that later versions add."""
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
 
 
-class IssueEntry(_Read):
+class IssueEntry(_ExportModel):
     """One issue; turns count from 1 here."""
 
     category: IssueCategory
@@ -59,16 +59,16 @@ class IssueEntry(_Read):
     evidence: Text | None = None
     turn: Annotated[int, Field(ge=1)] | None = None
 
-    def issue(self) -> Issue:
+    def to_issue(self) -> Issue:
         """Converts to the record, whose turns count from 0."""
         turn = None if self.turn is None else self.turn - 1
         return Issue(self.category, self.severity, self.message, self.evidence, turn)
 
 
-Issues = Annotated[list[IssueEntry], Field(max_length=MOST_ITEMS)]
+Issues = Annotated[list[IssueEntry], Field(max_length=MAX_ITEMS)]
 
 
-class FeedbackEntry(_Read):
+class FeedbackEntry(_ExportModel):
     """Feedback of a person on a conversation."""
 
     id: Id
@@ -82,7 +82,7 @@ class FeedbackEntry(_Read):
     issues: Texts = []
     time: Moment | None = None
 
-    def said(self) -> Feedback:
+    def to_feedback(self) -> Feedback:
         """Converts to the record."""
         return Feedback(
             self.id,
@@ -98,7 +98,7 @@ class FeedbackEntry(_Read):
         )
 
 
-class StatisticsEntry(_Read):
+class StatisticsEntry(_ExportModel):
     """Statistics of a conversation."""
 
     total_turns: Count
@@ -109,7 +109,7 @@ class StatisticsEntry(_Read):
     critical_issue_count: Count = 0
     pass_rate: Score | None = None
 
-    def figures(self) -> EvaluationStatistics:
+    def to_statistics(self) -> EvaluationStatistics:
         """Converts to the record."""
         return EvaluationStatistics(
             self.total_turns,
@@ -122,7 +122,7 @@ class StatisticsEntry(_Read):
         )
 
 
-class ConversationEntry(_Read):
+class ConversationEntry(_ExportModel):
     """Scores, issues and statistics of a whole conversation."""
 
     score: Score | None
@@ -135,7 +135,7 @@ class ConversationEntry(_Read):
     statistics: StatisticsEntry
 
 
-class EvaluationEntry(_Read):
+class EvaluationEntry(_ExportModel):
     """One line: a turn, and the facts of its conversation."""
 
     schema_: Literal["evalgate.evaluation/1"] = Field(alias="schema")
@@ -166,10 +166,10 @@ class EvaluationEntry(_Read):
     retrieved_memories: Values = []
     tools_invoked: Texts = []
     tool_results: Values = []
-    feedback: Annotated[list[FeedbackEntry], Field(max_length=MOST_ITEMS)] = []
+    feedback: Annotated[list[FeedbackEntry], Field(max_length=MAX_ITEMS)] = []
     conversation: ConversationEntry
 
-    def result(self) -> TurnResult:
+    def to_turn_result(self) -> TurnResult:
         """Converts to the record of the turn."""
         return TurnResult(
             self.user_message,
@@ -182,32 +182,32 @@ class EvaluationEntry(_Read):
             tuple(self.retrieved_memories),
             tuple(self.tools_invoked),
             tuple(self.tool_results),
-            tuple(each.issue() for each in self.issues),
+            tuple(each.to_issue() for each in self.issues),
             tuple(self.evidence),
         )
 
-    def exported(self, turns: tuple[TurnResult, ...]) -> Exported:
+    def to_evaluation(self, turns: tuple[TurnResult, ...]) -> ExportedEvaluation:
         """Converts to the evaluation of the conversation, with the given turns."""
-        whole = self.conversation
+        conversation = self.conversation
         evaluation = GoldenEvaluation(
             self.evaluation_id,
             self.golden_id,
             self.version,
             self.suite,
-            whole.score,
-            whole.level,
-            whole.scores,
-            whole.statistics.figures(),
-            whole.evaluated_by,
+            conversation.score,
+            conversation.level,
+            conversation.scores,
+            conversation.statistics.to_statistics(),
+            conversation.evaluated_by,
             self.time,
             self.run_id,
             self.trial,
             self.trace_id,
             self.trace_sha256,
             turns,
-            tuple(each.issue() for each in whole.issues),
-            whole.regression_status,
-            whole.previous_score,
+            tuple(each.to_issue() for each in conversation.issues),
+            conversation.regression_status,
+            conversation.previous_score,
         )
-        about = About(self.golden_title, self.intent, self.stance, self.conversation_id)
-        return Exported(evaluation, about, tuple(each.said() for each in self.feedback))
+        golden = GoldenSummary(self.golden_title, self.intent, self.stance, self.conversation_id)
+        return ExportedEvaluation(evaluation, golden, tuple(each.to_feedback() for each in self.feedback))

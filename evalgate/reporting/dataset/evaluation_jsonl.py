@@ -10,112 +10,117 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.models.goldens.exported_evaluation import ENTRY_SCHEMA
-from evalgate.reporting.dataset.ascii_json import encoded
-from evalgate.reporting.dataset.export_times import moment_text
-from evalgate.reporting.dataset.golden_document import feedback_document
+from evalgate.reporting.dataset.ascii_json import encode_json
+from evalgate.reporting.dataset.export_times import format_time
+from evalgate.reporting.dataset.golden_document import build_feedback_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.goldens.exported_evaluation import Exported
+    from evalgate.models.goldens.exported_evaluation import ExportedEvaluation
     from evalgate.models.run.evaluation import GoldenEvaluation, Issue, TurnResult
 
 
-def evaluation_lines(found: Iterable[Exported]) -> Iterator[bytes]:
+def encode_evaluations(evaluations: Iterable[ExportedEvaluation]) -> Iterator[bytes]:
     """Yields a redacted line per turn, counted from 1; one without a turn if the conversation is empty."""
-    for each in found:
-        head, tail = _inside(_head(each)), _inside(_tail(each))  # shared by all lines, so encoded once
+    for each in evaluations:
+        head, tail = (
+            _encode_fields(_build_head(each)),
+            _encode_fields(_build_tail(each)),
+        )  # shared by all lines, so encoded once
         turns = each.evaluation.turns
-        middles = [f'"turn":{number},{_inside(_turn(turn))}' for number, turn in enumerate(turns, 1)]
+        middles = [
+            f'"turn":{number},{_encode_fields(_build_turn(turn))}' for number, turn in enumerate(turns, 1)
+        ]
         for middle in middles or ['"turn":null']:
             yield f"{{{head},{middle},{tail}}}\n".encode("ascii")
 
 
-def _inside(value: dict[str, Any]) -> str:
-    return encoded(value)[1:-1]
+def _encode_fields(value: dict[str, Any]) -> str:
+    return encode_json(value)[1:-1]
 
 
-def _head(exported: Exported) -> dict[str, Any]:
-    evaluation, about = exported.evaluation, exported.about
+def _build_head(exported: ExportedEvaluation) -> dict[str, Any]:
+    evaluation, golden = exported.evaluation, exported.golden
     return {
         "schema": ENTRY_SCHEMA,
-        "evaluation_id": _text(evaluation.id),
-        "golden_id": _text(evaluation.golden_id),
-        "golden_title": _text(about.title),
+        "evaluation_id": _redact_text(evaluation.id),
+        "golden_id": _redact_text(evaluation.golden_id),
+        "golden_title": _redact_text(golden.title),
         "version": evaluation.golden_version,
-        "conversation_id": _text(about.conversation_id),
-        "suite": _text(evaluation.suite),
-        "run_id": _text(evaluation.run_id),
+        "conversation_id": _redact_text(golden.conversation_id),
+        "suite": _redact_text(evaluation.suite),
+        "run_id": _redact_text(evaluation.run_id),
         "trial": evaluation.trial,
-        "trace_id": _text(evaluation.trace_id),
-        "trace_sha256": _text(evaluation.trace_sha256),
-        "time": moment_text(evaluation.evaluated_at),
-        "intent": _text(about.intent),
-        "stance": _text(about.stance),
+        "trace_id": _redact_text(evaluation.trace_id),
+        "trace_sha256": _redact_text(evaluation.trace_sha256),
+        "time": format_time(evaluation.evaluated_at),
+        "intent": _redact_text(golden.intent),
+        "stance": _redact_text(golden.stance),
         "turns": len(evaluation.turns),
     }
 
 
-def _tail(exported: Exported) -> dict[str, Any]:
-    said = [feedback_document(each) for each in exported.feedback]
-    return {"feedback": said, "conversation": _conversation(exported.evaluation)}
+def _build_tail(exported: ExportedEvaluation) -> dict[str, Any]:
+    feedback = [build_feedback_document(each) for each in exported.feedback]
+    return {"feedback": feedback, "conversation": _build_conversation(exported.evaluation)}
 
 
-def _turn(turn: TurnResult) -> dict[str, Any]:
+def _build_turn(turn: TurnResult) -> dict[str, Any]:
     return {
-        "user_message": _text(turn.user_message),
-        "actual_response": _text(turn.actual_response),
-        "golden_response": _text(turn.golden_response),
+        "user_message": _redact_text(turn.user_message),
+        "actual_response": _redact_text(turn.actual_response),
+        "golden_response": _redact_text(turn.golden_response),
         "scores": dict(turn.scores),
-        "issues": _issues(turn.issues),
-        "evidence": _texts(turn.evidence),
+        "issues": _build_issues(turn.issues),
+        "evidence": _redact_texts(turn.evidence),
         "latency_ms": turn.latency_ms,
         "tokens": turn.tokens,
         "cost_usd": turn.cost,
         "retrieved_memories": redact_value(list(turn.retrieved_memories)),
-        "tools_invoked": _texts(turn.tools_invoked),
+        "tools_invoked": _redact_texts(turn.tools_invoked),
         "tool_results": redact_value(list(turn.tool_results)),
     }
 
 
-def _conversation(evaluation: GoldenEvaluation) -> dict[str, Any]:
-    figures = evaluation.statistics
+def _build_conversation(evaluation: GoldenEvaluation) -> dict[str, Any]:
+    statistics = evaluation.statistics
     return {
         "score": evaluation.overall_score,
         "level": evaluation.level,
         "scores": dict(evaluation.dimensions),
         "regression_status": evaluation.regression_status,
         "previous_score": evaluation.previous_score,
-        "evaluated_by": _text(evaluation.evaluated_by),
-        "issues": _issues(evaluation.issues),
+        "evaluated_by": _redact_text(evaluation.evaluated_by),
+        "issues": _build_issues(evaluation.issues),
         "statistics": {
-            "total_turns": figures.total_turns,
-            "avg_latency_ms": figures.avg_latency_ms,
-            "total_tokens": figures.total_tokens,
-            "total_cost_usd": figures.total_cost,
-            "issue_count": figures.issue_count,
-            "critical_issue_count": figures.critical_issue_count,
-            "pass_rate": figures.pass_rate,
+            "total_turns": statistics.total_turns,
+            "avg_latency_ms": statistics.avg_latency_ms,
+            "total_tokens": statistics.total_tokens,
+            "total_cost_usd": statistics.total_cost,
+            "issue_count": statistics.issue_count,
+            "critical_issue_count": statistics.critical_issue_count,
+            "pass_rate": statistics.pass_rate,
         },
     }
 
 
-def _issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
+def _build_issues(issues: Sequence[Issue]) -> list[dict[str, Any]]:
     return [
         {
             "category": issue.category,
             "severity": issue.severity,
-            "message": _text(issue.message),
-            "evidence": _text(issue.evidence),
+            "message": _redact_text(issue.message),
+            "evidence": _redact_text(issue.evidence),
             "turn": None if issue.turn is None else issue.turn + 1,
         }
         for issue in issues
     ]
 
 
-def _text(text: str | None) -> str | None:
+def _redact_text(text: str | None) -> str | None:
     return redact(text) if text else text
 
 
-def _texts(texts: Iterable[str]) -> list[str]:
+def _redact_texts(texts: Iterable[str]) -> list[str]:
     return [redact(text) for text in texts]

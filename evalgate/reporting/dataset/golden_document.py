@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
-from evalgate.reporting.dataset.export_times import moment_text
+from evalgate.reporting.dataset.export_times import format_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import Golden
 
 
-def golden_document(golden: Golden) -> dict[str, Any]:
+def build_golden_document(golden: Golden) -> dict[str, Any]:
     """Builds the entry of a golden in a golden file, redacted."""
-    return _clean(
+    return _redact_document(
         {
             "id": golden.id,
             "conversation_id": golden.conversation_id,
@@ -34,15 +34,15 @@ def golden_document(golden: Golden) -> dict[str, Any]:
             "tags": list(golden.tags),
             "creator": golden.creator,
             "version": golden.version,
-            "created_at": _moment(golden.created_at),
-            "updated_at": _moment(golden.updated_at),
+            "created_at": _format_time(golden.created_at),
+            "updated_at": _format_time(golden.updated_at),
         }
     )
 
 
-def suite_document(suite: RegressionSuite) -> dict[str, Any]:
+def build_suite_document(suite: RegressionSuite) -> dict[str, Any]:
     """Builds the document of a regression suite, redacted."""
-    return _clean(
+    return _redact_document(
         {
             "name": suite.name,
             "description": suite.description,
@@ -60,34 +60,34 @@ def suite_document(suite: RegressionSuite) -> dict[str, Any]:
             "evaluate_completeness": suite.evaluate_completeness,
             "creator": suite.creator,
             "tags": list(suite.tags),
-            "created_at": _moment(suite.created_at),
-            "updated_at": _moment(suite.updated_at),
+            "created_at": _format_time(suite.created_at),
+            "updated_at": _format_time(suite.updated_at),
         }
     )
 
 
-def feedback_document(said: Feedback) -> dict[str, Any]:
+def build_feedback_document(feedback: Feedback) -> dict[str, Any]:
     """Builds the document of a feedback entry, redacted."""
-    return _clean(
+    return _redact_document(
         {
-            "id": said.id,
-            "conversation_id": said.conversation_id,
-            "message_id": said.message_id,
-            "golden_id": said.golden_id,
-            "user_id": said.user_id,
-            "rating": said.rating,
-            "feedback": said.feedback,
-            "comment": said.comment,
-            "issues": list(said.issues),
-            "time": _moment(said.created_at),
+            "id": feedback.id,
+            "conversation_id": feedback.conversation_id,
+            "message_id": feedback.message_id,
+            "golden_id": feedback.golden_id,
+            "user_id": feedback.user_id,
+            "rating": feedback.rating,
+            "feedback": feedback.feedback,
+            "comment": feedback.comment,
+            "issues": list(feedback.issues),
+            "time": _format_time(feedback.created_at),
         }
     )
 
 
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else moment_text(moment)
+def _format_time(moment: datetime | None) -> str | None:
+    return None if moment is None else format_time(moment)
 
 
-def _clean(document: dict[str, Any]) -> dict[str, Any]:
+def _redact_document(document: dict[str, Any]) -> dict[str, Any]:
     clean: dict[str, Any] = redact_value(document)
     return clean

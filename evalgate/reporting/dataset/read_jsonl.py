@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationError
 
-    from evalgate.models.goldens.exported_evaluation import Exported
+    from evalgate.models.goldens.exported_evaluation import ExportedEvaluation
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
 
 class ReadEvaluations(NamedTuple):
     """The evaluations of a file, and the problems of its invalid parts."""
 
-    found: Sequence[Exported]
+    found: Sequence[ExportedEvaluation]
     problems: Sequence[Problem]
 
 
@@ -28,7 +28,7 @@ def read_evaluation_lines(lines: Iterable[bytes], path: str) -> ReadEvaluations:
 
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
-    gathered: dict[str, list[EvaluationEntry]] = {}
+    entries_by_id: dict[str, list[EvaluationEntry]] = {}
     problems: list[Problem] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -36,36 +36,36 @@ def read_evaluation_lines(lines: Iterable[bytes], path: str) -> ReadEvaluations:
         try:
             entry = EvaluationEntry.model_validate_json(line)
         except ValidationError as error:
-            problems.append(Problem(_why(error), Location(path, number)))
+            problems.append(Problem(_describe_error(error), Location(path, number)))
             continue
-        gathered.setdefault(entry.evaluation_id, []).append(entry)
-    found: list[Exported] = []
-    for evaluation_id, entries in gathered.items():
-        whole = _joined(entries)
-        if whole is None:
-            told = f"evaluation `{evaluation_id}` has not each of its turns once"
-            problems.append(Problem(told, Location(path), "it is left out; export it again"))
+        entries_by_id.setdefault(entry.evaluation_id, []).append(entry)
+    found: list[ExportedEvaluation] = []
+    for evaluation_id, entries in entries_by_id.items():
+        evaluation = _join_turns(entries)
+        if evaluation is None:
+            message = f"evaluation `{evaluation_id}` has not each of its turns once"
+            problems.append(Problem(message, Location(path), "it is left out; export it again"))
         else:
-            found.append(whole)
+            found.append(evaluation)
     return ReadEvaluations(found, problems)
 
 
-def _joined(entries: Sequence[EvaluationEntry]) -> Exported | None:
+def _join_turns(entries: Sequence[EvaluationEntry]) -> ExportedEvaluation | None:
     first = entries[0]
     if first.turn is None:
-        return first.exported(()) if len(entries) == 1 and first.turns == 0 else None
+        return first.to_evaluation(()) if len(entries) == 1 and first.turns == 0 else None
     ordered = sorted(entries, key=lambda entry: entry.turn or 0)
     if [entry.turn for entry in ordered] != list(range(1, len(ordered) + 1)) or len(ordered) != first.turns:
         return None
-    return first.exported(tuple(entry.result() for entry in ordered))
+    return first.to_evaluation(tuple(entry.to_turn_result() for entry in ordered))
 
 
-def _why(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     """Describes the first mistake of a line, without quoting the library."""
-    from evalgate.evaluators.core.field_problems import flaws_of
+    from evalgate.evaluators.core.field_problems import problems_from_error
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
     kind = error.errors(include_url=False)[0]["type"]
     if kind in {"json_invalid", "model_type"}:
         return "this line is no JSON" if kind == "json_invalid" else "this line is no JSON object"
-    return flaws_of(error, EvaluationEntry)[0].message
+    return problems_from_error(error, EvaluationEntry)[0].message

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
 
-class Compiled(BytecodeCache):
+class TemplateCache(BytecodeCache):
     """A bytecode cache keyed by path in this package: `load` reads an entry, `save` gets a missing one.
 
     Jinja compares the template's source and the Python version, and compiles a changed template again.
     """
 
-    def __init__(self, stored: Callable[[str], bytes | None], keep: Callable[[str, bytes], object]) -> None:
-        self._stored = stored
-        self._keep = keep
+    def __init__(self, load: Callable[[str], bytes | None], save: Callable[[str, bytes], object]) -> None:
+        self._load = load
+        self._save = save
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002  (its location does not matter)
         """Returns the path of a template's bytecode."""
@@ -30,22 +30,22 @@ class Compiled(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Fills the bucket if there is an entry."""
-        stored = self._stored(bucket.key)
-        if stored is not None:
-            bucket.bytecode_from_string(stored)
+        bytecode = self._load(bucket.key)
+        if bytecode is not None:
+            bucket.bytecode_from_string(bytecode)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Saves newly compiled bytecode."""
-        self._keep(bucket.key, bucket.bytecode_to_string())
+        self._save(bucket.key, bucket.bytecode_to_string())
 
 
-def installed() -> Compiled:
+def open_installed_cache() -> TemplateCache:
     """Opens the cache that was compiled at installation; a run does not write to it."""
-    return Compiled(_installed, lambda _place, _bytecode: None)
+    return TemplateCache(_read_installed, lambda _place, _bytecode: None)
 
 
-def _installed(place: str) -> bytes | None:
+def _read_installed(path: str) -> bytes | None:
     try:
-        return get_data("evalgate.reporting", place)
+        return get_data("evalgate.reporting", path)
     except OSError:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.text.escaping import span
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from evalgate.models.approvals.triggering_run import TriggeringRun
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 SHORT_SHA = 7
 
 
-def origin_line(run: TriggeringRun, run_url: str) -> str:
+def format_origin(run: TriggeringRun, run_url: str) -> str:
     """Formats one line of Markdown; a fork's own results are marked as unverified."""
-    where = f"Evaluated in [run {run.id}]({run_url}) at {span(run.head_sha[:SHORT_SHA])}"
-    if run.is_ours:
+    where = f"Evaluated in [run {run.id}]({run_url}) at {escape_span(run.head_sha[:SHORT_SHA])}"
+    if run.is_same_repository:
         return f"{where}."
-    whose = span(run.head_repository, 200)
-    return f"{where} of {whose}: a fork's own run, whose figures nobody else has checked."
+    repository = escape_span(run.head_repository, 200)
+    return f"{where} of {repository}: a fork's own run, whose figures nobody else has checked."

@@ -6,9 +6,9 @@ import re
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from evalgate.errors import Location, Problem, SettingError, TemplateFlaw
+from evalgate.errors import InvalidTemplate, Location, Problem, SettingError
 from evalgate.records import replace
-from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build
+from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.markdown.build_view import Layout
-    from evalgate.reporting.markdown.compiled_templates import Compiled
+    from evalgate.reporting.markdown.compiled_templates import TemplateCache
     from evalgate.reporting.markdown.user_template import UserTemplate
     from evalgate.reporting.markdown.view import Report
 
-    View = Callable[[Layout], Report]
-    Body = Callable[[Report], str]
+    ReportBuilder = Callable[[Layout], Report]
+    BodyRenderer = Callable[[Report], str]
     Limit = tuple[Callable[[str], int], int]
     """The function that measures a text, and the largest allowed result."""
 
 MARKER = "<!-- evalgate:sticky v1 key={key} -->"
 SUMMARY_BYTES = 1_000_000
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-")
-_TRIES = 12
+_MAX_TRIES = 12
 _BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fenced block is blank: each has a gutter
 
 
@@ -47,106 +47,106 @@ def render_comment(
 
     `report_url` is the page of the whole report, `origin` a Markdown line about the run that made it,
     `template` the project's template. Raises SettingError for a key that is invalid in a marker,
-    TemplateFlaw for a template that can't be used.
+    InvalidTemplate for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
         raise SettingError(
             "the comment's key may hold letters, digits and . _ / - only, and no double hyphen"
         )
     marker = MARKER.format(key=key) + "\n"
-    view = partial(build, document, report_url=report_url, origin=origin)
+    build_view = partial(build_report, document, report_url=report_url, origin=origin)
     limit = (len, max_chars - len(marker))
     if template is None:
-        return marker + _fitting(view, COMMENT, _ours("comment.md.j2"), limit)
-    return marker + _in_own_words(view, template, limit)
+        return marker + _render_fitting(build_view, COMMENT, _builtin_body("comment.md.j2"), limit)
+    return marker + _render_user_template(build_view, template, limit)
 
 
 def render_summary(
     document: ResultsDoc, *, max_bytes: int = SUMMARY_BYTES, report_url: str | None = None, origin: str = ""
 ) -> str:
     """Renders the job summary: the same report with more rows, at most `max_bytes` of UTF-8."""
-    view = partial(build, document, report_url=report_url, origin=origin)
-    return _fitting(view, SUMMARY, _ours("summary.md.j2"), (_bytes, max_bytes))
+    build_view = partial(build_report, document, report_url=report_url, origin=origin)
+    return _render_fitting(build_view, SUMMARY, _builtin_body("summary.md.j2"), (_count_bytes, max_bytes))
 
 
-def _ours(name: str) -> Body:
-    return lambda report: _environment().get_template(name).render(report=report)
+def _builtin_body(name: str) -> BodyRenderer:
+    return lambda report: _get_environment().get_template(name).render(report=report)
 
 
-def _in_own_words(view: View, template: TemplateFile, limit: Limit) -> str:
-    text = _fit(view, COMMENT, _own(template).render, limit)
+def _render_user_template(build_view: ReportBuilder, template: TemplateFile, limit: Limit) -> str:
+    text = _fit_report(build_view, COMMENT, _load_user_template(template).render, limit)
     if text is None:
         problem = f"whatever is left out, more than {limit[1]:,} characters are left"
-        raise TemplateFlaw(Problem(problem, Location(template.path)))
+        raise InvalidTemplate(Problem(problem, Location(template.path)))
     return text
 
 
 @lru_cache(maxsize=1)
-def _own(template: TemplateFile) -> UserTemplate:
+def _load_user_template(template: TemplateFile) -> UserTemplate:
     from evalgate.reporting.markdown.user_template import UserTemplate
 
-    return UserTemplate(template, _environment())
+    return UserTemplate(template, _get_environment())
 
 
-def _fitting(view: View, layout: Layout, body: Body, limit: Limit) -> str:
+def _render_fitting(build_view: ReportBuilder, layout: Layout, body: BodyRenderer, limit: Limit) -> str:
     """Renders the report; only its verdict if the limit is too small for any report."""
-    text = _fit(view, layout, body, limit)
+    text = _fit_report(build_view, layout, body, limit)
     if text is not None:
         return text
-    report = view(replace(layout, room=0))
+    report = build_view(replace(layout, room=0))
     more = f" See the [whole report]({report.report_url})." if report.report_url else ""
-    return _page(report, f"More does not fit into {limit[1]:,} characters.{more}")
+    return _assemble_page(report, f"More does not fit into {limit[1]:,} characters.{more}")
 
 
-def _fit(view: View, layout: Layout, body: Body, limit: Limit) -> str | None:
+def _fit_report(build_view: ReportBuilder, layout: Layout, body: BodyRenderer, limit: Limit) -> str | None:
     """Renders with less and less space until it fits: rows are omitted and counted, never cut."""
-    measure, most = limit
-    room = min(layout.room, most)
-    for _ in range(_TRIES):
-        report = view(replace(layout, room=room))
-        text = _page(report, body(report))
-        if measure(text) <= most:
+    measure, max_size = limit
+    room = min(layout.room, max_size)
+    for _ in range(_MAX_TRIES):
+        report = build_view(replace(layout, room=room))
+        text = _assemble_page(report, body(report))
+        if measure(text) <= max_size:
             return text
         room = room * 3 // 4
     return None
 
 
-def _page(report: Report, body: str) -> str:
+def _assemble_page(report: Report, body: str) -> str:
     """Puts verdict and origin before the body, so that no template can change or hide them."""
     origin = f"{report.origin}\n\n" if report.origin else ""
     return _BLANK_LINES.sub("\n\n", f"## {report.heading}\n\n{origin}{body}").strip("\n") + "\n"
 
 
-def _bytes(text: str) -> int:
+def _count_bytes(text: str) -> int:
     return len(text.encode())
 
 
-def compiled_templates() -> dict[str, bytes]:
+def compile_templates() -> dict[str, bytes]:
     """Compiles each built-in template; returns bytecode by path in this package, for TemplateCache."""
-    from evalgate.reporting.markdown.compiled_templates import Compiled
+    from evalgate.reporting.markdown.compiled_templates import TemplateCache
 
-    kept: dict[str, bytes] = {}
-    environment = _made_environment(Compiled(lambda _: None, kept.__setitem__))
+    bytecode: dict[str, bytes] = {}
+    environment = _build_environment(TemplateCache(lambda _: None, bytecode.__setitem__))
     for name in environment.list_templates(["j2"]):
         environment.get_template(name)
-    return kept
+    return bytecode
 
 
 @cache
-def _environment() -> Environment:
+def _get_environment() -> Environment:
     """Returns one environment for all templates, so that a base template is compiled once."""
-    from evalgate.reporting.markdown.compiled_templates import installed
+    from evalgate.reporting.markdown.compiled_templates import open_installed_cache
 
-    return _made_environment(installed())
+    return _build_environment(open_installed_cache())
 
 
-def _made_environment(compiled: Compiled) -> Environment:
+def _build_environment(template_cache: TemplateCache) -> Environment:
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
         loader=PackageLoader("evalgate.reporting"),
-        bytecode_cache=compiled,
+        bytecode_cache=template_cache,
         undefined=StrictUndefined,
         autoescape=False,  # Markdown, not HTML: every text of the view is escaped already
         trim_blocks=True,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
-FRAME = 60
+ROW_OVERHEAD = 60
 """Most characters that a template puts around a row."""
 
 
@@ -22,46 +22,48 @@ class Group(Generic[S, T]):
     """Candidates by importance, and how to render one; `share` is their fraction of the space."""
 
     candidates: Sequence[S]
-    tell: Callable[[S], T]
+    render: Callable[[S], T]
     share: float
-    most: int
-    told: list[T] = field(default_factory=list)
+    max_rows: int
+    shown: list[T] = field(default_factory=list)
     _pending: T | None = None
 
     def fill(self, room: float) -> float:
         """Renders candidates until the space is used or none is left; returns the remaining space."""
-        while len(self.told) < min(self.most, len(self.candidates)):
-            row = self._pending if self._pending is not None else self.tell(self.candidates[len(self.told)])
-            cost = weight(row) + FRAME
+        while len(self.shown) < min(self.max_rows, len(self.candidates)):
+            row = (
+                self._pending if self._pending is not None else self.render(self.candidates[len(self.shown)])
+            )
+            cost = count_chars(row) + ROW_OVERHEAD
             if cost > room:
                 self._pending = row
                 return room
             self._pending = None
-            self.told.append(row)
+            self.shown.append(row)
             room -= cost
         return room
 
-    def rows(self) -> Rows[T]:
+    def build_rows(self) -> Rows[T]:
         """Returns the rendered rows and the number of all candidates."""
-        return Rows(tuple(self.told), len(self.candidates))
+        return Rows(tuple(self.shown), len(self.candidates))
 
 
-def share_out(groups: Sequence[Group[Any, Any]], room: int) -> None:
+def fill_groups(groups: Sequence[Group[Any, Any]], room: int) -> None:
     """Fills each group up to its share, then all with the unused space, most severe first."""
-    left = float(room)
+    remaining = float(room)
     for group in groups:
         share = room * group.share
-        left -= share - group.fill(share)
+        remaining -= share - group.fill(share)
     for group in groups:
-        left = group.fill(left)
+        remaining = group.fill(remaining)
 
 
-def weight(value: Any) -> int:
+def count_chars(value: Any) -> int:
     """Counts the characters of text in a row."""
     if isinstance(value, str):
         return len(value)
     if is_dataclass(value):
-        return sum(weight(getattr(value, each.name)) for each in fields(value))
+        return sum(count_chars(getattr(value, each.name)) for each in fields(value))
     if isinstance(value, tuple):
-        return sum(weight(item) + FRAME for item in value)
+        return sum(count_chars(item) + ROW_OVERHEAD for item in value)
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.markdown.view import SuiteRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import cell
+from evalgate.reporting.text.escaping import escape_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,61 +26,63 @@ _KINDS = {
 }
 
 
-class _Before(NamedTuple):
+class _SuiteBaseline(NamedTuple):
     """Results of a suite in the baseline; a score with an unknown part becomes None."""
 
     passed: int
     score: float | None
 
 
-def suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
+def build_suite_row(suite: SuiteDoc, document: ResultsDoc) -> SuiteRow:
     """Builds a row, with deltas to the baseline's suite including its removed scenarios."""
     scenarios = suite["scenarios"]
     removed = [gone for gone in document["removed"] if gone["suite"] == suite["suite"]]
     passed = sum(scenario["verdict"] == "PASS" for scenario in scenarios)
-    before = _before(scenarios, removed)
+    baseline = _build_suite_baseline(scenarios, removed)
     return SuiteRow(
-        name=cell(suite["suite"]),
-        verdict=_verdict(suite, passed),
+        name=escape_cell(suite["suite"]),
+        verdict=_format_verdict(suite, passed),
         passed=f"{passed:,} of {len(scenarios):,}",
-        passed_delta=wording.steps(passed - before.passed) if before else "",
+        passed_delta=wording.steps(passed - baseline.passed) if baseline else "",
         score=wording.score(suite["score"]),
-        score_delta=_score_delta(suite["score"], before),
-        changes=_changes(scenarios, len(removed)),
+        score_delta=_format_score_delta(suite["score"], baseline),
+        changes=_format_changes(scenarios, len(removed)),
     )
 
 
-def _verdict(suite: SuiteDoc, passed: int) -> str:
+def _format_verdict(suite: SuiteDoc, passed: int) -> str:
     """Formats the verdict; `pass` only if every scenario passed, else `not blocking`."""
     if suite["verdict"] == "pass" and passed < len(suite["scenarios"]):
         return "\U0001f7e1 not blocking"
-    return _VERDICTS.get(suite["verdict"]) or cell(suite["verdict"])
+    return _VERDICTS.get(suite["verdict"]) or escape_cell(suite["verdict"])
 
 
-def _before(scenarios: Sequence[ScenarioDoc], removed: Sequence[RemovedDoc]) -> _Before | None:
-    known = [
+def _build_suite_baseline(
+    scenarios: Sequence[ScenarioDoc], removed: Sequence[RemovedDoc]
+) -> _SuiteBaseline | None:
+    compared = [
         (scenario["score"], change)
         for scenario in scenarios
         if (change := scenario["change"]) is not None and change["kind"] != "new"
     ]
-    if not known and not removed:
+    if not compared and not removed:
         return None
-    verdicts = [change["previous_verdict"] for _, change in known] + [gone["verdict"] for gone in removed]
+    verdicts = [change["previous_verdict"] for _, change in compared] + [gone["verdict"] for gone in removed]
     scores: list[float] = [gone["score"] or 0.0 for gone in removed]
-    for score, change in known:
+    for score, change in compared:
         if score is None or change["score_delta"] is None:
-            return _Before(verdicts.count("PASS"), None)
+            return _SuiteBaseline(verdicts.count("PASS"), None)
         scores.append(score - change["score_delta"])
-    return _Before(verdicts.count("PASS"), fsum(scores) / len(scores))
+    return _SuiteBaseline(verdicts.count("PASS"), fsum(scores) / len(scores))
 
 
-def _score_delta(score: float | None, before: _Before | None) -> str:
-    if score is None or before is None or before.score is None:
+def _format_score_delta(score: float | None, baseline: _SuiteBaseline | None) -> str:
+    if score is None or baseline is None or baseline.score is None:
         return ""
-    return wording.points(round(score - before.score, 9))
+    return wording.points(round(score - baseline.score, 9))
 
 
-def _changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
+def _format_changes(scenarios: Sequence[ScenarioDoc], removed: int) -> str:
     kinds = Counter(scenario["change"]["kind"] for scenario in scenarios if scenario["change"])
     parts = [f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind]]
     if removed:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalgate.errors import Location, Problem, TemplateFlaw
+from evalgate.errors import InvalidTemplate, Location, Problem
 
 START, END = "\ufdd0", "\ufdd1"  # marks around recorded text: noncharacters, which no text may hold
-APART = "\n\n"
-LONGEST_TOKEN = 200
-LONGEST_LINK = 5_000
+BLANK_LINE = "\n\n"
+MAX_TOKEN = 200
+MAX_LINK = 5_000
 _UNSAFE = re.compile(r"[/@\\`]|www\.|[^*_(\[>|]$")
 _LINK = re.compile(r"\]\([^)]*$")  # the URL or title of a link that is still open
 _HTML = re.compile(r"[\s>*+\-\d.)]*(?:</?(?:details|summary)>|</?[a-z]+>\s*$)")
@@ -27,62 +27,64 @@ class TemplateRefused(Exception):
     """A template uses a value in a forbidden way; the text explains it."""
 
 
-class Marked(str):
+class MarkedText(str):
     """Text whose recorded parts are already marked."""
 
     __slots__ = ()
 
 
-def value(given: Any) -> str:
+def mark_value(given: Any) -> str:
     """Marks recorded text in a printed value; raises TemplateRefused for lists and records."""
-    if isinstance(given, Marked):
+    if isinstance(given, MarkedText):
         return given
     text = str(given).translate(_MARKS)  # first, as Jinja raises its own error for an undefined value
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise TemplateRefused("only text and numbers can be printed: name a field")
     if "`" not in text:
         return text  # EvalGate's own words and numbers
-    return f"{APART}{START}{text}{END}{APART}" if "\n" in text else f"{START}{text}{END}"
+    return f"{BLANK_LINE}{START}{text}{END}{BLANK_LINE}" if "\n" in text else f"{START}{text}{END}"
 
 
-def in_table(given: Any) -> str:
+def mark_table_value(given: Any) -> str:
     """Marks a value in a template that draws tables; pipes are escaped so that no text ends a cell."""
-    return _PIPE.sub(r"\\|", value(given))
+    return _PIPE.sub(r"\\|", mark_value(given))
 
 
-def joined(rows: tuple[Any, ...], between: str) -> Marked:
+def join_values(rows: tuple[Any, ...], separator: str) -> MarkedText:
     """Marks and joins the values of a list with a fixed separator."""
-    return Marked(between.join(map(value, rows)))
+    return MarkedText(separator.join(map(mark_value, rows)))
 
 
-def apart(given: Any) -> str:
+def isolate_block(given: Any) -> str:
     """Puts blank lines around a built-in part, so that the text around it can't affect it."""
-    return f"{APART}{given}{APART}"
+    return f"{BLANK_LINE}{given}{BLANK_LINE}"
 
 
-def close_joints(text: str, path: str) -> str:
-    """Separates recorded text and removes the marks. Raises TemplateFlaw for recorded text inside HTML."""
-    if _is_inside_html(text):
+def secure_recorded_text(text: str, path: str) -> str:
+    """Separates recorded text and removes the marks. Raises InvalidTemplate for recorded text inside HTML."""
+    if _has_recorded_html(text):
         message = "recorded text stands in a block of HTML, where it would not be code"
-        raise TemplateFlaw(Problem(message, Location(path), "leave an empty line after the tag"))
+        raise InvalidTemplate(Problem(message, Location(path), "leave an empty line after the tag"))
     first, *rest = text.split(START)
-    written, tail, words = [first], first, first
+    output, tail, template_text = [first], first, first
     for piece in rest:
         recorded, _, after = piece.partition(END)
-        before = APART if _LINK.search(words[-LONGEST_LINK:]) else " " if _opens(tail) else ""
-        between = " " if after.startswith("`") else ""
-        written += [before, recorded, between, after]
-        tail, words = f"{recorded}{after}", after
-    return "".join(written)
+        opening = (
+            BLANK_LINE if _LINK.search(template_text[-MAX_LINK:]) else " " if _is_unsafe_before(tail) else ""
+        )
+        closing = " " if after.startswith("`") else ""
+        output += [opening, recorded, closing, after]
+        tail, template_text = f"{recorded}{after}", after
+    return "".join(output)
 
 
-def _opens(before: str) -> bool:
+def _is_unsafe_before(text: str) -> bool:
     """Whether the text right before recorded text could change the meaning of its backtick."""
-    token = _TOKEN.search(before[-LONGEST_TOKEN:])
-    return token is not None and (len(token[0]) == LONGEST_TOKEN or _UNSAFE.search(token[0]) is not None)
+    token = _TOKEN.search(text[-MAX_TOKEN:])
+    return token is not None and (len(token[0]) == MAX_TOKEN or _UNSAFE.search(token[0]) is not None)
 
 
-def _is_inside_html(text: str) -> bool:
+def _has_recorded_html(text: str) -> bool:
     inside = False
     for line in text.split("\n"):
         if not line.strip():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import nodes
 
-from evalgate.errors import Location, Problem, TemplateFlaw
+from evalgate.errors import InvalidTemplate, Location, Problem
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.reporting.markdown import view
 
@@ -21,17 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 BASE = "comment.md.j2"
-PARTS = frozenset({"super", "table", "folded", "items"})
+MACROS = frozenset({"super", "table", "folded", "items"})
 FILTERS = frozenset({"length", "first", "last", "join", "thousands"})
 TAGS = ("details", "summary", "b", "i", "em", "strong", "sub", "sup", "kbd", "br")
-DEEPEST = 40
+MAX_DEPTH = 40
 _RECORDS = (
     *(view.Report, view.Alert, view.SuiteRow, view.CheckRow, view.Failure),
     *(view.ScenarioRow, view.Figure, view.VariantRow, view.Rows),
 )
 FIELDS = frozenset(field.name for record in _RECORDS for field in fields(record)) | {"left"}
-LOOP = frozenset({"first", "last", "index", "length"})
-_PLAIN = (nodes.If, nodes.Name, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not)
+LOOP_FIELDS = frozenset({"first", "last", "index", "length"})
+_ALLOWED_NODES = (
+    nodes.If,
+    nodes.Name,
+    nodes.CondExpr,
+    nodes.Compare,
+    nodes.Operand,
+    nodes.And,
+    nodes.Or,
+    nodes.Not,
+)
 _TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>")
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
@@ -44,110 +53,110 @@ class TemplateRules:
         self._blocks = blocks
 
     def check(self, template: nodes.Template) -> None:
-        """Raises TemplateFlaw for the first part that is not allowed."""
+        """Raises InvalidTemplate for the first part that is not allowed."""
         first, *rest = [node for node in template.body if not _is_blank(node)] or [template]
         if not (isinstance(first, nodes.Extends) and _text_of(first.template) == BASE):
-            raise self._flaw(first, f'a template begins with {{% extends "{BASE}" %}}')
+            raise self._error(first, f'a template begins with {{% extends "{BASE}" %}}')
         for node in rest:
             if not isinstance(node, nodes.Block | nodes.Assign):
-                raise self._flaw(node, "outside of its blocks a template says nothing")
-            self._node(node, 0)
+                raise self._error(node, "outside of its blocks a template says nothing")
+            self._check_node(node, 0)
 
-    def _node(self, node: nodes.Node, depth: int) -> None:
-        if depth > DEEPEST:
-            raise self._flaw(node, f"more than {DEEPEST} parts lie in one another")
-        self._look(node)
-        for body in _bodies(node):
-            self._tags(body)
-        for child in _children(node):
-            self._node(child, depth + 1)
+    def _check_node(self, node: nodes.Node, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise self._error(node, f"more than {MAX_DEPTH} parts lie in one another")
+        self._check_kind(node)
+        for body in _iter_bodies(node):
+            self._check_tags(body)
+        for child in _iter_children(node):
+            self._check_node(child, depth + 1)
 
     @singledispatchmethod
-    def _look(self, node: nodes.Node) -> None:
-        if not isinstance(node, _PLAIN):
-            raise self._flaw(node, f"`{type(node).__name__.lower()}` is not for templates here")
+    def _check_kind(self, node: nodes.Node) -> None:
+        if not isinstance(node, _ALLOWED_NODES):
+            raise self._error(node, f"`{type(node).__name__.lower()}` is not for templates here")
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Block) -> None:
-        self._known("block", node.name, self._blocks, node)
+        self._require("block", node.name, self._blocks, node)
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.For) -> None:
         if node.recursive or not isinstance(node.target, nodes.Name):
-            raise self._flaw(node, "a loop has one name and is not recursive")
+            raise self._error(node, "a loop has one name and is not recursive")
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Assign) -> None:
         if not isinstance(node.target, nodes.Name):
-            raise self._flaw(node, "`set` gives one name")
+            raise self._error(node, "`set` gives one name")
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Getattr) -> None:
-        known = LOOP if isinstance(node.node, nodes.Name) and node.node.name == "loop" else FIELDS
-        self._known("field", node.attr, known, node)
+        known = LOOP_FIELDS if isinstance(node.node, nodes.Name) and node.node.name == "loop" else FIELDS
+        self._require("field", node.attr, known, node)
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Filter) -> None:
-        self._known("filter", node.name, FILTERS, node)
+        self._require("filter", node.name, FILTERS, node)
         if node.kwargs or any(not isinstance(given, nodes.Const) for given in node.args):
-            raise self._flaw(node, f"the filter `{node.name}` takes fixed text only")
+            raise self._error(node, f"the filter `{node.name}` takes fixed text only")
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Output) -> None:
         for each in node.nodes:
             if isinstance(each, nodes.Call):
                 name = each.node.name if isinstance(each.node, nodes.Name) else "call"
-                self._known("part", name, PARTS, each)
+                self._require("part", name, MACROS, each)
                 if each.kwargs or each.dyn_args is not None or each.dyn_kwargs is not None:
-                    raise self._flaw(each, f"`{name}` takes its values by place")
+                    raise self._error(each, f"`{name}` takes its values by place")
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.Const) -> None:
         if isinstance(node.value, str):
-            self._words(node, node.value)
-            self._balanced(node, node.value)
+            self._check_text(node, node.value)
+            self._check_balance(node, node.value)
 
-    @_look.register
+    @_check_kind.register
     def _(self, node: nodes.TemplateData) -> None:
-        self._words(node, node.data)
+        self._check_text(node, node.data)
 
-    def _words(self, node: nodes.Node, text: str) -> None:
+    def _check_text(self, node: nodes.Node, text: str) -> None:
         """Checks the template's own text: any Markdown that can't affect the code around it."""
         if "<" in _TAG.sub("", text):
             names = ", ".join(f"<{tag}>" for tag in TAGS)
-            raise self._flaw(node, "HTML other than whole tags without attributes", f"there are {names}")
+            raise self._error(node, "HTML other than whole tags without attributes", f"there are {names}")
         if "```" in text or "~~~" in text or any("`" in _CODE.sub("", line) for line in text.split("\n")):
-            raise self._flaw(node, "code that does not end on its line, or a fence")
+            raise self._error(node, "code that does not end on its line, or a fence")
         if "$" in text:
-            raise self._flaw(node, "a dollar sign, which begins a formula")
+            raise self._error(node, "a dollar sign, which begins a formula")
 
-    def _tags(self, body: Sequence[nodes.Node]) -> None:
+    def _check_tags(self, body: Sequence[nodes.Node]) -> None:
         """Checks that tags close in the part that opens them, whichever branches are taken."""
         texts = [_text_of(part) for node in body if isinstance(node, nodes.Output) for part in node.nodes]
         if body:
-            self._balanced(body[0], "".join(text for text in texts if text is not None))
+            self._check_balance(body[0], "".join(text for text in texts if text is not None))
 
-    def _balanced(self, node: nodes.Node, text: str) -> None:
-        opened: list[str] = []
+    def _check_balance(self, node: nodes.Node, text: str) -> None:
+        open_tags: list[str] = []
         for closing, tag in _TAG.findall(text):
             if tag == "br":
                 continue
             if not closing:
-                opened.append(tag)
-            elif not opened or opened.pop() != tag:
-                raise self._flaw(node, f"</{tag}> closes nothing that was opened in the same part")
-        if opened:
-            raise self._flaw(node, f"<{opened[-1]}> is not closed in the part that opens it")
+                open_tags.append(tag)
+            elif not open_tags or open_tags.pop() != tag:
+                raise self._error(node, f"</{tag}> closes nothing that was opened in the same part")
+        if open_tags:
+            raise self._error(node, f"<{open_tags[-1]}> is not closed in the part that opens it")
 
-    def _known(self, what: str, name: str, known: Collection[str], node: nodes.Node) -> None:
+    def _require(self, kind: str, name: str, known: Collection[str], node: nodes.Node) -> None:
         if name not in known:
-            raise self._flaw(node, f"no {what} `{name[:60]}` here", suggest(name, known))
+            raise self._error(node, f"no {kind} `{name[:60]}` here", suggest(name, known))
 
-    def _flaw(self, node: nodes.Node, message: str, hint: str | None = None) -> TemplateFlaw:
-        return TemplateFlaw(Problem(message, Location(self._path, node.lineno), hint))
+    def _error(self, node: nodes.Node, message: str, hint: str | None = None) -> InvalidTemplate:
+        return InvalidTemplate(Problem(message, Location(self._path, node.lineno), hint))
 
 
-def _children(node: nodes.Node) -> Iterator[nodes.Node]:
+def _iter_children(node: nodes.Node) -> Iterator[nodes.Node]:
     """Yields child nodes; for a call in an output, only its arguments."""
     for child in node.iter_child_nodes():
         if isinstance(node, nodes.Output) and isinstance(child, nodes.Call):
@@ -156,7 +165,7 @@ def _children(node: nodes.Node) -> Iterator[nodes.Node]:
             yield child
 
 
-def _bodies(node: nodes.Node) -> Iterator[list[nodes.Node]]:
+def _iter_bodies(node: nodes.Node) -> Iterator[list[nodes.Node]]:
     for name in ("body", "else_"):
         body = getattr(node, name, None)
         if body:

@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.reporting.markdown.view import VariantRow
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import cell
+from evalgate.reporting.text.escaping import escape_cell
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_statistics import ShareDoc, VariantDoc
 
 
-class PlacedVariant(NamedTuple):
+class SuiteVariant(NamedTuple):
     """A variant and the name of its suite."""
 
     suite: str
     variant: VariantDoc
 
 
-def variants_in(document: ResultsDoc) -> list[PlacedVariant]:
+def list_variants(document: ResultsDoc) -> list[SuiteVariant]:
     """Lists every variant of every suite."""
     return [
-        PlacedVariant(suite["suite"], variant)
+        SuiteVariant(suite["suite"], variant)
         for suite in document["suites"]
         for variant in suite.get("variants", ())
     ]
 
 
-def figures_of(variant: VariantDoc) -> tuple[str, ...]:
+def format_variant_figures(variant: VariantDoc) -> tuple[str, ...]:
     """Formats passed scenarios, correct tool and count, input, output and total tokens, cost, latency."""
     return (
         f"{variant['passed']:,} of {variant['scenarios']:,}",
-        _share(variant["correct_tool"]),
-        _share(variant["correct_count"]),
+        _format_share(variant["correct_tool"]),
+        _format_share(variant["correct_count"]),
         wording.mean_count(variant["input_tokens"]),
         wording.mean_count(variant["output_tokens"]),
         wording.mean_count(variant["total_tokens"]),
@@ -43,10 +43,12 @@ def figures_of(variant: VariantDoc) -> tuple[str, ...]:
     )
 
 
-def variant_row(placed: PlacedVariant) -> VariantRow:
+def build_variant_row(item: SuiteVariant) -> VariantRow:
     """Builds a row of the table, with untrusted text escaped."""
-    return VariantRow(cell(placed.suite), cell(placed.variant["name"]), *figures_of(placed.variant))
+    return VariantRow(
+        escape_cell(item.suite), escape_cell(item.variant["name"]), *format_variant_figures(item.variant)
+    )
 
 
-def _share(share: ShareDoc) -> str:
+def _format_share(share: ShareDoc) -> str:
     return f"{share['held']:,} of {share['of']:,}" if share["of"] else wording.DASH

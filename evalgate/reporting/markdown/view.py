@@ -112,7 +112,7 @@ class VariantRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SumRow:
+class StatisticsRow:
     """Statistics of a suite or the whole run, with intervals; deltas are empty if unknown."""
 
     name: str
@@ -208,7 +208,7 @@ class Report:
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]
-    sums: Rows[SumRow]  # of each suite; first of the run, if it has several
+    sums: Rows[StatisticsRow]  # of each suite; first of the run, if it has several
     lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
     failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import bounded_name, bounded_text
+from evalgate.reporting.results.bounded import clean_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -17,72 +17,72 @@ from evalgate.reporting.results.results_fields import (
     TEXT,
     Field,
     Shape,
-    needed,
-    optional,
+    optional_fields,
+    required_fields,
 )
 
 if TYPE_CHECKING:
-    from evalgate.models.approvals.approval import Ruling
+    from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.approvals.provenance import Provenance
     from evalgate.models.results.results_approvals import ApprovalDoc, ProvenanceDoc
 
 APPROVAL: Shape = (
-    *needed(TEXT, "suite", "scenario", "reason", "who", "until", "status", "message"),
-    *needed(COUNT, "days_left"),
-    *optional(MAYBE_TEXT, "variant", "assertion", "change"),
-    *optional(MAYBE_RECORD, "limit", "location"),
-    *optional(LIST, "trace"),
+    *required_fields(TEXT, "suite", "scenario", "reason", "who", "until", "status", "message"),
+    *required_fields(COUNT, "days_left"),
+    *optional_fields(MAYBE_TEXT, "variant", "assertion", "change"),
+    *optional_fields(MAYBE_RECORD, "limit", "location"),
+    *optional_fields(LIST, "trace"),
     Field("checks", MAYBE_LIST, "fine"),
     Field("provenance", MAYBE_RECORD, "fine"),
 )
 PROVENANCE: Shape = (
-    *needed(TEXT, "source"),
-    *optional(MAYBE_COUNT, "pull_request", "comment_id"),
-    *optional(MAYBE_TEXT, "comment_url", "head_commit", "permission"),
-    *needed(FLAG, "self_approved"),
+    *required_fields(TEXT, "source"),
+    *optional_fields(MAYBE_COUNT, "pull_request", "comment_id"),
+    *optional_fields(MAYBE_TEXT, "comment_url", "head_commit", "permission"),
+    *required_fields(FLAG, "self_approved"),
 )
-LIMIT: Shape = needed(NUMBER, "score")
+LIMIT: Shape = required_fields(NUMBER, "score")
 
 
-def approval_doc(ruling: Ruling) -> ApprovalDoc:
+def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:
     """Builds the record of one approval, with its status."""
-    approval, place = ruling.approval, ruling.approval.location
+    approval, location = ruling.approval, ruling.approval.location
     document: ApprovalDoc = {
-        "suite": bounded_name(approval.suite),
-        "scenario": bounded_name(approval.scenario),
-        "variant": _name(approval.variant),
-        "assertion": _name(approval.assertion),
+        "suite": clean_name(approval.suite),
+        "scenario": clean_name(approval.scenario),
+        "variant": _clean_optional_name(approval.variant),
+        "assertion": _clean_optional_name(approval.assertion),
         "change": approval.change,
         "limit": None if approval.least_score is None else {"score": approval.least_score},
         "trace": sorted(approval.traces),
-        "reason": bounded_text(approval.reason),
-        "who": bounded_name(approval.who),
+        "reason": clean_text(approval.reason),
+        "who": clean_name(approval.who),
         "until": approval.until.isoformat(),
         "days_left": ruling.days_left,
         "status": ruling.status,
-        "message": bounded_text(ruling.message),
+        "message": clean_text(ruling.message),
         "location": None
-        if place is None
-        else {"file": bounded_name(place.file), "line": place.line, "column": place.column},
+        if location is None
+        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
     }
     if approval.checks is not None:
-        document["checks"] = sorted(map(bounded_name, approval.checks))
+        document["checks"] = sorted(map(clean_name, approval.checks))
     if approval.provenance is not None:
-        document["provenance"] = _provenance(approval.provenance)
+        document["provenance"] = _build_provenance_doc(approval.provenance)
     return document
 
 
-def _provenance(origin: Provenance) -> ProvenanceDoc:
+def _build_provenance_doc(provenance: Provenance) -> ProvenanceDoc:
     return {
-        "source": origin.source,
-        "pull_request": origin.pull_request,
-        "comment_id": origin.comment_id,
-        "comment_url": _name(origin.comment_url),
-        "head_commit": _name(origin.head_commit),
-        "permission": _name(origin.permission),
-        "self_approved": origin.self_approved,
+        "source": provenance.source,
+        "pull_request": provenance.pull_request,
+        "comment_id": provenance.comment_id,
+        "comment_url": _clean_optional_name(provenance.comment_url),
+        "head_commit": _clean_optional_name(provenance.head_commit),
+        "permission": _clean_optional_name(provenance.permission),
+        "self_approved": provenance.self_approved,
     }
 
 
-def _name(text: str | None) -> str | None:
-    return None if text is None else bounded_name(text)
+def _clean_optional_name(text: str | None) -> str | None:
+    return None if text is None else clean_name(text)

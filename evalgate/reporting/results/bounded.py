@@ -7,7 +7,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.redaction.redact import redact, redact_field, when_others_are_hidden
+from evalgate.measures.redaction.redact import on_secrets_changed, redact, redact_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,91 +17,93 @@ NAME_LIMIT = 600
 MAX_DEPTH = 8
 MAX_ITEMS = 50
 _EVIDENCE_TEXT = 500
-MOST_NAMES = 1_000
+MAX_CACHED_NAMES = 1_000
 """Most names of calls that are cached."""
-LONGEST_KNOWN = 2_000
+MAX_CACHED_TEXT = 2_000
 """Longest text that is cached, in characters; shorter ones often occur in many trials."""
 _LARGEST = 2**63 - 1
 
 
-def bounded_text(text: str, limit: int = TEXT_LIMIT) -> str:
+def clean_text(text: str, limit: int = TEXT_LIMIT) -> str:
     """Redacts text, replaces surrogates, and cuts it to `limit` characters and a count of the rest."""
-    return _bounded_text(text, limit) if text[LONGEST_KNOWN:] else _known(text, limit)
+    return _clean_text(text, limit) if text[MAX_CACHED_TEXT:] else _clean_text_cached(text, limit)
 
 
-def _bounded_text(text: str, limit: int) -> str:
+def _clean_text(text: str, limit: int) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     clean = redact(text)
     return clean if len(clean) <= limit else f"{clean[:limit]}\u2026 (+{len(clean) - limit})"
 
 
-_known = lru_cache(maxsize=16_384)(_bounded_text)
-when_others_are_hidden(_known.cache_clear)
+_clean_text_cached = lru_cache(maxsize=16_384)(_clean_text)
+on_secrets_changed(_clean_text_cached.cache_clear)
 
 
-def bounded_name(text: str) -> str:
+def clean_name(text: str) -> str:
     """Cleans an id, a path or a name."""
-    return _bounded_text(text, NAME_LIMIT) if text[LONGEST_KNOWN:] else _known(text, NAME_LIMIT)
+    return _clean_text(text, NAME_LIMIT) if text[MAX_CACHED_TEXT:] else _clean_text_cached(text, NAME_LIMIT)
 
 
-def bounded_id(text: str) -> str:
+def clean_id(text: str) -> str:
     """Cleans an id that occurs rarely, so that it is not cached."""
-    return _bounded_text(text, NAME_LIMIT)
+    return _clean_text(text, NAME_LIMIT)
 
 
-def bounded_names(several: Sequence[str]) -> list[str]:
+def clean_names(names: Sequence[str]) -> list[str]:
     """Cleans a list of names that occur in many trials."""
-    return list(map(_NAMES.__getitem__, several))
+    return list(map(_NAME_CACHE.__getitem__, names))
 
 
-class Names(dict[str, str]):
+class NameCache(dict[str, str]):
     """Cleaned names by raw name; the first ones are cached, unless they are long."""
 
     def __missing__(self, name: str) -> str:
-        clean = _bounded_text(name, NAME_LIMIT)
-        if len(self) < MOST_NAMES and len(name) <= NAME_LIMIT:
+        clean = _clean_text(name, NAME_LIMIT)
+        if len(self) < MAX_CACHED_NAMES and len(name) <= NAME_LIMIT:
             self[name] = clean
         return clean
 
 
-_NAMES = Names()
-when_others_are_hidden(_NAMES.clear)
+_NAME_CACHE = NameCache()
+on_secrets_changed(_NAME_CACHE.clear)
 
 
-def maybe_name(text: str | None) -> str | None:
+def clean_optional_name(text: str | None) -> str | None:
     """Cleans a name, or returns None."""
-    return None if text is None else bounded_text(text, NAME_LIMIT)
+    return None if text is None else clean_text(text, NAME_LIMIT)
 
 
-def bounded_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
+def clean_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
     """Cleans evidence: at most eight levels, fifty items per level and 500 characters per text."""
-    return _bounded_items(evidence, 1) if evidence else None
+    return _clean_items(evidence, 1) if evidence else None
 
 
-def whole(number: int | None) -> int | None:
+def clamp_count(number: int | None) -> int | None:
     """Clamps a count to the signed 64 bits that every JSON reader can hold."""
     if number is None or -_LARGEST <= number <= _LARGEST:
         return number
     return _LARGEST if number > 0 else -_LARGEST
 
 
-def _bounded(value: Any, depth: int) -> Any:
+def _clean_value(value: Any, depth: int) -> Any:
     if type(value) is str:
-        return bounded_text(value, _EVIDENCE_TEXT)
+        return clean_text(value, _EVIDENCE_TEXT)
     if isinstance(value, dict | list | tuple):
-        return _bounded_items(value, depth + 1) if depth < MAX_DEPTH else "\u2026"
+        return _clean_items(value, depth + 1) if depth < MAX_DEPTH else "\u2026"
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return whole(value)
+        return clamp_count(value)
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return bounded_text(str(value), _EVIDENCE_TEXT)
+    return clean_text(str(value), _EVIDENCE_TEXT)
 
 
-def _bounded_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
+def _clean_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
     if isinstance(value, dict):
         pairs = islice(value.items(), MAX_ITEMS)
-        return {bounded_name(str(key)): redact_field(str(key), _bounded(item, depth)) for key, item in pairs}
-    return [_bounded(item, depth) for item in islice(value, MAX_ITEMS)]
+        return {
+            clean_name(str(key)): redact_field(str(key), _clean_value(item, depth)) for key, item in pairs
+        }
+    return [_clean_value(item, depth) for item in islice(value, MAX_ITEMS)]

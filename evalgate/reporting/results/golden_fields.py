@@ -7,13 +7,13 @@ from typing import Any, get_args
 from evalgate.models.run.dimension import DIMENSIONS
 from evalgate.models.run.evaluation import CATEGORIES, SEVERITIES, Level, RegressionStatus
 from evalgate.reporting.results.results_checks import (
-    LARGEST_AMOUNT,
-    Mistake,
-    Place,
-    bound,
-    maybe,
-    records,
-    texts,
+    MAX_AMOUNT,
+    FieldPath,
+    ShapeError,
+    check_optional,
+    check_range,
+    check_records,
+    check_texts,
 )
 from evalgate.reporting.results.results_fields import (
     COUNT,
@@ -26,105 +26,105 @@ from evalgate.reporting.results.results_fields import (
     RECORD,
     TEXT,
     Shape,
-    needed,
-    optional,
+    optional_fields,
+    required_fields,
 )
 
-LARGEST_COUNT = 2**53
+MAX_COUNT = 2**53
 _LISTS = (
     *("secondary_stances", "required_memory_recall", "required_tool_usage", "required_refusal"),
     *("user_messages", "golden_responses", "tags"),
 )
 GOLDEN: Shape = (
-    *needed(TEXT, "id", "title", "description", "intent", "primary_stance"),
-    *needed(COUNT, "version", "critical_issues"),
-    *needed(LIST, *_LISTS, "moves", "issues"),
-    *needed(RECORD, "turns"),
-    *optional(MAYBE_TEXT, "conversation_id", "creator", "level", "regression_status"),
-    *optional(MAYBE_NUMBER, "previous_score"),
+    *required_fields(TEXT, "id", "title", "description", "intent", "primary_stance"),
+    *required_fields(COUNT, "version", "critical_issues"),
+    *required_fields(LIST, *_LISTS, "moves", "issues"),
+    *required_fields(RECORD, "turns"),
+    *optional_fields(MAYBE_TEXT, "conversation_id", "creator", "level", "regression_status"),
+    *optional_fields(MAYBE_NUMBER, "previous_score"),
 )
 MOVE: Shape = (
-    *needed(TEXT, "dimension"),
-    *optional(MAYBE_NUMBER, "before", "now", "delta"),
-    *optional(MAYBE_COUNT, "turn"),
+    *required_fields(TEXT, "dimension"),
+    *optional_fields(MAYBE_NUMBER, "before", "now", "delta"),
+    *optional_fields(MAYBE_COUNT, "turn"),
 )
 ISSUE: Shape = (
-    *needed(TEXT, "category", "severity", "message"),
-    *optional(MAYBE_TEXT, "evidence"),
-    *optional(MAYBE_COUNT, "turn"),
+    *required_fields(TEXT, "category", "severity", "message"),
+    *optional_fields(MAYBE_TEXT, "evidence"),
+    *optional_fields(MAYBE_COUNT, "turn"),
 )
-TRIAL: Shape = (*needed(RECORD, "dimensions"), *needed(LIST, "turns", "issues"))
+TRIAL: Shape = (*required_fields(RECORD, "dimensions"), *required_fields(LIST, "turns", "issues"))
 TURN: Shape = (
-    *needed(FLAG, "is_missing"),
-    *needed(RECORD, "scores"),
-    *needed(LIST, "retrieved_memories", "tools_invoked", "tool_results"),
-    *optional(MAYBE_COUNT, "number", "tokens"),
-    *optional(MAYBE_TEXT, "user_message", "actual_response"),
-    *optional(MAYBE_NUMBER, "latency_ms", "cost_usd"),
+    *required_fields(FLAG, "is_missing"),
+    *required_fields(RECORD, "scores"),
+    *required_fields(LIST, "retrieved_memories", "tools_invoked", "tool_results"),
+    *optional_fields(MAYBE_COUNT, "number", "tokens"),
+    *optional_fields(MAYBE_TEXT, "user_message", "actual_response"),
+    *optional_fields(MAYBE_NUMBER, "latency_ms", "cost_usd"),
 )
 
 
-def check_dimensions(parent: dict[str, Any], name: str, place: Place) -> None:
+def check_dimensions(parent: dict[str, Any], name: str, path: FieldPath) -> None:
     """Checks scores by dimension; raises ShapeError."""
     for dimension, score in (parent.get(name) or {}).items():
-        at = (*place, name, dimension)
+        at = (*path, name, dimension)
         if dimension not in DIMENSIONS:
-            raise Mistake(at, "is no dimension")
-        _score(score, at)
+            raise ShapeError(at, "is no dimension")
+        _require_score(score, at)
 
 
-def check_golden(scenario: dict[str, Any], place: Place) -> None:
+def check_golden(scenario: dict[str, Any], path: FieldPath) -> None:
     """Checks the golden of a scenario; raises ShapeError."""
-    maybe(scenario, "golden", GOLDEN, place)
-    golden, at = scenario["golden"], (*place, "golden")
+    check_optional(scenario, "golden", GOLDEN, path)
+    golden, at = scenario["golden"], (*path, "golden")
     for name in _LISTS:
-        texts(golden, name, at)
+        check_texts(golden, name, at)
     for name in ("version", "critical_issues"):
-        bound(golden, name, LARGEST_COUNT, at)
-    bound(golden, "previous_score", 1, at)
-    _word(golden, "level", get_args(Level), at)
-    _word(golden, "regression_status", get_args(RegressionStatus), at)
-    for move, spot in records(golden, "moves", MOVE, at):
-        _word(move, "dimension", DIMENSIONS, spot)
+        check_range(golden, name, MAX_COUNT, at)
+    check_range(golden, "previous_score", 1, at)
+    _require_word(golden, "level", get_args(Level), at)
+    _require_word(golden, "regression_status", get_args(RegressionStatus), at)
+    for move, spot in check_records(golden, "moves", MOVE, at):
+        _require_word(move, "dimension", DIMENSIONS, spot)
         for name in ("before", "now"):
-            bound(move, name, 1, spot)
-        bound(move, "delta", 1, spot, least=-1)
-        bound(move, "turn", LARGEST_COUNT, spot)
+            check_range(move, name, 1, spot)
+        check_range(move, "delta", 1, spot, minimum=-1)
+        check_range(move, "turn", MAX_COUNT, spot)
     for dimension, scores in golden["turns"].items():
         spot = (*at, "turns", dimension)
         if dimension not in DIMENSIONS or type(scores) is not list:
-            raise Mistake(spot, "is no list of a dimension's scores")
+            raise ShapeError(spot, "is no list of a dimension's scores")
         for score in scores:
-            _score(score, spot)
-    _issues(golden, at)
+            _require_score(score, spot)
+    _check_issues(golden, at)
 
 
-def check_golden_trial(trial: dict[str, Any], place: Place) -> None:
+def check_golden_trial(trial: dict[str, Any], path: FieldPath) -> None:
     """Checks the golden of a trial; raises ShapeError."""
-    maybe(trial, "golden", TRIAL, place)
-    golden, at = trial["golden"], (*place, "golden")
+    check_optional(trial, "golden", TRIAL, path)
+    golden, at = trial["golden"], (*path, "golden")
     check_dimensions(golden, "dimensions", at)
-    for turn, spot in records(golden, "turns", TURN, at):
+    for turn, spot in check_records(golden, "turns", TURN, at):
         check_dimensions(turn, "scores", spot)
-        texts(turn, "tools_invoked", spot)
+        check_texts(turn, "tools_invoked", spot)
         for name in ("latency_ms", "tokens", "cost_usd"):
-            bound(turn, name, LARGEST_AMOUNT, spot)
-        bound(turn, "number", LARGEST_COUNT, spot)
-    _issues(golden, at)
+            check_range(turn, name, MAX_AMOUNT, spot)
+        check_range(turn, "number", MAX_COUNT, spot)
+    _check_issues(golden, at)
 
 
-def _issues(parent: dict[str, Any], place: Place) -> None:
-    for issue, at in records(parent, "issues", ISSUE, place):
-        _word(issue, "category", CATEGORIES, at)
-        _word(issue, "severity", SEVERITIES, at)
-        bound(issue, "turn", LARGEST_COUNT, at)
+def _check_issues(parent: dict[str, Any], path: FieldPath) -> None:
+    for issue, at in check_records(parent, "issues", ISSUE, path):
+        _require_word(issue, "category", CATEGORIES, at)
+        _require_word(issue, "severity", SEVERITIES, at)
+        check_range(issue, "turn", MAX_COUNT, at)
 
 
-def _word(parent: dict[str, Any], name: str, known: tuple[str, ...], place: Place) -> None:
-    if parent[name] is not None and parent[name] not in known:
-        raise Mistake((*place, name), f"is none of {', '.join(known)}")
+def _require_word(parent: dict[str, Any], name: str, words: tuple[str, ...], path: FieldPath) -> None:
+    if parent[name] is not None and parent[name] not in words:
+        raise ShapeError((*path, name), f"is none of {', '.join(words)}")
 
 
-def _score(score: Any, place: Place) -> None:
+def _require_score(score: Any, path: FieldPath) -> None:
     if score is not None and (type(score) not in NUMBER or not 0 <= score <= 1):
-        raise Mistake(place, "is no score between 0 and 1")
+        raise ShapeError(path, "is no score between 0 and 1")

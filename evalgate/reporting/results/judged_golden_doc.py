@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.reporting.results.bounded import bounded_evidence, bounded_name, bounded_text, whole
+from evalgate.reporting.results.bounded import clamp_count, clean_evidence, clean_name, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,127 +14,127 @@ if TYPE_CHECKING:
     from evalgate.models.run.evaluation import Issue, TurnResult
     from evalgate.models.run.golden_result import GoldenResult, GoldenTrial
 
-MOST_ISSUES, MOST_TURNS, MOST_VALUES = 50, 200, 50
+MAX_ISSUES, MAX_TURNS, MAX_VALUES = 50, 200, 50
 
 
-def golden_doc(found: GoldenResult) -> GoldenDoc:
+def build_golden_doc(result: GoldenResult) -> GoldenDoc:
     """Builds the record of a golden over all its trials."""
-    golden = found.golden
+    golden = result.golden
     return {
-        "id": bounded_name(golden.id),
+        "id": clean_name(golden.id),
         "version": golden.version,
-        "title": bounded_name(golden.title),
-        "description": bounded_text(golden.description),
-        "conversation_id": _name(golden.conversation_id),
-        "intent": bounded_name(golden.intent),
-        "primary_stance": bounded_name(golden.primary_stance),
-        "secondary_stances": _names(golden.secondary_stances),
-        "required_memory_recall": _names(golden.required_memory_recall),
-        "required_tool_usage": _names(golden.required_tool_usage),
-        "required_refusal": _names(golden.required_refusal),
-        "user_messages": _texts(golden.user_messages),
-        "golden_responses": _texts(golden.golden_responses),
-        "tags": _names(golden.tags),
-        "creator": _name(golden.creator),
-        "level": found.level,
-        "regression_status": found.regression_status,
-        "previous_score": None if found.before is None else found.before.score,
-        "moves": list(_moves(found)),
-        "turns": {name: list(scores[:MOST_TURNS]) for name, scores in found.turns.items()},
-        "issues": _issues(found.issues),
-        "critical_issues": found.critical_issues,
+        "title": clean_name(golden.title),
+        "description": clean_text(golden.description),
+        "conversation_id": _clean_optional_name(golden.conversation_id),
+        "intent": clean_name(golden.intent),
+        "primary_stance": clean_name(golden.primary_stance),
+        "secondary_stances": _clean_names(golden.secondary_stances),
+        "required_memory_recall": _clean_names(golden.required_memory_recall),
+        "required_tool_usage": _clean_names(golden.required_tool_usage),
+        "required_refusal": _clean_names(golden.required_refusal),
+        "user_messages": _clean_texts(golden.user_messages),
+        "golden_responses": _clean_texts(golden.golden_responses),
+        "tags": _clean_names(golden.tags),
+        "creator": _clean_optional_name(golden.creator),
+        "level": result.level,
+        "regression_status": result.regression_status,
+        "previous_score": None if result.baseline is None else result.baseline.score,
+        "moves": list(_iter_moves(result)),
+        "turns": {name: list(scores[:MAX_TURNS]) for name, scores in result.turns.items()},
+        "issues": _build_issues(result.issues),
+        "critical_issues": result.critical_issues,
     }
 
 
-def golden_trial_doc(found: GoldenTrial) -> GoldenTrialDoc:
+def build_golden_trial_doc(trial: GoldenTrial) -> GoldenTrialDoc:
     """Builds the record of one trace compared with its golden."""
-    turns = enumerate(zip(found.numbers[:MOST_TURNS], found.turns, strict=False))
+    turns = enumerate(zip(trial.numbers[:MAX_TURNS], trial.turns, strict=False))
     return {
-        "dimensions": dict(found.dimensions),
-        "turns": [_turn(turn, number, is_missing=at in found.missing) for at, (number, turn) in turns],
-        "issues": _issues(found.issues),
+        "dimensions": dict(trial.dimensions),
+        "turns": [_build_turn(turn, number, is_missing=at in trial.missing) for at, (number, turn) in turns],
+        "issues": _build_issues(trial.issues),
     }
 
 
-def _moves(found: GoldenResult) -> Iterator[MoveDoc]:
+def _iter_moves(result: GoldenResult) -> Iterator[MoveDoc]:
     """Yields the dimensions whose score differs from the baseline."""
-    if found.before is None or not found.before.dimensions:
+    if result.baseline is None or not result.baseline.dimensions:
         return
-    for name, now in found.dimensions.items():
-        before = found.before.dimensions.get(name)
-        if before == now:
+    for name, current in result.dimensions.items():
+        baseline = result.baseline.dimensions.get(name)
+        if baseline == current:
             continue
-        delta = None if before is None or now is None else round(now - before, DIGITS)
+        delta = None if baseline is None or current is None else round(current - baseline, DIGITS)
         yield {
             "dimension": name,
-            "before": before,
-            "now": now,
+            "before": baseline,
+            "now": current,
             "delta": delta,
-            "turn": _moved_most(found.before.turns.get(name, ()), found.turns.get(name, ())),
+            "turn": _find_largest_move(result.baseline.turns.get(name, ()), result.turns.get(name, ())),
         }
 
 
-def _moved_most(before: Sequence[float | None], now: Sequence[float | None]) -> int | None:
+def _find_largest_move(baseline: Sequence[float | None], current: Sequence[float | None]) -> int | None:
     """Finds the turn whose score changed most, among those scored on both sides; the first if equal."""
     moves = [
-        (-abs(new - old), at)
-        for at, (old, new) in enumerate(zip(before, now, strict=False))
-        if old is not None and new is not None and old != new
+        (-abs(score - baseline_score), at)
+        for at, (baseline_score, score) in enumerate(zip(baseline, current, strict=False))
+        if baseline_score is not None and score is not None and baseline_score != score
     ]
     return min(moves)[1] if moves else None
 
 
-def _turn(turn: TurnResult, number: int | None, *, is_missing: bool) -> TurnDoc:
+def _build_turn(turn: TurnResult, number: int | None, *, is_missing: bool) -> TurnDoc:
     return {
         "number": number,
         "is_missing": is_missing,
-        "user_message": _text(turn.user_message),
-        "actual_response": _text(turn.actual_response),
+        "user_message": _clean_optional_text(turn.user_message),
+        "actual_response": _clean_optional_text(turn.actual_response),
         "scores": dict(turn.scores),
         "latency_ms": turn.latency_ms,
-        "tokens": whole(turn.tokens),
+        "tokens": clamp_count(turn.tokens),
         "cost_usd": turn.cost,
-        "retrieved_memories": _values(turn.retrieved_memories),
-        "tools_invoked": _names(turn.tools_invoked),
-        "tool_results": _values(turn.tool_results),
+        "retrieved_memories": _clean_values(turn.retrieved_memories),
+        "tools_invoked": _clean_names(turn.tools_invoked),
+        "tool_results": _clean_values(turn.tool_results),
     }
 
 
-def _issues(issues: Sequence[Issue]) -> list[IssueDoc]:
+def _build_issues(issues: Sequence[Issue]) -> list[IssueDoc]:
     """Builds the issues; only the gravest if there are more than the limit."""
     order = ("critical", "error", "warning", "info")
     kept = issues
-    if len(issues) > MOST_ISSUES:
-        kept = sorted(issues, key=lambda each: order.index(each.severity))[:MOST_ISSUES]
+    if len(issues) > MAX_ISSUES:
+        kept = sorted(issues, key=lambda each: order.index(each.severity))[:MAX_ISSUES]
     return [
         {
             "category": each.category,
             "severity": each.severity,
-            "message": bounded_text(each.message),
-            "evidence": _text(each.evidence),
+            "message": clean_text(each.message),
+            "evidence": _clean_optional_text(each.evidence),
             "turn": each.turn,
         }
         for each in kept
     ]
 
 
-def _values(values: Iterable[Any]) -> list[Any]:
-    kept = bounded_evidence({"values": list(values)[:MOST_VALUES]})
+def _clean_values(values: Iterable[Any]) -> list[Any]:
+    kept = clean_evidence({"values": list(values)[:MAX_VALUES]})
     found = kept["values"] if kept else []
     return found if isinstance(found, list) else []
 
 
-def _names(texts: Sequence[str]) -> list[str]:
-    return [bounded_name(each) for each in texts[:MOST_TURNS]]
+def _clean_names(texts: Sequence[str]) -> list[str]:
+    return [clean_name(each) for each in texts[:MAX_TURNS]]
 
 
-def _texts(texts: Sequence[str]) -> list[str]:
-    return [bounded_text(each) for each in texts[:MOST_TURNS]]
+def _clean_texts(texts: Sequence[str]) -> list[str]:
+    return [clean_text(each) for each in texts[:MAX_TURNS]]
 
 
-def _name(text: str | None) -> str | None:
-    return None if text is None else bounded_name(text)
+def _clean_optional_name(text: str | None) -> str | None:
+    return None if text is None else clean_name(text)
 
 
-def _text(text: str | None) -> str | None:
-    return None if text is None else bounded_text(text)
+def _clean_optional_text(text: str | None) -> str | None:
+    return None if text is None else clean_text(text)

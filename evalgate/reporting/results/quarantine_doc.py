@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.reporting.results.bounded import bounded_name, bounded_text
-from evalgate.reporting.results.results_checks import MOST_DAYS, bound, maybe, records
+from evalgate.reporting.results.bounded import clean_name, clean_text
+from evalgate.reporting.results.results_checks import MAX_DAYS, check_optional, check_range, check_records
 from evalgate.reporting.results.results_fields import (
     COUNT,
     LOCATION,
@@ -14,8 +14,8 @@ from evalgate.reporting.results.results_fields import (
     MAYBE_TEXT,
     TEXT,
     Shape,
-    needed,
-    optional,
+    optional_fields,
+    required_fields,
 )
 
 if TYPE_CHECKING:
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_quarantine import QuarantineDoc
 
 QUARANTINE: Shape = (
-    *needed(TEXT, "suite", "scenario", "reason", "until", "status", "message"),
-    *needed(COUNT, "scenarios", "days_left"),
-    *optional(MAYBE_TEXT, "variant", "who"),
-    *optional(MAYBE_RECORD, "location"),
+    *required_fields(TEXT, "suite", "scenario", "reason", "until", "status", "message"),
+    *required_fields(COUNT, "scenarios", "days_left"),
+    *optional_fields(MAYBE_TEXT, "variant", "who"),
+    *optional_fields(MAYBE_RECORD, "location"),
 )
 
 
 def check_quarantines(document: dict[str, Any]) -> None:
     """Checks the quarantines; raises ShapeError."""
-    for quarantine, place in records(document, "quarantines", QUARANTINE, ()):
-        maybe(quarantine, "location", LOCATION, place)
-        bound(quarantine, "scenarios", MAX_SCENARIOS, place)
-        bound(quarantine, "days_left", MOST_DAYS, place, least=-MOST_DAYS)
+    for quarantine, path in check_records(document, "quarantines", QUARANTINE, ()):
+        check_optional(quarantine, "location", LOCATION, path)
+        check_range(quarantine, "scenarios", MAX_SCENARIOS, path)
+        check_range(quarantine, "days_left", MAX_DAYS, path, minimum=-MAX_DAYS)
 
 
-def quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:
+def build_quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:
     """Builds the record of one quarantine, with its status."""
-    written, place = ruling.quarantine, ruling.quarantine.location
+    quarantine, location = ruling.quarantine, ruling.quarantine.location
     return {
-        "suite": bounded_name(ruling.suite),
-        "scenario": bounded_name(written.scenario),
-        "variant": _name(written.variant),
+        "suite": clean_name(ruling.suite),
+        "scenario": clean_name(quarantine.scenario),
+        "variant": _clean_optional_name(quarantine.variant),
         "scenarios": ruling.scenarios,
-        "reason": bounded_text(written.reason),
-        "who": _name(written.who),
-        "until": written.until.isoformat(),
+        "reason": clean_text(quarantine.reason),
+        "who": _clean_optional_name(quarantine.who),
+        "until": quarantine.until.isoformat(),
         "days_left": ruling.days_left,
         "status": ruling.status,
-        "message": bounded_text(ruling.message),
+        "message": clean_text(ruling.message),
         "location": None
-        if place is None
-        else {"file": bounded_name(place.file), "line": place.line, "column": place.column},
+        if location is None
+        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
     }
 
 
-def _name(text: str | None) -> str | None:
-    return None if text is None else bounded_name(text)
+def _clean_optional_name(text: str | None) -> str | None:
+    return None if text is None else clean_name(text)

@@ -11,97 +11,99 @@ if TYPE_CHECKING:
 
     from evalgate.reporting.results.results_fields import Shape, Types
 
-LARGEST_AMOUNT = 1e15
-LARGEST_SUM = 1e24
-MOST_DAYS = 4_000_000
+MAX_AMOUNT = 1e15
+MAX_SUM = 1e24
+MAX_DAYS = 4_000_000
 
-Place = tuple[Any, ...]
-MOST_KINDS = 200
+FieldPath = tuple[Any, ...]
+MAX_CACHED_KINDS = 200
 """Most valid combinations of fields and types that are cached for one shape."""
-_fit: dict[int, set[tuple[Any, ...]]] = {}  # by id of the shape: shapes live as long as their modules
+_valid_kinds: dict[int, set[tuple[Any, ...]]] = {}  # by id of the shape: shapes live as long as their modules
 
 
-class Mistake(Exception):
+class ShapeError(Exception):
     """A value has the wrong shape; the text names the field's path and the problem."""
 
-    def __init__(self, place: Place, what: str) -> None:
-        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-        super().__init__(f"{path.lstrip('.')} {what}".lstrip())
+    def __init__(self, field_path: FieldPath, problem: str) -> None:
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in field_path)
+        super().__init__(f"{path.lstrip('.')} {problem}".lstrip())
 
 
-def bound(parent: Mapping[str, Any], name: str, most: float, place: Place, least: float = 0) -> None:
+def check_range(
+    parent: Mapping[str, Any], name: str, maximum: float, path: FieldPath, minimum: float = 0
+) -> None:
     """Requires a number in range, or null, so that later sums and tests can't fail."""
-    if parent[name] is not None and not least <= parent[name] <= most:
-        raise Mistake((*place, name), f"is not between {least:g} and {most:g}")
+    if parent[name] is not None and not minimum <= parent[name] <= maximum:
+        raise ShapeError((*path, name), f"is not between {minimum:g} and {maximum:g}")
 
 
-def amounts(parent: Mapping[str, Any], names: Iterable[str], place: Place) -> None:
+def check_amounts(parent: Mapping[str, Any], names: Iterable[str], path: FieldPath) -> None:
     """Requires amounts of money, time or tokens in range, or null."""
     for name in names:
         value = parent[name]
-        if value is not None and not 0 <= value <= LARGEST_AMOUNT:
-            raise Mistake((*place, name), f"is not between 0 and {LARGEST_AMOUNT:g}")
+        if value is not None and not 0 <= value <= MAX_AMOUNT:
+            raise ShapeError((*path, name), f"is not between 0 and {MAX_AMOUNT:g}")
 
 
-def interval(parent: Mapping[str, Any], name: str, place: Place) -> None:
+def check_interval(parent: Mapping[str, Any], name: str, path: FieldPath) -> None:
     """Requires a pair of numbers between -1 and 1, or null."""
     ends = parent[name]
     if ends is not None and [type(end) in fields.NUMBER for end in ends] != [True, True]:
-        raise Mistake((*place, name), "is no pair of numbers")
+        raise ShapeError((*path, name), "is no pair of numbers")
     if ends is not None and not all(-1 <= end <= 1 for end in ends):
-        raise Mistake((*place, name), "is not between -1 and 1")
+        raise ShapeError((*path, name), "is not between -1 and 1")
 
 
-def record(value: dict[str, Any], shape: Shape, place: Place) -> None:
+def check_record(value: dict[str, Any], shape: Shape, path: FieldPath) -> None:
     """Checks an object against a shape; fills in absent optional fields, in place.
 
     Most objects have the same fields and types as an earlier one, and are not checked field by field again.
     """
-    fit = _fit.setdefault(id(shape), set())
+    valid_kinds = _valid_kinds.setdefault(id(shape), set())
     kind = (*value, *map(type, value.values()))
-    if kind in fit:
+    if kind in valid_kinds:
         return
     size = len(value)
-    _look(value, shape, place)
-    if len(value) == size and len(fit) < MOST_KINDS:
-        fit.add(kind)
+    _check_fields(value, shape, path)
+    if len(value) == size and len(valid_kinds) < MAX_CACHED_KINDS:
+        valid_kinds.add(kind)
 
 
-def _look(value: dict[str, Any], shape: Shape, place: Place) -> None:
+def _check_fields(value: dict[str, Any], shape: Shape, path: FieldPath) -> None:
     for name, types, when_absent in shape:
         if name in value:
             if type(value[name]) not in types:
-                raise Mistake((*place, name), f"is not {_wanted(types)}")
+                raise ShapeError((*path, name), f"is not {_describe_types(types)}")
         elif when_absent == "refused":
-            raise Mistake((*place, name), "is missing")
+            raise ShapeError((*path, name), "is missing")
         elif when_absent == "filled in":
             value[name] = [] if types is fields.LIST else None
 
 
-def _wanted(types: Types) -> str:
+def _describe_types(types: Types) -> str:
     narrower = {int} if float in types else set()
-    return " or ".join(word for kind, word in fields.NAMES.items() if kind in types - narrower)
+    return " or ".join(word for kind, word in fields.TYPE_NAMES.items() if kind in types - narrower)
 
 
-def records(
-    parent: Mapping[str, Any], name: str, shape: Shape, place: Place
-) -> Iterator[tuple[dict[str, Any], Place]]:
+def check_records(
+    parent: Mapping[str, Any], name: str, shape: Shape, path: FieldPath
+) -> Iterator[tuple[dict[str, Any], FieldPath]]:
     """Checks the objects of a list against a shape; yields each with its path."""
     for index, value in enumerate(parent[name]):
-        at = (*place, name, index)
+        at = (*path, name, index)
         if type(value) is not dict:
-            raise Mistake(at, "is not an object")
-        record(value, shape, at)
+            raise ShapeError(at, "is not an object")
+        check_record(value, shape, at)
         yield value, at
 
 
-def maybe(parent: Mapping[str, Any], name: str, shape: Shape, place: Place) -> None:
+def check_optional(parent: Mapping[str, Any], name: str, shape: Shape, path: FieldPath) -> None:
     """Checks one object that may be absent or null."""
     if parent.get(name) is not None:
-        record(parent[name], shape, (*place, name))
+        check_record(parent[name], shape, (*path, name))
 
 
-def texts(parent: Mapping[str, Any], name: str, place: Place) -> None:
+def check_texts(parent: Mapping[str, Any], name: str, path: FieldPath) -> None:
     """Requires a list of texts."""
     if not fields.TEXT.issuperset(map(type, parent[name])):
-        raise Mistake((*place, name), "holds something that is not text")
+        raise ShapeError((*path, name), "holds something that is not text")

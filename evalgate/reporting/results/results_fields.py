@@ -24,7 +24,7 @@ LIST: Types = frozenset({list})
 MAYBE_LIST: Types = frozenset({list, type(None)})
 RECORD: Types = frozenset({dict})
 MAYBE_RECORD: Types = frozenset({dict, type(None)})
-NAMES = {
+TYPE_NAMES = {
     str: "text",
     int: "a whole number",
     float: "a number",
@@ -46,164 +46,168 @@ class Field(NamedTuple):
 Shape = tuple[Field, ...]
 
 
-def optional(types: Types, *names: str) -> Shape:
+def optional_fields(types: Types, *names: str) -> Shape:
     """Returns fields that a later version added, or that may be null; absent ones are filled in."""
     return tuple(Field(name, types, when_absent="filled in") for name in names)
 
 
-def needed(types: Types, *names: str) -> Shape:
+def required_fields(types: Types, *names: str) -> Shape:
     """Returns fields that every document has."""
     return tuple(Field(name, types) for name in names)
 
 
 DOCUMENT: Shape = (
-    *needed(TEXT, "evalgate_version", "created_at", "verdict"),
-    *needed(COUNT, "exit_code"),
-    *needed(FLAG, "report_only"),
-    *needed(LIST, "reasons", "suites", "removed", "unclaimed", "warnings", "approvals"),
-    *needed(MAYBE_RECORD, "summary", "baseline"),
-    *optional(MAYBE_TEXT, "commit"),
+    *required_fields(TEXT, "evalgate_version", "created_at", "verdict"),
+    *required_fields(COUNT, "exit_code"),
+    *required_fields(FLAG, "report_only"),
+    *required_fields(LIST, "reasons", "suites", "removed", "unclaimed", "warnings", "approvals"),
+    *required_fields(MAYBE_RECORD, "summary", "baseline"),
+    *optional_fields(MAYBE_TEXT, "commit"),
     *(Field(name, MAYBE_RECORD, "fine") for name in ("figures", "comparison", "history", "rules")),
     *(Field(name, MAYBE_LIST, "fine") for name in ("quarantines", "weakenings")),
 )
 COMPARISON: Shape = (
-    *needed(COUNT, "compared", "tested", "single_trial"),
-    *optional(MAYBE_NUMBER, "expected_false_alarms"),
+    *required_fields(COUNT, "compared", "tested", "single_trial"),
+    *optional_fields(MAYBE_NUMBER, "expected_false_alarms"),
 )
 SCORES = ("pass_rate", "score", "score_min", "score_p50", "score_p95")
 SUMS = ("cost_usd", "cost_mean_usd", "total_tokens", "tokens_mean", "latency_p50_s", "latency_p95_s")
 DELTA: Shape = (
-    *needed(COUNT, "scenarios"),
-    *needed(LIST, "pass_k"),
-    *optional(MAYBE_NUMBER, *SCORES, *SUMS),
-    *optional(MAYBE_LIST, "pass_rate_interval", "score_interval"),
+    *required_fields(COUNT, "scenarios"),
+    *required_fields(LIST, "pass_k"),
+    *optional_fields(MAYBE_NUMBER, *SCORES, *SUMS),
+    *optional_fields(MAYBE_LIST, "pass_rate_interval", "score_interval"),
 )
-RUN_FIGURES: Shape = (
-    *needed(COUNT, "scenarios", "trials"),
-    *needed(LIST, "pass_k", "lost_checks"),
-    *optional(MAYBE_NUMBER, *SCORES, *SUMS),
-    *optional(MAYBE_LIST, "pass_rate_interval"),
-    *optional(MAYBE_RECORD, "delta"),
+STATISTICS: Shape = (
+    *required_fields(COUNT, "scenarios", "trials"),
+    *required_fields(LIST, "pass_k", "lost_checks"),
+    *optional_fields(MAYBE_NUMBER, *SCORES, *SUMS),
+    *optional_fields(MAYBE_LIST, "pass_rate_interval"),
+    *optional_fields(MAYBE_RECORD, "delta"),
 )
-PASS_K: Shape = (*needed(COUNT, "k"), *needed(NUMBER, "pass_at_k", "pass_hat_k"))
+PASS_K: Shape = (*required_fields(COUNT, "k"), *required_fields(NUMBER, "pass_at_k", "pass_hat_k"))
 LOST_CHECK: Shape = (
-    *needed(TEXT, "suite", "name", "type"),
-    *needed(FLAG, "required"),
-    *needed(COUNT, "failed", "scenarios"),
-    *needed(NUMBER, "weight_lost"),
+    *required_fields(TEXT, "suite", "name", "type"),
+    *required_fields(FLAG, "required"),
+    *required_fields(COUNT, "failed", "scenarios"),
+    *required_fields(NUMBER, "weight_lost"),
 )
 SUMMARY: Shape = (
-    *needed(
+    *required_fields(
         COUNT,
         *("scenarios", "passed", "failed", "partial", "hard_fails", "missing", "errors", "not_evaluable"),
         *("skipped", "regressions", "improvements", "regressed", "broken", "improved", "fixed", "new"),
         *("removed", "inconclusive"),
     ),
-    *optional(MAYBE_NUMBER, "score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s"),
+    *optional_fields(MAYBE_NUMBER, "score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s"),
     *(Field(name, MAYBE_COUNT, "fine") for name in ("cost_computed", "quarantined")),
-    *optional(MAYBE_COUNT, "total_tokens"),
+    *optional_fields(MAYBE_COUNT, "total_tokens"),
 )
 COUNTS = tuple(field.name for field in SUMMARY if field.types is COUNT)
-FIGURES = ("cost_usd", "latency_p50_s", "latency_p95_s", "total_tokens")
-CHECKS: Shape = needed(COUNT, "passed", "failed", "not_evaluable", "skipped", "error")
+SUMMARY_FIGURES = ("cost_usd", "latency_p50_s", "latency_p95_s", "total_tokens")
+CHECKS: Shape = required_fields(COUNT, "passed", "failed", "not_evaluable", "skipped", "error")
 BASELINE: Shape = (
-    *needed(TEXT, "status"),
-    *optional(MAYBE_TEXT, "sha", "path"),
-    *optional(MAYBE_COUNT, "age_seconds", "distance"),
-    *optional(MAYBE_RECORD, "summary"),
+    *required_fields(TEXT, "status"),
+    *optional_fields(MAYBE_TEXT, "sha", "path"),
+    *optional_fields(MAYBE_COUNT, "age_seconds", "distance"),
+    *optional_fields(MAYBE_RECORD, "summary"),
     Field("drift", MAYBE_RECORD, "fine"),
 )
-RULES: Shape = needed(TEXT, "from", "config_hash", "proposed_config_hash")
-DRIFT: Shape = (*needed(TEXT, "found"), *needed(FLAG, "suites"), *needed(LIST, "evaluators"))
-CHANGED_EVALUATOR: Shape = (*needed(TEXT, "type"), *needed(COUNT, "before", "now"))
+RULES: Shape = required_fields(TEXT, "from", "config_hash", "proposed_config_hash")
+DRIFT: Shape = (
+    *required_fields(TEXT, "found"),
+    *required_fields(FLAG, "suites"),
+    *required_fields(LIST, "evaluators"),
+)
+CHANGED_EVALUATOR: Shape = (*required_fields(TEXT, "type"), *required_fields(COUNT, "before", "now"))
 REASON: Shape = (
-    *needed(TEXT, "code", "message"),
+    *required_fields(TEXT, "code", "message"),
     *(Field(name, MAYBE_TEXT, "fine") for name in ("suite", "scenario", "variant")),
     Field("location", MAYBE_RECORD, "fine"),
 )
 SUITE: Shape = (
-    *needed(TEXT, "suite", "path", "verdict"),
-    *optional(MAYBE_NUMBER, "score"),
-    *needed(LIST, "scenarios"),
-    *optional(LIST, "variants"),
+    *required_fields(TEXT, "suite", "path", "verdict"),
+    *optional_fields(MAYBE_NUMBER, "score"),
+    *required_fields(LIST, "scenarios"),
+    *optional_fields(LIST, "variants"),
     Field("figures", MAYBE_RECORD, "fine"),
 )
 VARIANT: Shape = (
-    *needed(TEXT, "name"),
-    *needed(COUNT, "scenarios", "passed", "trials"),
-    *needed(RECORD, "correct_tool", "correct_count"),
-    *optional(MAYBE_NUMBER, "pass_rate", *AMOUNTS),
+    *required_fields(TEXT, "name"),
+    *required_fields(COUNT, "scenarios", "passed", "trials"),
+    *required_fields(RECORD, "correct_tool", "correct_count"),
+    *optional_fields(MAYBE_NUMBER, "pass_rate", *AMOUNTS),
 )
-SHARE: Shape = needed(COUNT, "held", "of")
+SHARE: Shape = required_fields(COUNT, "held", "of")
 SCENARIO: Shape = (
-    *needed(TEXT, "id", "verdict"),
-    *needed(NUMBER, "threshold"),
-    *needed(COUNT, "n"),
-    *needed(LIST, "trials"),
-    *optional(MAYBE_TEXT, "variant", "reason"),
-    *optional(MAYBE_NUMBER, "score", "pass_rate"),
-    *optional(MAYBE_LIST, "pass_rate_interval"),
-    *optional(MAYBE_RECORD, "dimensions", "location", "change"),
+    *required_fields(TEXT, "id", "verdict"),
+    *required_fields(NUMBER, "threshold"),
+    *required_fields(COUNT, "n"),
+    *required_fields(LIST, "trials"),
+    *optional_fields(MAYBE_TEXT, "variant", "reason"),
+    *optional_fields(MAYBE_NUMBER, "score", "pass_rate"),
+    *optional_fields(MAYBE_LIST, "pass_rate_interval"),
+    *optional_fields(MAYBE_RECORD, "dimensions", "location", "change"),
     Field("quarantined", FLAG, "fine"),
     Field("golden", MAYBE_RECORD, "fine"),
 )
 CHANGE: Shape = (
-    *needed(TEXT, "kind", "reason"),
-    *needed(LIST, "flags"),
-    *optional(LIST, "increases"),
-    *optional(MAYBE_NUMBER, "score_delta", "p_value"),
-    *optional(MAYBE_TEXT, "previous_verdict"),
+    *required_fields(TEXT, "kind", "reason"),
+    *required_fields(LIST, "flags"),
+    *optional_fields(LIST, "increases"),
+    *optional_fields(MAYBE_NUMBER, "score_delta", "p_value"),
+    *optional_fields(MAYBE_TEXT, "previous_verdict"),
     Field("p_corrected", MAYBE_NUMBER, "fine"),
     Field("calls", MAYBE_RECORD, "fine"),
     Field("behaviour", MAYBE_RECORD, "fine"),
     Field("cause", MAYBE_RECORD, "fine"),
 )
-CALLS: Shape = (*needed(COUNT, "trial_before", "trial"), *needed(LIST, "before", "now"))
+CALLS: Shape = (*required_fields(COUNT, "trial_before", "trial"), *required_fields(LIST, "before", "now"))
 TRIAL: Shape = (
-    *needed(COUNT, "trial"),
-    *needed(RECORD, "trace"),
-    *needed(TEXT, "status"),
-    *needed(LIST, "assertions"),
-    *optional(LIST, "tool_calls"),
-    *optional(MAYBE_NUMBER, "score", "cost_usd", "latency_seconds"),
-    *optional(MAYBE_COUNT, *TOKENS),
-    *optional(MAYBE_TEXT, "reason"),
+    *required_fields(COUNT, "trial"),
+    *required_fields(RECORD, "trace"),
+    *required_fields(TEXT, "status"),
+    *required_fields(LIST, "assertions"),
+    *optional_fields(LIST, "tool_calls"),
+    *optional_fields(MAYBE_NUMBER, "score", "cost_usd", "latency_seconds"),
+    *optional_fields(MAYBE_COUNT, *TOKENS),
+    *optional_fields(MAYBE_TEXT, "reason"),
     Field("pricing", MAYBE_RECORD, "fine"),
     Field("golden", MAYBE_RECORD, "fine"),
 )
 PRICING: Shape = (
-    *needed(NUMBER, *PRICED),
-    *needed(LIST, "missing_models"),
-    *optional(MAYBE_NUMBER, "usd"),
-    *optional(MAYBE_TEXT, "table"),
-    *optional(MAYBE_LIST, "usage"),
+    *required_fields(NUMBER, *PRICED),
+    *required_fields(LIST, "missing_models"),
+    *optional_fields(MAYBE_NUMBER, "usd"),
+    *optional_fields(MAYBE_TEXT, "table"),
+    *optional_fields(MAYBE_LIST, "usage"),
 )
 USAGE: Shape = (
-    *needed(TEXT, "model"),
-    *needed(COUNT, *MODEL_TOKENS),
-    *optional(MAYBE_TEXT, "provider"),
+    *required_fields(TEXT, "model"),
+    *required_fields(COUNT, *MODEL_TOKENS),
+    *optional_fields(MAYBE_TEXT, "provider"),
 )
 TRACE: Shape = (
-    *needed(TEXT, "path", "format"),
-    *optional(MAYBE_TEXT, "id", "sha256"),
-    *optional(MAYBE_COUNT, "line", "record"),
+    *required_fields(TEXT, "path", "format"),
+    *optional_fields(MAYBE_TEXT, "id", "sha256"),
+    *optional_fields(MAYBE_COUNT, "line", "record"),
     *(Field(name, MAYBE_TEXT, "fine") for name in ("commit", "agent_hash", "recorded_at", "stale")),
 )
 ASSERTION: Shape = (
-    *needed(TEXT, "name", "type", "outcome", "reason"),
-    *needed(NUMBER, "score", "weight"),
-    *needed(FLAG, "required"),
-    *optional(MAYBE_RECORD, "location", "evidence"),
+    *required_fields(TEXT, "name", "type", "outcome", "reason"),
+    *required_fields(NUMBER, "score", "weight"),
+    *required_fields(FLAG, "required"),
+    *optional_fields(MAYBE_RECORD, "location", "evidence"),
 )
-LOCATION: Shape = (*needed(TEXT, "file"), *optional(MAYBE_COUNT, "line", "column"))
+LOCATION: Shape = (*required_fields(TEXT, "file"), *optional_fields(MAYBE_COUNT, "line", "column"))
 REMOVED: Shape = (
-    *needed(TEXT, "suite", "id", "verdict"),
-    *optional(MAYBE_TEXT, "variant"),
-    *optional(MAYBE_NUMBER, "score"),
+    *required_fields(TEXT, "suite", "id", "verdict"),
+    *optional_fields(MAYBE_TEXT, "variant"),
+    *optional_fields(MAYBE_NUMBER, "score"),
 )
 UNCLAIMED: Shape = (
-    *needed(TEXT, "suite", "path"),
-    *optional(MAYBE_TEXT, "id", "scenario_id"),
-    *optional(MAYBE_COUNT, "line", "record"),
+    *required_fields(TEXT, "suite", "path"),
+    *optional_fields(MAYBE_TEXT, "id", "scenario_id"),
+    *optional_fields(MAYBE_COUNT, "line", "record"),
 )
-WARNING: Shape = (*needed(TEXT, "code", "message"), *optional(MAYBE_TEXT, "where"))
+WARNING: Shape = (*required_fields(TEXT, "code", "message"), *optional_fields(MAYBE_TEXT, "where"))

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.results.document_names import RESULTS_SCHEMA
-from evalgate.models.run.chunks import whole
-from evalgate.reporting.results.bounded import bounded_text
+from evalgate.models.run.chunks import join_chunks
+from evalgate.reporting.results.bounded import clean_text
 from evalgate.reporting.results.results_parts import (
-    baseline_doc,
-    problem_doc,
-    reason_doc,
-    removed_doc,
-    suite_doc,
-    unclaimed_doc,
-    warning_doc,
+    build_baseline_doc,
+    build_problem_doc,
+    build_reason_doc,
+    build_removed_doc,
+    build_suite_doc,
+    build_unclaimed_doc,
+    build_warning_doc,
 )
-from evalgate.reporting.results.results_writer import written
-from evalgate.reporting.results.statistics_doc import comparison_doc, figures_doc
-from evalgate.reporting.results.summary import summary
+from evalgate.reporting.results.results_writer import stream_results
+from evalgate.reporting.results.statistics_doc import build_comparison_doc, build_statistics_doc
+from evalgate.reporting.results.summary import build_summary
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.errors import Problem
-    from evalgate.models.approvals.approval import Ruling
+    from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.comparison.quarantine import QuarantineRuling
-    from evalgate.models.comparison.weakening import Weakenings
+    from evalgate.models.comparison.weakening import WeakeningList
     from evalgate.models.results.results import ResultsDoc, SummaryDoc
     from evalgate.models.results.results_approvals import ApprovalDoc
     from evalgate.models.results.results_rules import RulesDoc
@@ -45,7 +45,7 @@ MAX_CONTAINERS, MAX_VALUES = 3_000_000, 15_000_000
 """Most brackets and commas of a document: `[],[],` takes 20 times its bytes in memory."""
 
 
-def results_document(  # noqa: PLR0913  the document has all of it
+def build_results_document(  # noqa: PLR0913  the document has all of it
     run: Run,
     comparison: Comparison | None,
     decision: Decision,
@@ -54,11 +54,11 @@ def results_document(  # noqa: PLR0913  the document has all of it
     commit: str | None,
     created_at: datetime,
     warnings: Sequence[Warning_] = (),
-    previous: SummaryDoc | None = None,
+    baseline_summary: SummaryDoc | None = None,
     command: str | None = None,
-    figures: RunStatistics | None = None,
-    rulings: Sequence[Ruling] = (),
-    weakenings: Weakenings | None = None,
+    statistics: RunStatistics | None = None,
+    rulings: Sequence[ApprovalRuling] = (),
+    weakenings: WeakeningList | None = None,
     quarantines: Sequence[QuarantineRuling] = (),
     rules: RulesDoc | None = None,
 ) -> ResultsDoc:
@@ -69,51 +69,53 @@ def results_document(  # noqa: PLR0913  the document has all of it
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
-    summed = figures.suites if figures else {}
+    suite_statistics = statistics.suites if statistics else {}
     document: ResultsDoc = {
         "schema": RESULTS_SCHEMA,
         "evalgate_version": __version__,
-        "created_at": _timestamp(created_at),
+        "created_at": _format_time(created_at),
         "commit": commit,
         "verdict": decision.verdict,
         "exit_code": decision.exit_code,
         "report_only": decision.report_only,
-        "reasons": [reason_doc(reason) for reason in decision.reasons],
-        "summary": summary(run, changes.values(), len(removed), figures.run.figures if figures else None),
-        "baseline": baseline_doc(baseline, previous) if baseline else None,
+        "reasons": [build_reason_doc(reason) for reason in decision.reasons],
+        "summary": build_summary(
+            run, changes.values(), len(removed), statistics.run.statistics if statistics else None
+        ),
+        "baseline": build_baseline_doc(baseline, baseline_summary) if baseline else None,
         "suites": [
-            suite_doc(
+            build_suite_doc(
                 suite,
                 changes,
                 decision.suite_verdicts.get(suite.name, "cannot_judge"),
-                summed.get(suite.name),
+                suite_statistics.get(suite.name),
             )
             for suite in run.suites
         ],
-        "removed": [removed_doc(standing) for standing in removed],
-        "unclaimed": [unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
-        "warnings": [warning_doc(warning) for warning in (*warnings, *run.warnings)],
-        "approvals": _approvals(rulings),
-        "command": bounded_text(command) if command else None,
+        "removed": [build_removed_doc(outcome) for outcome in removed],
+        "unclaimed": [build_unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
+        "warnings": [build_warning_doc(warning) for warning in (*warnings, *run.warnings)],
+        "approvals": _build_approvals(rulings),
+        "command": clean_text(command) if command else None,
     }
-    if figures is not None:
-        document["figures"] = figures_doc(figures.run)
-    if comparison is not None and comparison.evidence is not None:
-        document["comparison"] = comparison_doc(comparison.evidence)
+    if statistics is not None:
+        document["figures"] = build_statistics_doc(statistics.run)
+    if comparison is not None and comparison.power is not None:
+        document["comparison"] = build_comparison_doc(comparison.power)
     if rules is not None:
         document["rules"] = rules
     if quarantines:
-        from evalgate.reporting.results.quarantine_doc import quarantine_doc
+        from evalgate.reporting.results.quarantine_doc import build_quarantine_doc
 
-        document["quarantines"] = [quarantine_doc(ruling) for ruling in quarantines]
+        document["quarantines"] = [build_quarantine_doc(ruling) for ruling in quarantines]
     if weakenings is not None:
-        from evalgate.reporting.results.weakenings_doc import weakenings_doc
+        from evalgate.reporting.results.weakenings_doc import build_weakenings_doc
 
-        document["weakenings"] = weakenings_doc(weakenings)
+        document["weakenings"] = build_weakenings_doc(weakenings)
     return document
 
 
-def invalid_document(
+def build_invalid_document(
     problems: Sequence[Problem],
     code: str,
     *,
@@ -128,12 +130,12 @@ def invalid_document(
     return {
         "schema": RESULTS_SCHEMA,
         "evalgate_version": __version__,
-        "created_at": _timestamp(created_at),
+        "created_at": _format_time(created_at),
         "commit": commit,
         "verdict": "invalid",
         "exit_code": 2,
         "report_only": report_only,
-        "reasons": [problem_doc(problem, code) for problem in problems],
+        "reasons": [build_problem_doc(problem, code) for problem in problems],
         "summary": None,
         "baseline": None,
         "suites": [],
@@ -145,13 +147,13 @@ def invalid_document(
     }
 
 
-def dump(document: ResultsDoc) -> bytes:
+def dump_results(document: ResultsDoc) -> bytes:
     """Encodes the whole document, as the same bytes that `stream_results` yields."""
-    return whole(written(document))
+    return join_chunks(stream_results(document))
 
 
-def load(
-    data: bytes, *, what: str = "results.json", whole: bool = True, limit: int = MAX_BYTES
+def load_results(
+    data: bytes, *, what: str = "results.json", with_assertions: bool = True, limit: int = MAX_BYTES
 ) -> ResultsDoc:
     """Reads a document back and checks its shape field by field; unknown fields are kept.
 
@@ -160,7 +162,7 @@ def load(
     """
     import orjson
 
-    from evalgate.reporting.results.results_shape import check
+    from evalgate.reporting.results.results_shape import check_results
 
     if len(data) > limit:
         raise OverLimit(f"{what} is larger than {limit:,} bytes")
@@ -172,19 +174,19 @@ def load(
         raise SettingError(
             f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
         ) from None
-    mistake = check(document, whole=whole)
-    if mistake:
-        raise SettingError(f"{what} is no {RESULTS_SCHEMA} document: {mistake}")
+    problem = check_results(document, with_assertions=with_assertions)
+    if problem:
+        raise SettingError(f"{what} is no {RESULTS_SCHEMA} document: {problem}")
     return cast("ResultsDoc", document)
 
 
-def _timestamp(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _approvals(rulings: Sequence[Ruling]) -> list[ApprovalDoc]:
+def _build_approvals(rulings: Sequence[ApprovalRuling]) -> list[ApprovalDoc]:
     if not rulings:
         return []
-    from evalgate.reporting.results.approvals_doc import approval_doc
+    from evalgate.reporting.results.approvals_doc import build_approval_doc
 
-    return [approval_doc(ruling) for ruling in rulings]
+    return [build_approval_doc(ruling) for ruling in rulings]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.reporting.results.bounded import bounded_name, bounded_text, maybe_name
-from evalgate.reporting.results.statistics_doc import figures_doc, variant_doc
-from evalgate.reporting.results.summary import mean_with_gaps
-from evalgate.reporting.results.trial_doc import location_doc, names, trial_docs
-from evalgate.scoring.variants import variants_of
+from evalgate.reporting.results.bounded import clean_name, clean_optional_name, clean_text
+from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc
+from evalgate.reporting.results.summary import compute_mean_with_gaps
+from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs, clean_call_names
+from evalgate.scoring.variants import compare_variants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.errors import Problem
-    from evalgate.models.comparison.comparison import BaselineInfo, Change, Drift, ScenarioOutcome
+    from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, Change, ScenarioOutcome
     from evalgate.models.comparison.decision import Reason
     from evalgate.models.results.results import (
         BaselineDoc,
@@ -29,118 +29,118 @@ if TYPE_CHECKING:
         UnclaimedDoc,
         WarningDoc,
     )
-    from evalgate.models.run.run import ScenarioResult, SuiteResult, Unclaimed
+    from evalgate.models.run.run import ScenarioResult, SuiteResult, UnclaimedTrace
     from evalgate.models.run.run_statistics import SuiteStatistics
     from evalgate.models.trace.trace import Warning_
 
 
-def reason_doc(reason: Reason) -> ReasonDoc:
+def build_reason_doc(reason: Reason) -> ReasonDoc:
     """Builds a reason of the decision; fields that don't apply are absent."""
-    document: ReasonDoc = {"code": reason.code, "message": bounded_text(reason.message)}
+    document: ReasonDoc = {"code": reason.code, "message": clean_text(reason.message)}
     if reason.suite is not None:
-        document["suite"] = bounded_name(reason.suite)
+        document["suite"] = clean_name(reason.suite)
     if reason.scenario is not None:
-        document["scenario"] = bounded_name(reason.scenario)
-        document["variant"] = maybe_name(reason.variant)
+        document["scenario"] = clean_name(reason.scenario)
+        document["variant"] = clean_optional_name(reason.variant)
     return document
 
 
-def problem_doc(problem: Problem, code: str) -> ReasonDoc:
+def build_problem_doc(problem: Problem, code: str) -> ReasonDoc:
     """Builds a reason from a problem in the input, with its hint and location."""
     hint = f" ({problem.hint})" if problem.hint else ""
     return {
         "code": code,
-        "message": bounded_text(f"{problem.message}{hint}"),
-        "location": location_doc(problem.location),
+        "message": clean_text(f"{problem.message}{hint}"),
+        "location": build_location_doc(problem.location),
     }
 
 
-def suite_doc(
+def build_suite_doc(
     suite: SuiteResult,
     changes: Mapping[ScenarioKey, Change],
     verdict: str,
-    summed: SuiteStatistics | None = None,
+    statistics: SuiteStatistics | None = None,
 ) -> SuiteDoc:
     """Builds a suite with its scenarios, in suite order."""
     document: SuiteDoc = {
-        "suite": bounded_name(suite.name),
-        "path": bounded_name(suite.path),
+        "suite": clean_name(suite.name),
+        "path": clean_name(suite.path),
         "verdict": verdict,
-        "score": mean_with_gaps(suite.scenarios),
+        "score": compute_mean_with_gaps(suite.scenarios),
         "scenarios": [
-            _scenario_doc(scenario, changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant)))
+            _build_scenario_doc(scenario, changes.get(ScenarioKey(suite.name, scenario.id, scenario.variant)))
             for scenario in suite.scenarios
         ],
-        "variants": [variant_doc(variant) for variant in variants_of(suite.scenarios)],
+        "variants": [build_variant_doc(variant) for variant in compare_variants(suite.scenarios)],
     }
-    if summed is not None:
-        document["figures"] = figures_doc(summed)
+    if statistics is not None:
+        document["figures"] = build_statistics_doc(statistics)
     return document
 
 
-def baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:
+def build_baseline_doc(baseline: BaselineInfo, summary: SummaryDoc | None) -> BaselineDoc:
     """Builds the record of the baseline, with the summary of its run."""
     document: BaselineDoc = {
         "status": baseline.status,
-        "sha": maybe_name(baseline.sha),
+        "sha": clean_optional_name(baseline.sha),
         "age_seconds": baseline.age_seconds,
-        "path": maybe_name(baseline.path),
+        "path": clean_optional_name(baseline.path),
         "distance": baseline.distance,
         "summary": summary,
     }
     if baseline.drift is not None:
-        document["drift"] = _drift_doc(baseline.drift)
+        document["drift"] = _build_drift_doc(baseline.drift)
     return document
 
 
-def _drift_doc(drift: Drift) -> DriftDoc:
+def _build_drift_doc(drift: BaselineDrift) -> DriftDoc:
     return {
-        "found": drift.found,
-        "suites": drift.suites,
+        "found": drift.original_status,
+        "suites": drift.has_changed_suites,
         "evaluators": [
-            {"type": bounded_name(each.type), "before": each.before, "now": each.now}
+            {"type": clean_name(each.type), "before": each.baseline_version, "now": each.version}
             for each in drift.evaluators
         ],
     }
 
 
-def removed_doc(standing: ScenarioOutcome) -> RemovedDoc:
+def build_removed_doc(outcome: ScenarioOutcome) -> RemovedDoc:
     """Builds a scenario that only the baseline has."""
     return {
-        "suite": bounded_name(standing.key.suite),
-        "id": bounded_name(standing.key.id),
-        "variant": maybe_name(standing.key.variant),
-        "verdict": standing.verdict,
-        "score": standing.score,
+        "suite": clean_name(outcome.key.suite),
+        "id": clean_name(outcome.key.id),
+        "variant": clean_optional_name(outcome.key.variant),
+        "verdict": outcome.verdict,
+        "score": outcome.score,
     }
 
 
-def unclaimed_doc(unclaimed: Unclaimed) -> UnclaimedDoc:
+def build_unclaimed_doc(unclaimed: UnclaimedTrace) -> UnclaimedDoc:
     """Builds a trace that matches no scenario."""
     return {
-        "suite": bounded_name(unclaimed.suite),
-        "path": bounded_name(unclaimed.trace.path),
-        "id": maybe_name(unclaimed.trace.id),
-        "scenario_id": maybe_name(unclaimed.scenario_id),
+        "suite": clean_name(unclaimed.suite),
+        "path": clean_name(unclaimed.trace.path),
+        "id": clean_optional_name(unclaimed.trace.id),
+        "scenario_id": clean_optional_name(unclaimed.scenario_id),
         "line": unclaimed.trace.line,
         "record": unclaimed.trace.record,
     }
 
 
-def warning_doc(warning: Warning_) -> WarningDoc:
+def build_warning_doc(warning: Warning_) -> WarningDoc:
     """Builds a warning with its location."""
     return {
-        "code": bounded_name(warning["code"]),
-        "message": bounded_text(warning["message"]),
-        "where": maybe_name(warning["where"]),
+        "code": clean_name(warning["code"]),
+        "message": clean_text(warning["message"]),
+        "where": clean_optional_name(warning["where"]),
     }
 
 
-def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDoc:
+def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDoc:
     interval = scenario.pass_rate_interval
     document: ScenarioDoc = {
-        "id": bounded_name(scenario.id),
-        "variant": maybe_name(scenario.variant),
+        "id": clean_name(scenario.id),
+        "variant": clean_optional_name(scenario.variant),
         "verdict": scenario.verdict,
         "score": scenario.score,
         "threshold": scenario.threshold,
@@ -148,28 +148,28 @@ def _scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDo
         "pass_rate": scenario.pass_rate,
         "pass_rate_interval": None if interval is None else list(interval),
         "dimensions": None,
-        "reason": None if scenario.reason is None else bounded_text(scenario.reason),
-        "location": location_doc(scenario.location),
-        "change": None if change is None else _change_doc(change),
-        "trials": trial_docs(scenario.trials),
+        "reason": None if scenario.reason is None else clean_text(scenario.reason),
+        "location": build_location_doc(scenario.location),
+        "change": None if change is None else _build_change_doc(change),
+        "trials": build_trial_docs(scenario.trials),
     }
     if scenario.quarantined:
         document["quarantined"] = True
     if scenario.golden is not None:
-        from evalgate.reporting.results.judged_golden_doc import golden_doc
+        from evalgate.reporting.results.judged_golden_doc import build_golden_doc
 
         document["dimensions"] = dict(scenario.golden.dimensions)
-        document["golden"] = golden_doc(scenario.golden)
+        document["golden"] = build_golden_doc(scenario.golden)
     return document
 
 
-def _change_doc(change: Change) -> ChangeDoc:
+def _build_change_doc(change: Change) -> ChangeDoc:
     document: ChangeDoc = {
         "kind": change.kind,
         "flags": list(change.flags),
         "score_delta": change.score_delta,
-        "reason": bounded_text(change.reason),
-        "increases": [bounded_text(increase) for increase in change.increases],
+        "reason": clean_text(change.reason),
+        "increases": [clean_text(increase) for increase in change.increases],
         "previous_verdict": change.previous_verdict,
         "p_value": change.p_value,
     }
@@ -178,16 +178,16 @@ def _change_doc(change: Change) -> ChangeDoc:
     if change.calls is not None:
         document["calls"] = {
             "trial_before": change.calls.trial_before,
-            "before": names(change.calls.before),
+            "before": clean_call_names(change.calls.baseline),
             "trial": change.calls.trial,
-            "now": names(change.calls.now),
+            "now": clean_call_names(change.calls.current),
         }
     if change.cause is not None:
-        from evalgate.reporting.results.weakenings_doc import cause_doc
+        from evalgate.reporting.results.weakenings_doc import build_cause_doc
 
-        document["cause"] = cause_doc(change.cause)
-    if change.behaviour is not None:
-        from evalgate.reporting.results.trajectory_doc import behaviour_doc
+        document["cause"] = build_cause_doc(change.cause)
+    if change.trajectory_diff is not None:
+        from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 
-        document["behaviour"] = behaviour_doc(change.behaviour)
+        document["behaviour"] = build_trajectory_diff_doc(change.trajectory_diff)
     return document

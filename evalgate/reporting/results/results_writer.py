@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.models.results.trial_docs import TrialDocs
-from evalgate.models.run.chunks import Pieces
+from evalgate.models.run.chunks import ChunkedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,9 +21,9 @@ AT_ONCE = 1_000
 """Most trials of a scenario that are encoded at once."""
 
 
-def written(document: ResultsDoc) -> Pieces:
+def stream_results(document: ResultsDoc) -> ChunkedText:
     """Yields the document as UTF-8 JSON on one line; the same document always gives the same bytes."""
-    return Pieces(partial(_document, document))
+    return ChunkedText(partial(_document, document))
 
 
 def _document(document: ResultsDoc) -> Iterator[bytes]:
@@ -38,10 +38,10 @@ def _suite(suite: Mapping[str, Any]) -> Iterator[bytes]:
 def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
     trials = scenario["trials"]
     if len(trials) > AT_ONCE and isinstance(trials, TrialDocs):
-        told = trials.trials.documents()
-        yield from _object(scenario, "trials", lambda _: _joined((each,) for each in told))
+        documents = trials.trials.documents()
+        yield from _object(scenario, "trials", lambda _: _join_arrays((each,) for each in documents))
     else:
-        yield orjson.dumps(scenario, default=_told)
+        yield orjson.dumps(scenario, default=_encode_trials)
 
 
 def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[bytes]:
@@ -58,10 +58,10 @@ def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[byt
 
 
 def _list(values: Iterable[Any], write: Write) -> Iterator[bytes]:
-    return _joined(map(write, values))
+    return _join_arrays(map(write, values))
 
 
-def _joined(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+def _join_arrays(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
     opening = b"["
     for pieces in values:
         yield opening
@@ -70,7 +70,7 @@ def _joined(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
     yield b"[]" if opening == b"[" else b"]"
 
 
-def _told(trials: object) -> orjson.Fragment:
+def _encode_trials(trials: object) -> orjson.Fragment:
     """Encodes trials that are stored as JSON documents."""
     if not isinstance(trials, TrialDocs):
         raise TypeError

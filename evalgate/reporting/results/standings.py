@@ -25,22 +25,22 @@ MAX_CONTAINERS, MAX_VALUES = 1_000_000, 15_000_000
 """Most brackets and commas, as for results."""
 
 
-class _Places:
+class _IndexTable:
     """Distinct values, each with the index of its first occurrence; entries refer to that index."""
 
     def __init__(self) -> None:
-        self._found: dict[Any, int] = {}
+        self._indexes: dict[Any, int] = {}
 
-    def of(self, value: Any) -> int:
-        return self._found.setdefault(value, len(self._found))
+    def index_of(self, value: Any) -> int:
+        return self._indexes.setdefault(value, len(self._indexes))
 
-    def all(self) -> list[Any]:
-        return list(self._found)
+    def list_values(self) -> list[Any]:
+        return list(self._indexes)
 
 
 def standings_of_results(document: ResultsDoc) -> StandingsDoc:
     """Builds what a comparison reads of a finished run; each trial is decoded once and not kept."""
-    texts, calls = _Places(), _Places()
+    texts, calls = _IndexTable(), _IndexTable()
     scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
     rows = _scenario_columns(scenarios, texts)
     trials = (_row(trial, texts, calls) for each in scenarios for trial in each["trials"])
@@ -55,22 +55,22 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
         ],
         "scenarios": rows,
         "trials": _trial_columns(trials),
-        "texts": texts.all(),
-        "calls": [list(names) for names in calls.all()],
+        "texts": texts.list_values(),
+        "calls": [list(names) for names in calls.list_values()],
     }
 
 
-def earlier_of(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
+def build_baseline_from_results(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
     """Builds the baseline of a comparison from a results document."""
     return build_baseline_run(standings_of_results(document), document, fingerprint)
 
 
-def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _Places) -> ScenarioColumns:
+def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _IndexTable) -> ScenarioColumns:
     return {
         "id": [each["id"] for each in scenarios],
-        "variant": _some([each["variant"] for each in scenarios]),
-        "verdict": [texts.of(each["verdict"]) for each in scenarios],
-        "score": _some([each["score"] for each in scenarios]),
+        "variant": _omit_if_unknown([each["variant"] for each in scenarios]),
+        "verdict": [texts.index_of(each["verdict"]) for each in scenarios],
+        "score": _omit_if_unknown([each["score"] for each in scenarios]),
         "n": [len(each["trials"]) for each in scenarios],
         "unread": [
             place
@@ -80,12 +80,12 @@ def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _Places) -> Scena
     }
 
 
-def _row(trial: TrialDoc, texts: _Places, calls: _Places) -> tuple[Any, ...]:
+def _row(trial: TrialDoc, texts: _IndexTable, calls: _IndexTable) -> tuple[Any, ...]:
     trace = trial["trace"]
     return (
         *(trial["trial"], trial["status"] == "passed", trial["score"], trial["cost_usd"]),
-        *(trial["latency_seconds"], trial.get("total_tokens"), calls.of(tuple(trial["tool_calls"]))),
-        *(texts.of(trace["path"]), trace["line"], trace["record"], trial.get("pricing")),
+        *(trial["latency_seconds"], trial.get("total_tokens"), calls.index_of(tuple(trial["tool_calls"]))),
+        *(texts.index_of(trace["path"]), trace["line"], trace["record"], trial.get("pricing")),
     )
 
 
@@ -95,21 +95,21 @@ def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumnsDoc:
     found: TrialColumnsDoc = {
         "trial": numbers,
         "passed": passed,
-        "score": _some(scores),
-        "cost_usd": _some(costs),
-        "latency_seconds": _some(latencies),
-        "total_tokens": _some(tokens),
+        "score": _omit_if_unknown(scores),
+        "cost_usd": _omit_if_unknown(costs),
+        "latency_seconds": _omit_if_unknown(latencies),
+        "total_tokens": _omit_if_unknown(tokens),
         "tool_calls": calls,
         "path": paths,
-        "line": _some(lines),
-        "record": _some(records),
+        "line": _omit_if_unknown(lines),
+        "record": _omit_if_unknown(records),
     }
     if any(pricing):
         found["pricing"] = pricing
     return found
 
 
-def _some(column: list[Any]) -> list[Any] | None:
+def _omit_if_unknown(column: list[Any]) -> list[Any] | None:
     """Returns a column, or None if it has no known value."""
     return column if column.count(None) < len(column) else None
 
@@ -129,7 +129,7 @@ def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standi
     """
     import orjson
 
-    from evalgate.reporting.results.standings_shape import check
+    from evalgate.reporting.results.standings_shape import check_standings
 
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
         raise OverLimit(f"{what} holds more values than any run would leave")
@@ -139,9 +139,9 @@ def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standi
         raise SettingError(
             f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
         ) from None
-    mistake = check(document)
-    if mistake:
-        raise SettingError(f"{what} is no {STANDINGS_SCHEMA} document: {mistake}")
+    problem = check_standings(document)
+    if problem:
+        raise SettingError(f"{what} is no {STANDINGS_SCHEMA} document: {problem}")
     if document["results"] != results:
         raise SettingError(f"{what} was made of other results than those beside it")
     return cast("StandingsDoc", document)

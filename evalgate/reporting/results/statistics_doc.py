@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.reporting.results.bounded import bounded_name, whole
+from evalgate.reporting.results.bounded import clamp_count, clean_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.comparison.comparison import Evidence
+    from evalgate.models.comparison.comparison import StatisticalPower
     from evalgate.models.results.results_statistics import (
         ComparisonDoc,
+        CostlyAssertionDoc,
         DeltaDoc,
-        FiguresDoc,
-        LostCheckDoc,
         PassKDoc,
         ShareDoc,
+        StatisticsDoc,
         VariantDoc,
     )
-    from evalgate.models.run.run import Share, VariantFigures
+    from evalgate.models.run.run import Share, VariantStatistics
     from evalgate.models.run.run_statistics import (
         CostlyAssertion,
         Interval,
@@ -30,50 +30,50 @@ if TYPE_CHECKING:
     )
 
 
-def figures_doc(summed: SuiteStatistics) -> FiguresDoc:
+def build_statistics_doc(statistics: SuiteStatistics) -> StatisticsDoc:
     """Builds the statistics of a suite or the run."""
-    figures = summed.figures
+    totals = statistics.statistics
     return {
-        "scenarios": figures.scenarios,
-        "trials": figures.trials,
-        "pass_rate": figures.pass_rate,
-        "pass_rate_interval": _interval(figures.pass_rate_interval),
-        "pass_k": _pass_k(figures.pass_k),
-        "score": figures.score,
-        "score_min": figures.score_min,
-        "score_p50": figures.score_p50,
-        "score_p95": figures.score_p95,
-        "cost_usd": figures.cost_usd,
-        "cost_mean_usd": figures.cost_mean_usd,
-        "total_tokens": whole(figures.total_tokens),
-        "tokens_mean": figures.tokens_mean,
-        "latency_p50_s": figures.latency_p50_s,
-        "latency_p95_s": figures.latency_p95_s,
-        "lost_checks": [_lost_check(check) for check in summed.lost_checks],
-        "delta": None if summed.moves is None else _delta(summed.moves),
+        "scenarios": totals.scenarios,
+        "trials": totals.trials,
+        "pass_rate": totals.pass_rate,
+        "pass_rate_interval": _list_interval(totals.pass_rate_interval),
+        "pass_k": _build_pass_k(totals.pass_k),
+        "score": totals.score,
+        "score_min": totals.score_min,
+        "score_p50": totals.score_p50,
+        "score_p95": totals.score_p95,
+        "cost_usd": totals.cost_usd,
+        "cost_mean_usd": totals.cost_mean_usd,
+        "total_tokens": clamp_count(totals.total_tokens),
+        "tokens_mean": totals.tokens_mean,
+        "latency_p50_s": totals.latency_p50_s,
+        "latency_p95_s": totals.latency_p95_s,
+        "lost_checks": [_build_costly_check(check) for check in statistics.lost_checks],
+        "delta": None if statistics.delta is None else _build_delta(statistics.delta),
     }
 
 
-def comparison_doc(evidence: Evidence) -> ComparisonDoc:
+def build_comparison_doc(power: StatisticalPower) -> ComparisonDoc:
     """Builds how well the comparison can distinguish changes from noise."""
     return {
-        "compared": evidence.compared,
-        "tested": evidence.tested,
-        "single_trial": evidence.single_trial,
-        "expected_false_alarms": evidence.expected_false_alarms,
+        "compared": power.compared,
+        "tested": power.tested,
+        "single_trial": power.single_trial,
+        "expected_false_alarms": power.expected_false_alarms,
     }
 
 
-def variant_doc(variant: VariantFigures) -> VariantDoc:
+def build_variant_doc(variant: VariantStatistics) -> VariantDoc:
     """Builds the statistics of one variant of a suite."""
     return {
-        "name": bounded_name(variant.name),
+        "name": clean_name(variant.name),
         "scenarios": variant.scenarios,
         "passed": variant.passed,
         "pass_rate": round(variant.passed / variant.scenarios, DIGITS),
         "trials": variant.trials,
-        "correct_tool": _share_doc(variant.correct_tool),
-        "correct_count": _share_doc(variant.correct_count),
+        "correct_tool": _build_share_doc(variant.correct_tool),
+        "correct_count": _build_share_doc(variant.correct_count),
         "input_tokens": variant.input_tokens,
         "output_tokens": variant.output_tokens,
         "total_tokens": variant.total_tokens,
@@ -82,30 +82,30 @@ def variant_doc(variant: VariantFigures) -> VariantDoc:
     }
 
 
-def _delta(moves: StatisticsDelta) -> DeltaDoc:
-    moved = {**moves.moved, "total_tokens": whole(cast("int | None", moves.moved["total_tokens"]))}
+def _build_delta(delta: StatisticsDelta) -> DeltaDoc:
+    deltas = {**delta.deltas, "total_tokens": clamp_count(cast("int | None", delta.deltas["total_tokens"]))}
     found = {
-        **moved,
-        "scenarios": moves.scenarios,
-        "pass_rate_interval": _interval(moves.pass_rate_interval),
-        "score_interval": _interval(moves.score_interval),
-        "pass_k": _pass_k(moves.pass_k),
+        **deltas,
+        "scenarios": delta.scenarios,
+        "pass_rate_interval": _list_interval(delta.pass_rate_interval),
+        "score_interval": _list_interval(delta.score_interval),
+        "pass_k": _build_pass_k(delta.pass_k),
     }
     return cast("DeltaDoc", found)
 
 
-def _interval(interval: Interval | None) -> list[float] | None:
+def _list_interval(interval: Interval | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
-def _pass_k(found: Sequence[PassAtK]) -> list[PassKDoc]:
+def _build_pass_k(found: Sequence[PassAtK]) -> list[PassKDoc]:
     return [{"k": each.k, "pass_at_k": each.at_least_one, "pass_hat_k": each.every_one} for each in found]
 
 
-def _lost_check(check: CostlyAssertion) -> LostCheckDoc:
+def _build_costly_check(check: CostlyAssertion) -> CostlyAssertionDoc:
     return {
-        "suite": bounded_name(check.suite),
-        "name": bounded_name(check.name),
+        "suite": clean_name(check.suite),
+        "name": clean_name(check.name),
         "type": check.type,
         "required": check.required,
         "failed": check.failed,
@@ -114,5 +114,5 @@ def _lost_check(check: CostlyAssertion) -> LostCheckDoc:
     }
 
 
-def _share_doc(share: Share) -> ShareDoc:
+def _build_share_doc(share: Share) -> ShareDoc:
     return {"held": share.held, "of": share.of}

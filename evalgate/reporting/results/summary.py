@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.measures.numeric.percentile import nearest_rank
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
-from evalgate.models.run.trials import column, outcomes_of, priced
-from evalgate.reporting.results.bounded import whole
+from evalgate.models.run.trials import count_outcomes, get_column, list_priced
+from evalgate.reporting.results.bounded import clamp_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evalgate.models.run.run_statistics import Statistics
 
 
-def summary(
-    run: Run, changes: Iterable[Change], removed: int, figures: Statistics | None = None
+def build_summary(
+    run: Run, changes: Iterable[Change], removed: int, statistics: Statistics | None = None
 ) -> SummaryDoc:
     """Counts and sums over all scenarios; an amount with an unknown part becomes None, never 0.
 
@@ -31,7 +31,7 @@ def summary(
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
     kinds = Counter(change.kind for change in changes)
-    amounts = _amounts(scenarios) if figures is None else _known_amounts(figures)
+    amounts = _sum_amounts(scenarios) if statistics is None else _amounts_from_statistics(statistics)
     found: SummaryDoc = {
         "scenarios": len(scenarios),
         "passed": verdicts["PASS"],
@@ -51,15 +51,15 @@ def summary(
         "new": kinds["new"],
         "removed": removed,
         "inconclusive": kinds["inconclusive"],
-        "score": mean_with_gaps(scenarios),
+        "score": compute_mean_with_gaps(scenarios),
         "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
         "cost_usd": amounts.cost_usd,
         "latency_p50_s": amounts.latency_p50_s,
         "latency_p95_s": amounts.latency_p95_s,
-        "total_tokens": whole(amounts.total_tokens),
-        "checks": _checks(scenarios),
+        "total_tokens": clamp_count(amounts.total_tokens),
+        "checks": _count_checks(scenarios),
     }
-    computed = sum(map(_computed, scenarios))
+    computed = sum(map(_count_computed_costs, scenarios))
     if computed:
         found["cost_computed"] = computed
     if quarantined := sum(scenario.quarantined for scenario in scenarios):
@@ -74,42 +74,44 @@ class _Amounts(NamedTuple):
     total_tokens: int | None
 
 
-def _known_amounts(figures: Statistics) -> _Amounts:
-    return _Amounts(figures.cost_usd, figures.latency_p50_s, figures.latency_p95_s, figures.total_tokens)
+def _amounts_from_statistics(statistics: Statistics) -> _Amounts:
+    return _Amounts(
+        statistics.cost_usd, statistics.latency_p50_s, statistics.latency_p95_s, statistics.total_tokens
+    )
 
 
-def _amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
+def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
     cost, seconds, tokens = (
-        [amount for each in scenarios for amount in column(each.trials, name)]
+        [amount for each in scenarios for amount in get_column(each.trials, name)]
         for name in ("cost_usd", "latency_seconds", "total_tokens")
     )
-    total = _total(tokens)
+    total = _sum_known(tokens)
     return _Amounts(
-        _total(cost),
+        _sum_known(cost),
         nearest_rank(seconds, 50),
         nearest_rank(seconds, 95),
         None if total is None else sum(tokens),
     )
 
 
-def _total(amounts: Sequence[float | None]) -> float | None:
+def _sum_known(amounts: Sequence[float | None]) -> float | None:
     known = [amount for amount in amounts if amount is not None]
     return round(fsum(known), DIGITS) if known and len(known) == len(amounts) else None
 
 
-def _computed(scenario: ScenarioResult) -> int:
+def _count_computed_costs(scenario: ScenarioResult) -> int:
     """Counts trials whose cost was computed."""
-    known = priced(scenario.trials)
-    if not any(known):
+    priced_flags = list_priced(scenario.trials)
+    if not any(priced_flags):
         return 0
     return sum(
         is_priced and cost is not None
-        for is_priced, cost in zip(known, column(scenario.trials, "cost_usd"), strict=True)
+        for is_priced, cost in zip(priced_flags, get_column(scenario.trials, "cost_usd"), strict=True)
     )
 
 
-def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
-    found = outcomes_of(scenario.trials for scenario in scenarios)
+def _count_checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
+    found = count_outcomes(scenario.trials for scenario in scenarios)
     return {
         "passed": found["passed"],
         "failed": found["failed"],
@@ -119,6 +121,6 @@ def _checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
     }
 
 
-def mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
+def compute_mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
     """Computes the mean score; scenarios without a score count as 0. None without scenarios."""
     return mean_score([scenario.score or 0.0 for scenario in scenarios])

@@ -4,77 +4,94 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import bounded_name, bounded_text
+from evalgate.reporting.results.bounded import clean_name, clean_text
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.trajectory import Behaviour, CallPlace, CallStep, FirstDivergence, Sides
+    from evalgate.models.comparison.trajectory import (
+        CallPosition,
+        CallStep,
+        FirstDivergence,
+        TextPair,
+        TrajectoryDiff,
+    )
     from evalgate.models.results.results_trajectory import (
-        BehaviourDoc,
-        CallPlaceDoc,
+        CallPositionDoc,
         CallStepDoc,
-        FirstDepartureDoc,
-        SidesDoc,
+        FirstDivergenceDoc,
+        TextPairDoc,
+        TrajectoryDiffDoc,
     )
 
-MOST_TEXT = 20_000
+MAX_PART_TEXT = 20_000
 """Most characters of one part of a final answer."""
 
 
-def behaviour_doc(found: Behaviour) -> BehaviourDoc:
+def build_trajectory_diff_doc(diff: TrajectoryDiff) -> TrajectoryDiffDoc:
     """Builds the whole diff; texts are redacted and bounded."""
-    document: BehaviourDoc = {
-        "trial_before": found.trial_before,
-        "trial": found.trial,
-        "first": None if found.first is None else _first_doc(found.first),
-        "steps": [_step_doc(step) for step in found.steps],
-        "steps_left": found.steps_left,
+    document: TrajectoryDiffDoc = {
+        "trial_before": diff.trial_before,
+        "trial": diff.trial,
+        "first": None if diff.first is None else _build_divergence_doc(diff.first),
+        "steps": [_build_step_doc(step) for step in diff.steps],
+        "steps_left": diff.steps_left,
         "said": [
-            {"turn": turn, "who": who, "before": bounded_text(before), "now": bounded_text(now)}
-            for turn, who, before, now in found.said
+            {"turn": turn, "who": who, "before": clean_text(baseline), "now": clean_text(current)}
+            for turn, who, baseline, current in diff.utterances
         ],
         "response": [
-            {"kind": part.kind, "text": bounded_text(part.text, MOST_TEXT)} for part in found.response
+            {"kind": part.kind, "text": clean_text(part.text, MAX_PART_TEXT)} for part in diff.response
         ],
-        "figures": [{"name": name, "before": before, "now": now} for name, before, now in found.figures],
+        "figures": [
+            {"name": name, "before": baseline, "now": current} for name, baseline, current in diff.figures
+        ],
     }
-    if found.status is not None:
-        document["status"] = _sides_doc(found.status)
-    if found.error is not None:
-        document["error"] = _sides_doc(found.error)
+    if diff.status is not None:
+        document["status"] = _build_text_pair_doc(diff.status)
+    if diff.error is not None:
+        document["error"] = _build_text_pair_doc(diff.error)
     return document
 
 
-def _first_doc(first: FirstDivergence) -> FirstDepartureDoc:
-    return {"turn": first.turn, "what": first.what, "before": first.before, "now": first.now}
+def _build_divergence_doc(divergence: FirstDivergence) -> FirstDivergenceDoc:
+    return {
+        "turn": divergence.turn,
+        "what": divergence.kind,
+        "before": divergence.baseline,
+        "now": divergence.current,
+    }
 
 
-def _step_doc(step: CallStep) -> CallStepDoc:
+def _build_step_doc(step: CallStep) -> CallStepDoc:
     document: CallStepDoc = {
         "kind": step.kind,
-        "name": bounded_name(step.name),
-        "before": _place_doc(step.before),
-        "now": _place_doc(step.now),
-        "arguments": bounded_text(step.arguments),
+        "name": clean_name(step.name),
+        "before": _build_position_doc(step.baseline),
+        "now": _build_position_doc(step.current),
+        "arguments": clean_text(step.arguments),
         "changes": [
-            {"path": bounded_name(path), "before": _text(before), "now": _text(now)}
-            for path, before, now in step.changes
+            {
+                "path": clean_name(path),
+                "before": _clean_optional_text(baseline),
+                "now": _clean_optional_text(current),
+            }
+            for path, baseline, current in step.changes
         ],
         "changes_left": step.changes_left,
     }
     if step.outcome is not None:
-        document["outcome"] = _sides_doc(step.outcome)
+        document["outcome"] = _build_text_pair_doc(step.outcome)
     if step.answer is not None:
-        document["answer"] = _sides_doc(step.answer)
+        document["answer"] = _build_text_pair_doc(step.answer)
     return document
 
 
-def _place_doc(place: CallPlace | None) -> CallPlaceDoc | None:
-    return None if place is None else {"turn": place.turn, "call": place.call}
+def _build_position_doc(position: CallPosition | None) -> CallPositionDoc | None:
+    return None if position is None else {"turn": position.turn, "call": position.call}
 
 
-def _sides_doc(sides: Sides) -> SidesDoc:
-    return {"before": _text(sides.before), "now": _text(sides.now)}
+def _build_text_pair_doc(pair: TextPair) -> TextPairDoc:
+    return {"before": _clean_optional_text(pair.baseline), "now": _clean_optional_text(pair.current)}
 
 
-def _text(text: str | None) -> str | None:
-    return None if text is None else bounded_text(text)
+def _clean_optional_text(text: str | None) -> str | None:
+    return None if text is None else clean_text(text)

@@ -12,37 +12,37 @@ from evalgate.reporting.results.results_fields import (
     TEXT,
     Field,
     Shape,
-    needed,
-    optional,
+    optional_fields,
+    required_fields,
 )
 
-BEHAVIOUR: Shape = (
-    *needed(COUNT, "trial_before", "trial", "steps_left"),
-    *needed(LIST, "steps", "said", "response", "figures"),
-    *optional(MAYBE_RECORD, "first"),
+TRAJECTORY_DIFF: Shape = (
+    *required_fields(COUNT, "trial_before", "trial", "steps_left"),
+    *required_fields(LIST, "steps", "said", "response", "figures"),
+    *optional_fields(MAYBE_RECORD, "first"),
     *(Field(name, MAYBE_RECORD, "fine") for name in ("status", "error")),
 )
 STEP: Shape = (
-    *needed(TEXT, "kind", "name", "arguments"),
-    *needed(LIST, "changes"),
-    *needed(COUNT, "changes_left"),
-    *optional(MAYBE_RECORD, "before", "now"),
+    *required_fields(TEXT, "kind", "name", "arguments"),
+    *required_fields(LIST, "changes"),
+    *required_fields(COUNT, "changes_left"),
+    *optional_fields(MAYBE_RECORD, "before", "now"),
     *(Field(name, MAYBE_RECORD, "fine") for name in ("outcome", "answer")),
 )
-CALL_PLACE: Shape = needed(COUNT, "turn", "call")
-SIDES: Shape = optional(MAYBE_TEXT, "before", "now")
-ARGUMENT: Shape = (*needed(TEXT, "path"), *SIDES)
-SAID: Shape = (*needed(COUNT, "turn"), *needed(TEXT, "who", "before", "now"))
-DEPARTURE: Shape = (
-    *needed(COUNT, "turn"),
-    *needed(TEXT, "what"),
-    *optional(MAYBE_COUNT, "before", "now"),
+CALL_POSITION: Shape = required_fields(COUNT, "turn", "call")
+TEXT_PAIR: Shape = optional_fields(MAYBE_TEXT, "before", "now")
+VALUE_DIFFERENCE: Shape = (*required_fields(TEXT, "path"), *TEXT_PAIR)
+UTTERANCE: Shape = (*required_fields(COUNT, "turn"), *required_fields(TEXT, "who", "before", "now"))
+FIRST_DIVERGENCE: Shape = (
+    *required_fields(COUNT, "turn"),
+    *required_fields(TEXT, "what"),
+    *optional_fields(MAYBE_COUNT, "before", "now"),
 )
-PART: Shape = needed(TEXT, "kind", "text")
-FIGURE: Shape = (*needed(TEXT, "name"), *optional(MAYBE_NUMBER, "before", "now"))
-OF_STEP: tuple[tuple[str, Shape], ...] = (
-    ("before", CALL_PLACE),
-    ("now", CALL_PLACE),
-    ("outcome", SIDES),
-    ("answer", SIDES),
+TEXT_PART: Shape = required_fields(TEXT, "kind", "text")
+FIGURE_DELTA: Shape = (*required_fields(TEXT, "name"), *optional_fields(MAYBE_NUMBER, "before", "now"))
+STEP_RECORDS: tuple[tuple[str, Shape], ...] = (
+    ("before", CALL_POSITION),
+    ("now", CALL_POSITION),
+    ("outcome", TEXT_PAIR),
+    ("answer", TEXT_PAIR),
 )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.trials import Trials
 from evalgate.reporting.results.bounded import (
-    bounded_evidence,
-    bounded_id,
-    bounded_name,
-    bounded_names,
-    bounded_text,
-    maybe_name,
-    whole,
+    clamp_count,
+    clean_evidence,
+    clean_id,
+    clean_name,
+    clean_names,
+    clean_optional_name,
+    clean_text,
 )
 
 if TYPE_CHECKING:
@@ -40,133 +40,135 @@ MAX_CALLS = 1_000
 _ASSERTIONS = b',"assertions":'
 
 
-def trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
+def build_trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
     """Builds the documents of trials; those of a store stay encoded."""
-    return TrialDocs(trials) if isinstance(trials, Trials) else [trial_doc(trial) for trial in trials]
+    return TrialDocs(trials) if isinstance(trials, Trials) else [build_trial_doc(trial) for trial in trials]
 
 
-def trial_doc(trial: TrialResult) -> TrialDoc:
+def build_trial_doc(trial: TrialResult) -> TrialDoc:
     """Builds the document of a trial."""
-    said = _said(trial, names(trial.tool_calls), [_assertion_doc(each) for each in trial.assertions])
-    return cast("TrialDoc", {"trial": trial.trial, **said})
+    fields = _build_fields(
+        trial, clean_call_names(trial.tool_calls), [_build_assertion_doc(each) for each in trial.assertions]
+    )
+    return cast("TrialDoc", {"trial": trial.trial, **fields})
 
 
-def trial_line(trial: TrialResult) -> tuple[bytes, bytes]:
+def encode_trial(trial: TrialResult) -> tuple[bytes, bytes]:
     """Encodes the document of a trial without its first field, the number, which is known only at the end.
 
     Returns its beginning, and the end that other trials share or nothing.
     """
     import orjson
 
-    together, calls = trial.together, names(trial.tool_calls)
-    if together is None or not together.is_shared:
-        return orjson.dumps(_said(trial, calls, [*map(_written, trial.assertions)]))[1:], b""
-    if not together.end:
-        together.end = b"%b%b}" % (_ASSERTIONS, orjson.dumps([*map(_written, trial.assertions)]))
+    shared, calls = trial.together, clean_call_names(trial.tool_calls)
+    if shared is None or not shared.is_shared:
+        return orjson.dumps(_build_fields(trial, calls, [*map(_encode_assertion, trial.assertions)]))[1:], b""
+    if not shared.end:
+        shared.end = b"%b%b}" % (_ASSERTIONS, orjson.dumps([*map(_encode_assertion, trial.assertions)]))
     if trial.pricing is not None or trial.golden is not None:
-        rows = orjson.Fragment(together.end[len(_ASSERTIONS) : -1])
-        return orjson.dumps(_said(trial, calls, rows))[1:], b""
-    return orjson.dumps(_opening(trial, calls))[1:-1], together.end
+        rows = orjson.Fragment(shared.end[len(_ASSERTIONS) : -1])
+        return orjson.dumps(_build_fields(trial, calls, rows))[1:], b""
+    return orjson.dumps(_build_opening(trial, calls))[1:-1], shared.end
 
 
-def _opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
+def _build_opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
     """Builds the fields of a trial before its assertions."""
     reason = trial.reason
     return {
-        "trace": _trace_doc(trial.trace),
+        "trace": _build_trace_doc(trial.trace),
         "status": trial.status,
         "score": trial.score,
         "cost_usd": trial.cost_usd,
         "latency_seconds": trial.latency_seconds,
-        "total_tokens": whole(trial.total_tokens),
-        "input_tokens": whole(trial.input_tokens),
-        "output_tokens": whole(trial.output_tokens),
+        "total_tokens": clamp_count(trial.total_tokens),
+        "input_tokens": clamp_count(trial.input_tokens),
+        "output_tokens": clamp_count(trial.output_tokens),
         "tool_calls": calls,
-        "reason": None if reason is None else bounded_text(reason),
+        "reason": None if reason is None else clean_text(reason),
     }
 
 
-def _said(trial: TrialResult, calls: list[str], assertions: Any) -> dict[str, Any]:
-    document = _opening(trial, calls)
+def _build_fields(trial: TrialResult, calls: list[str], assertions: Any) -> dict[str, Any]:
+    document = _build_opening(trial, calls)
     document["assertions"] = assertions
     if trial.pricing is not None:
-        document["pricing"] = _pricing_doc(trial.pricing)
+        document["pricing"] = _build_pricing_doc(trial.pricing)
     if trial.golden is not None:
-        from evalgate.reporting.results.judged_golden_doc import golden_trial_doc
+        from evalgate.reporting.results.judged_golden_doc import build_golden_trial_doc
 
-        document["golden"] = golden_trial_doc(trial.golden)
+        document["golden"] = build_golden_trial_doc(trial.golden)
     return document
 
 
-def _trace_doc(trace: TraceRef) -> TraceDoc:
+def _build_trace_doc(trace: TraceRef) -> TraceDoc:
     """Builds the trace of a trial; `stale` comes first, as it may be added later."""
     document: TraceDoc = {
-        "id": None if trace.id is None else bounded_id(trace.id),
-        "path": bounded_name(trace.path),
+        "id": None if trace.id is None else clean_id(trace.id),
+        "path": clean_name(trace.path),
         "format": trace.format,
         "sha256": trace.sha256,
         "line": trace.line,
         "record": trace.record,
     }
     if trace.stale is not None:
-        document = {"stale": bounded_text(trace.stale), **document}
+        document = {"stale": clean_text(trace.stale), **document}
     if trace.commit is not None:
-        document["commit"] = bounded_name(trace.commit)
+        document["commit"] = clean_name(trace.commit)
     if trace.agent_hash is not None:
-        document["agent_hash"] = bounded_name(trace.agent_hash)
+        document["agent_hash"] = clean_name(trace.agent_hash)
     if trace.recorded_at is not None:
-        document["recorded_at"] = bounded_name(trace.recorded_at)
+        document["recorded_at"] = clean_name(trace.recorded_at)
     return document
 
 
-def _written(assertion: AssertionResult) -> AssertionDoc | Fragment:
+def _encode_assertion(assertion: AssertionResult) -> AssertionDoc | Fragment:
     """Builds an assertion; one that trials share is encoded once."""
     if not assertion.is_shared:
-        return _assertion_doc(assertion)
-    told: Fragment | None = assertion.told
-    if told is None:
+        return _build_assertion_doc(assertion)
+    fragment: Fragment | None = assertion.fragment
+    if fragment is None:
         import orjson
 
-        told = assertion.told = orjson.Fragment(orjson.dumps(_assertion_doc(assertion)))
-    return told
+        fragment = assertion.fragment = orjson.Fragment(orjson.dumps(_build_assertion_doc(assertion)))
+    return fragment
 
 
-def _assertion_doc(assertion: AssertionResult) -> AssertionDoc:
+def _build_assertion_doc(assertion: AssertionResult) -> AssertionDoc:
     return {
-        "name": bounded_name(assertion.name),
+        "name": clean_name(assertion.name),
         "type": assertion.type,
         "outcome": assertion.outcome,
         "score": assertion.score,
         "weight": assertion.weight,
         "required": assertion.required,
-        "reason": bounded_text(assertion.reason),
-        "location": location_doc(assertion.location),
-        "evidence": bounded_evidence(assertion.evidence),
+        "reason": clean_text(assertion.reason),
+        "location": build_location_doc(assertion.location),
+        "evidence": clean_evidence(assertion.evidence),
     }
 
 
-def names(calls: Sequence[str]) -> list[str]:
+def clean_call_names(calls: Sequence[str]) -> list[str]:
     """Cleans the names of the first calls of a trial."""
-    return bounded_names(calls[:MAX_CALLS])
+    return clean_names(calls[:MAX_CALLS])
 
 
-def _pricing_doc(pricing: Pricing) -> PricingDoc:
+def _build_pricing_doc(pricing: Pricing) -> PricingDoc:
     """Builds the pricing; model names come from the trace and are cleaned."""
     usage = pricing["usage"]
     return {
-        "table": maybe_name(pricing["table"]),
+        "table": clean_optional_name(pricing["table"]),
         "usd": pricing["usd"],
         "known_usd": pricing["known_usd"],
         "recorded_usd": pricing["recorded_usd"],
-        "missing_models": [bounded_name(model) for model in pricing["missing_models"][:MAX_MODELS]],
-        "usage": None if usage is None else [_usage_doc(row) for row in usage],
+        "missing_models": [clean_name(model) for model in pricing["missing_models"][:MAX_MODELS]],
+        "usage": None if usage is None else [_build_usage_doc(row) for row in usage],
     }
 
 
-def _usage_doc(row: ModelUsage) -> ModelUsageDoc:
+def _build_usage_doc(row: ModelUsage) -> ModelUsageDoc:
     return {
-        "model": bounded_name(row["model"]),
-        "provider": maybe_name(row["provider"]),
+        "model": clean_name(row["model"]),
+        "provider": clean_optional_name(row["provider"]),
         "request_tokens": row["request_tokens"],
         "input_tokens": row["input_tokens"],
         "output_tokens": row["output_tokens"],
@@ -176,8 +178,8 @@ def _usage_doc(row: ModelUsage) -> ModelUsageDoc:
 
 
 @lru_cache(maxsize=1_024)
-def location_doc(location: Location | None) -> LocationDoc | None:
+def build_location_doc(location: Location | None) -> LocationDoc | None:
     """Builds a location in a suite file."""
     if location is None:
         return None
-    return {"file": bounded_name(location.file), "line": location.line, "column": location.column}
+    return {"file": clean_name(location.file), "line": location.line, "column": location.column}

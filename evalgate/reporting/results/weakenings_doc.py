@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import bounded_name, bounded_text
+from evalgate.reporting.results.bounded import clean_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -12,62 +12,62 @@ from evalgate.reporting.results.results_fields import (
     MAYBE_TEXT,
     TEXT,
     Shape,
-    needed,
-    optional,
+    optional_fields,
+    required_fields,
 )
-from evalgate.scoring.weakening_text import told
+from evalgate.scoring.weakening_text import describe_weakening
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.cause import Cause
-    from evalgate.models.comparison.weakening import Weakening, Weakenings
+    from evalgate.models.comparison.weakening import Weakening, WeakeningList
     from evalgate.models.results.results_weakenings import CauseDoc, WeakeningDoc
 
 WEAKENING: Shape = (
-    *needed(TEXT, "kind", "message"),
-    *needed(COUNT, "scenarios"),
-    *needed(FLAG, "gates"),
-    *optional(MAYBE_TEXT, "suite", "scenario", "variant", "assertion", "before", "after"),
-    *optional(MAYBE_RECORD, "location"),
+    *required_fields(TEXT, "kind", "message"),
+    *required_fields(COUNT, "scenarios"),
+    *required_fields(FLAG, "gates"),
+    *optional_fields(MAYBE_TEXT, "suite", "scenario", "variant", "assertion", "before", "after"),
+    *optional_fields(MAYBE_RECORD, "location"),
 )
 CAUSE: Shape = (
-    *needed(TEXT, "kind", "message"),
-    *optional(MAYBE_TEXT, "now_by_old_rules", "before_by_new_rules"),
+    *required_fields(TEXT, "kind", "message"),
+    *optional_fields(MAYBE_TEXT, "now_by_old_rules", "before_by_new_rules"),
 )
 
 
-def weakenings_doc(weakenings: Weakenings) -> list[WeakeningDoc]:
+def build_weakenings_doc(weakenings: WeakeningList) -> list[WeakeningDoc]:
     """Builds the weakenings that are listed."""
-    return [_weakening(each, gates=each.suite in weakenings.failing) for each in weakenings.told]
+    return [_build_weakening_doc(each, gates=each.suite in weakenings.failing) for each in weakenings.listed]
 
 
-def cause_doc(cause: Cause) -> CauseDoc:
+def build_cause_doc(cause: Cause) -> CauseDoc:
     """Builds the cause of a change."""
     return {
         "kind": cause.kind,
-        "message": bounded_text(cause.message),
+        "message": clean_text(cause.message),
         "now_by_old_rules": cause.now_by_old_rules,
         "before_by_new_rules": cause.before_by_new_rules,
     }
 
 
-def _weakening(each: Weakening, *, gates: bool) -> WeakeningDoc:
-    place = each.location
+def _build_weakening_doc(each: Weakening, *, gates: bool) -> WeakeningDoc:
+    location = each.location
     return {
         "kind": each.kind,
-        "suite": _name(each.suite),
-        "scenario": _name(each.scenario),
-        "variant": _name(each.variant),
-        "assertion": _name(each.assertion),
-        "before": None if each.before is None else bounded_text(each.before),
-        "after": None if each.after is None else bounded_text(each.after),
+        "suite": _clean_optional_name(each.suite),
+        "scenario": _clean_optional_name(each.scenario),
+        "variant": _clean_optional_name(each.variant),
+        "assertion": _clean_optional_name(each.assertion),
+        "before": None if each.baseline is None else clean_text(each.baseline),
+        "after": None if each.current is None else clean_text(each.current),
         "location": None
-        if place is None
-        else {"file": bounded_name(place.file), "line": place.line, "column": place.column},
+        if location is None
+        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
         "scenarios": each.scenarios,
         "gates": gates,
-        "message": bounded_text(told(each)),
+        "message": clean_text(describe_weakening(each)),
     }
 
 
-def _name(text: str | None) -> str | None:
-    return None if text is None else bounded_name(text)
+def _clean_optional_name(text: str | None) -> str | None:
+    return None if text is None else clean_name(text)

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.terminal.terminal_page import TerminalPage
-from evalgate.reporting.terminal.trajectory_explanation import behaviour_lines
+from evalgate.reporting.terminal.trajectory_explanation import add_trajectory_diff
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.approval_lines import approval_fact, sorted_approvals
-from evalgate.reporting.text.history_lines import flaky_in, flaky_words
-from evalgate.reporting.text.quarantine_lines import quarantine_fact, quarantines_of
-from evalgate.reporting.text.scenario_sections import failed_checks, first_reason
-from evalgate.reporting.text.trial_reasons import passed_in
+from evalgate.reporting.text.approval_lines import sort_approvals, summarize_approval
+from evalgate.reporting.text.history_lines import find_flaky, format_flaky
+from evalgate.reporting.text.quarantine_lines import find_quarantines, summarize_quarantine
+from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
+from evalgate.reporting.text.trial_reasons import count_passed
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import (
@@ -26,122 +26,124 @@ if TYPE_CHECKING:
         TrialDoc,
     )
 
-MOST_TRIALS, MOST_CHECKS, MOST_EVIDENCE = 50, 200, 1_500
-MOST_REASONS = 5
+MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
+MAX_REASONS = 5
 SHORT_SHA = 7
-_SEVERAL = 2
+_MIN_TRIALS = 2
 _VERDICT_COLOURS = {"PASS": "green", "PARTIAL": "yellow", "NOT_EVALUABLE": "yellow"}
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "skipped": "dim"}
 _NOT_FAILED = frozenset({"passed", "skipped"})
-_SAID = frozenset({"verdict"})  # evidence that only repeats the outcome
+_REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
 
 
-def explanation(
+def render_explanation(
     document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc, *, width: int = 100, colour: bool = False
 ) -> str:
     """Renders plain text without a trailing line feed; `colour` adds EvalGate's colour codes only."""
     page = TerminalPage(width, colour=colour)
-    _glance(page, document, suite, scenario)
+    _add_overview(page, document, suite, scenario)
     change = scenario["change"]
     if change is not None:
-        behaviour_lines(page, change)
+        add_trajectory_diff(page, change)
     if scenario.get("golden") is not None:
-        from evalgate.reporting.terminal.golden_explanation import golden_lines
+        from evalgate.reporting.terminal.golden_explanation import add_golden
 
-        golden_lines(page, scenario)
-    _trials(page, scenario)
-    page.title("To repeat the run")
-    page.say(document.get("command") or "evalgate run", indent=2)
+        add_golden(page, scenario)
+    _add_trials(page, scenario)
+    page.add_title("To repeat the run")
+    page.add_text(document.get("command") or "evalgate run", indent=2)
     return str(page)
 
 
-def explained_removal(removed: RemovedDoc, *, width: int = 100, colour: bool = False) -> str:
+def render_removed_scenario(removed: RemovedDoc, *, width: int = 100, colour: bool = False) -> str:
     """Explains a scenario that only the baseline has."""
     page = TerminalPage(width, colour=colour)
-    page.heading("REMOVED", _name(removed), "yellow")
-    page.fact("suite", removed["suite"])
-    was = f"{_words(removed['verdict'])}, score {wording.score(removed['score'])}"
-    page.fact("why", f"only the baseline has it ({was}): no suite of this run names or finds it")
+    page.add_heading("REMOVED", _scenario_name(removed), "yellow")
+    page.add_fact("suite", removed["suite"])
+    was = f"{_to_words(removed['verdict'])}, score {wording.score(removed['score'])}"
+    page.add_fact("why", f"only the baseline has it ({was}): no suite of this run names or finds it")
     return str(page)
 
 
-def _name(scenario: ScenarioDoc | RemovedDoc) -> str:
+def _scenario_name(scenario: ScenarioDoc | RemovedDoc) -> str:
     return f"{scenario['id']} [{scenario['variant']}]" if scenario["variant"] else scenario["id"]
 
 
-def _words(word: str) -> str:
+def _to_words(word: str) -> str:
     return word.replace("_", " ")
 
 
-def _glance(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
+def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     verdict, change = scenario["verdict"], scenario["change"]
-    page.heading(_words(verdict), _name(scenario), _VERDICT_COLOURS.get(verdict, "red"))
+    page.add_heading(_to_words(verdict), _scenario_name(scenario), _VERDICT_COLOURS.get(verdict, "red"))
     location = scenario["location"]
-    page.fact("suite", f"{suite['suite']} ({_place(location)})" if location else suite["suite"])
-    for number, reason in enumerate(_reasons(scenario)):
-        page.fact("" if number else "why", reason)
-    page.fact("score", _score(scenario))
+    page.add_fact("suite", f"{suite['suite']} ({_format_location(location)})" if location else suite["suite"])
+    for number, reason in enumerate(_list_reasons(scenario)):
+        page.add_fact("" if number else "why", reason)
+    page.add_fact("score", _format_score(scenario))
     if scenario["n"] > 1:
-        page.fact("trials", _share(scenario))
-    _grounds(page, document, suite, scenario)
+        page.add_fact("trials", _format_pass_rate(scenario))
+    _add_background(page, document, suite, scenario)
     if change is None:
-        page.fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
+        page.add_fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
         return
-    flags = f" ({', '.join(map(_words, change['flags']))})" if change["flags"] else ""
-    page.fact("change", f"{_words(change['kind'])}{flags}: {change['reason']}")
+    flags = f" ({', '.join(map(_to_words, change['flags']))})" if change["flags"] else ""
+    page.add_fact("change", f"{_to_words(change['kind'])}{flags}: {change['reason']}")
     cause = change.get("cause")
     if cause:
-        page.fact("cause", cause["message"])
+        page.add_fact("cause", cause["message"])
     for increase in change["increases"]:
-        page.fact("", increase)
-    page.fact("since", _since(document, change))
-    _statistics(page, scenario, change)
+        page.add_fact("", increase)
+    page.add_fact("since", _describe_baseline(document, change))
+    _add_significance(page, scenario, change)
 
 
-def _grounds(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
+def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     """Adds stale traces, flakiness, quarantines and approvals of the scenario."""
-    stale = [why for trial in scenario["trials"] if (why := trial["trace"].get("stale"))]
-    if stale:
-        others = f" (and {len(stale) - 1} more)" if len(stale) > 1 else ""
-        page.fact("stale", f"{stale[0]}{others}")
+    stale_reasons = [why for trial in scenario["trials"] if (why := trial["trace"].get("stale"))]
+    if stale_reasons:
+        others = f" (and {len(stale_reasons) - 1} more)" if len(stale_reasons) > 1 else ""
+        page.add_fact("stale", f"{stale_reasons[0]}{others}")
     key = suite["suite"], scenario["id"], scenario["variant"]
-    for flaky in flaky_in(document):
+    for flaky in find_flaky(document):
         if (flaky["suite"], flaky["scenario"], flaky["variant"]) == key:
-            page.fact("history", flaky_words(flaky))
-    for quarantine in quarantines_of(document, suite["suite"], scenario):
-        page.fact("quarantine", quarantine_fact(quarantine))
-    for approval in sorted_approvals(document):
+            page.add_fact("history", format_flaky(flaky))
+    for quarantine in find_quarantines(document, suite["suite"], scenario):
+        page.add_fact("quarantine", summarize_quarantine(quarantine))
+    for approval in sort_approvals(document):
         if (approval["suite"], approval["scenario"], approval["variant"]) == key:
-            page.fact("approval", approval_fact(approval))
+            page.add_fact("approval", summarize_approval(approval))
 
 
-def _reasons(scenario: ScenarioDoc) -> list[str]:
+def _list_reasons(scenario: ScenarioDoc) -> list[str]:
     """Lists the worst failed checks, or the reason of the scenario as a whole."""
-    checks = failed_checks(scenario)
+    checks = find_failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
-        said = first_reason(scenario)
-        return [said or "every check passed" if scenario["trials"] else said or "no trace was found for it"]
-    told = [
-        f"{check.first['name']}{_times(check.failed, check.trials)}: {check.first['reason']}"
-        for check in checks[:MOST_REASONS]
+        reason = find_reason(scenario)
+        return [
+            reason or "every check passed" if scenario["trials"] else reason or "no trace was found for it"
+        ]
+    lines = [
+        f"{check.first['name']}{_failed_in(check.failed, check.trials)}: {check.first['reason']}"
+        for check in checks[:MAX_REASONS]
     ]
-    left = len(checks) - len(told)
-    return [*told, f"and {wording.counted(left, 'more check')}"] if left else told
+    left = len(checks) - len(lines)
+    return [*lines, f"and {wording.pluralize(left, 'more check')}"] if left else lines
 
 
-def _times(failed: int, trials: int) -> str:
+def _failed_in(failed: int, trials: int) -> str:
     return f" ({failed} of {trials} trials)" if trials > 1 else ""
 
 
-def _score(scenario: ScenarioDoc) -> str:
+def _format_score(scenario: ScenarioDoc) -> str:
     change = scenario["change"]
     moved = wording.points(change["score_delta"]) if change else ""
     since = f", {moved} since the baseline" if moved else ""
     return f"{wording.score(scenario['score'])}{since}; it passes from {wording.score(scenario['threshold'])}"
 
 
-def _share(scenario: ScenarioDoc) -> str:
-    passed = passed_in(scenario)
+def _format_pass_rate(scenario: ScenarioDoc) -> str:
+    passed = count_passed(scenario)
     interval = scenario["pass_rate_interval"]
     between = ""
     if interval:
@@ -150,88 +152,90 @@ def _share(scenario: ScenarioDoc) -> str:
     return f"{passed} of {scenario['n']} passed{between}"
 
 
-def _since(document: ResultsDoc, change: ChangeDoc) -> str:
+def _describe_baseline(document: ResultsDoc, change: ChangeDoc) -> str:
     baseline = document["baseline"]
-    before = _words(change["previous_verdict"]) if change["previous_verdict"] else "not there"
+    baseline_verdict = _to_words(change["previous_verdict"]) if change["previous_verdict"] else "not there"
     if baseline is None:
-        return f"the baseline, in which it was {before}"
+        return f"the baseline, in which it was {baseline_verdict}"
     name = baseline["sha"][:SHORT_SHA] if baseline["sha"] else baseline["path"] or "an unknown commit"
-    facts = [_words(baseline["status"])]
+    facts = [_to_words(baseline["status"])]
     if baseline["age_seconds"] is not None:
         facts.append(wording.age(baseline["age_seconds"]))
-    return f"the baseline {name} ({', '.join(facts)}), in which it was {before}"
+    return f"the baseline {name} ({', '.join(facts)}), in which it was {baseline_verdict}"
 
 
-def _statistics(page: TerminalPage, scenario: ScenarioDoc, change: ChangeDoc) -> None:
+def _add_significance(page: TerminalPage, scenario: ScenarioDoc, change: ChangeDoc) -> None:
     """Explains in words what the p-value of the change means."""
     p, corrected = change["p_value"], change.get("p_corrected")
     if p is not None:
-        page.fact(
+        page.add_fact(
             "chance",
             f"would do at least this in {wording.percent(p)} of runs if nothing had changed (p {p:.3g})",
         )
     if corrected is not None:
-        page.fact("", f"p {corrected:.3g} once corrected for the number of scenarios")
+        page.add_fact("", f"p {corrected:.3g} once corrected for the number of scenarios")
     if "single_trial" in change["flags"]:
-        page.fact("chance", "one trial on a side: noise can't be told from change; record several")
-    elif p is None and scenario["n"] < _SEVERAL and change["kind"] not in ("unchanged", "new"):
-        page.fact("chance", "no test was made")
+        page.add_fact("chance", "one trial on a side: noise can't be told from change; record several")
+    elif p is None and scenario["n"] < _MIN_TRIALS and change["kind"] not in ("unchanged", "new"):
+        page.add_fact("chance", "no test was made")
 
 
-def _trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
-    page.title("Trials" if scenario["trials"] else "No trials")
-    room = MOST_CHECKS
-    for trial in scenario["trials"][:MOST_TRIALS]:
-        _trial(page, trial)
+def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
+    page.add_title("Trials" if scenario["trials"] else "No trials")
+    checks_left = MAX_CHECKS
+    for trial in scenario["trials"][:MAX_TRIALS]:
+        _add_trial(page, trial)
         checks = sorted(trial["assertions"], key=lambda each: each["outcome"] in _NOT_FAILED)
-        for check in checks[: max(room, 0)]:
-            _check(page, check)
-        if len(checks) > max(room, 0):
-            page.say(f"and {wording.counted(len(checks) - max(room, 0), 'more check')}", indent=4)
-        room -= len(checks)
-    left = len(scenario["trials"]) - MOST_TRIALS
+        for check in checks[: max(checks_left, 0)]:
+            _add_check(page, check)
+        if len(checks) > max(checks_left, 0):
+            page.add_text(
+                f"and {wording.pluralize(len(checks) - max(checks_left, 0), 'more check')}", indent=4
+            )
+        checks_left -= len(checks)
+    left = len(scenario["trials"]) - MAX_TRIALS
     if left > 0:
-        page.say(f"and {wording.counted(left, 'more trial')}", indent=2)
+        page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
 
 
-def _trial(page: TerminalPage, trial: TrialDoc) -> None:
-    page.coloured(
-        f"trial {trial['trial']}: {_words(trial['status'])}",
+def _add_trial(page: TerminalPage, trial: TrialDoc) -> None:
+    page.add_coloured(
+        f"trial {trial['trial']}: {_to_words(trial['status'])}",
         _STATUS_COLOURS.get(trial["status"], "red"),
         indent=2,
     )
     trace = trial["trace"]
     number = trace["line"] if trace["line"] is not None else trace["record"]
     where = trace["path"] if number is None else f"{trace['path']}:{number}"
-    page.say(f"{where} ({trace['format']})" if trace["format"] else where, indent=4)
-    page.say(
+    page.add_text(f"{where} ({trace['format']})" if trace["format"] else where, indent=4)
+    page.add_text(
         f"score {wording.score(trial['score'])}, cost {wording.dollars(trial['cost_usd'])}, latency"
         f" {wording.seconds(trial['latency_seconds'])}, tokens {wording.count(trial.get('total_tokens'))}",
         indent=4,
     )
     if trial["tool_calls"]:
-        page.say(f"calls {', '.join(trial['tool_calls'])}", indent=4)
+        page.add_text(f"calls {', '.join(trial['tool_calls'])}", indent=4)
     if trial["reason"]:
-        page.say(trial["reason"], indent=4)
+        page.add_text(trial["reason"], indent=4)
 
 
-def _check(page: TerminalPage, check: AssertionDoc) -> None:
+def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
     required = " (required)" if check["required"] else ""
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
-    where = f" [{_place(check['location'])}]" if check["location"] else ""
+    where = f" [{_format_location(check['location'])}]" if check["location"] else ""
     outcome, reason = check["outcome"], check["reason"]
-    said = "" if reason == check["name"] else f": {reason}"
-    told = f"{check['name']}{required}{weight}{partial}{said}{where}"
+    reason_text = "" if reason == check["name"] else f": {reason}"
+    text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
     colour = _STATUS_COLOURS.get(outcome, "red")
-    page.labelled(_words(outcome), told, colour, indent=4)
+    page.add_labelled(_to_words(outcome), text, colour, indent=4)
     evidence = check["evidence"]
     if evidence and outcome not in _NOT_FAILED:
-        for name in sorted(evidence.keys() - _SAID):
-            page.say(
-                f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=MOST_EVIDENCE
+        for name in sorted(evidence.keys() - _REDUNDANT_EVIDENCE):
+            page.add_text(
+                f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=MAX_EVIDENCE
             )
 
 
-def _place(location: LocationDoc) -> str:
+def _format_location(location: LocationDoc) -> str:
     return location["file"] if location["line"] is None else f"{location['file']}:{location['line']}"

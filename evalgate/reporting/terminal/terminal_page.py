@@ -2,75 +2,81 @@
 
 from __future__ import annotations
 
-from evalgate.reporting.text.escaping import terminal
+from evalgate.reporting.text.escaping import escape_terminal
 
 COLOURS = {"red": "\x1b[31m", "yellow": "\x1b[33m", "green": "\x1b[32m", "dim": "\x1b[2m"}
-PLAIN = "\x1b[0m"
-NARROWEST, TEXT = 60, 2_000
-LABEL = 9
-OUTCOME = 14
+RESET = "\x1b[0m"
+MIN_WIDTH, MAX_TEXT = 60, 2_000
+LABEL_WIDTH = 9
+OUTCOME_WIDTH = 14
 
 
 class TerminalPage:
     """Collects lines; colour codes come from this class only, since texts are escaped."""
 
     def __init__(self, width: int, *, colour: bool) -> None:
-        self._width = max(width, NARROWEST)
+        self._width = max(width, MIN_WIDTH)
         self._colour = colour
         self._lines: list[str] = []
 
     def __str__(self) -> str:
         return "\n".join(self._lines)
 
-    def heading(self, word: str, text: str, colour: str) -> None:
+    def add_heading(self, word: str, text: str, colour: str) -> None:
         """Adds the first line: a coloured word and a name."""
-        self._labelled(f"{terminal(word)}  ", text, colour)
+        self._append_labelled(f"{escape_terminal(word)}  ", text, colour)
 
-    def title(self, text: str) -> None:
+    def add_title(self, text: str) -> None:
         """Adds the title of a part, after an empty line."""
         self._lines.append("")
-        self._wrapped("", text)
+        self._append_wrapped("", text)
 
-    def fact(self, label: str, text: str) -> None:
+    def add_fact(self, label: str, text: str) -> None:
         """Adds a text after its label."""
-        self._wrapped(f"  {label.ljust(LABEL)}", text)
+        self._append_wrapped(f"  {label.ljust(LABEL_WIDTH)}", text)
 
-    def say(self, text: str, *, indent: int, limit: int = TEXT) -> None:
+    def add_text(self, text: str, *, indent: int, limit: int = MAX_TEXT) -> None:
         """Adds a wrapped text."""
-        self._wrapped(" " * indent, text, limit)
+        self._append_wrapped(" " * indent, text, limit)
 
-    def coloured(self, text: str, colour: str, *, indent: int) -> None:
+    def add_coloured(self, text: str, colour: str, *, indent: int) -> None:
         """Adds a coloured text."""
         start = len(self._lines)
-        self._wrapped(" " * indent, text)
-        self._lines[start:] = [self._painted(line, colour) for line in self._lines[start:]]
+        self._append_wrapped(" " * indent, text)
+        self._lines[start:] = [self._paint(line, colour) for line in self._lines[start:]]
 
-    def labelled(self, word: str, text: str, colour: str, *, indent: int) -> None:
+    def add_labelled(self, word: str, text: str, colour: str, *, indent: int) -> None:
         """Adds a text after a coloured word."""
-        self._labelled(f"{' ' * indent}{terminal(word, OUTCOME).ljust(OUTCOME)}", text, colour)
+        self._append_labelled(
+            f"{' ' * indent}{escape_terminal(word, OUTCOME_WIDTH).ljust(OUTCOME_WIDTH)}", text, colour
+        )
 
-    def signed(self, sign: str, text: str, *, indent: int) -> None:
+    def add_diff_line(self, sign: str, text: str, *, indent: int) -> None:
         """Adds a diff line: `-` in red, `+` in green, `~` in yellow, a blank without colour."""
         start = len(self._lines)
-        self._wrapped(f"{' ' * indent}{sign or ' '} ", text)
+        self._append_wrapped(f"{' ' * indent}{sign or ' '} ", text)
         colour = {"-": "red", "+": "green", "~": "yellow"}.get(sign)
         if colour:
-            self._lines[start:] = [self._painted(line, colour) for line in self._lines[start:]]
+            self._lines[start:] = [self._paint(line, colour) for line in self._lines[start:]]
 
-    def _labelled(self, label: str, text: str, colour: str) -> None:
+    def _append_labelled(self, label: str, text: str, colour: str) -> None:
         start = len(self._lines)
-        self._wrapped(label, text)
-        self._lines[start] = f"{self._painted(label, colour)}{self._lines[start][len(label) :]}"
+        self._append_wrapped(label, text)
+        self._lines[start] = f"{self._paint(label, colour)}{self._lines[start][len(label) :]}"
 
-    def _wrapped(self, head: str, text: str, limit: int = TEXT) -> None:
+    def _append_wrapped(self, prefix: str, text: str, limit: int = MAX_TEXT) -> None:
         from textwrap import wrap
 
-        shown = terminal(text, limit)
+        safe_text = escape_terminal(text, limit)
         lines = wrap(
-            shown, self._width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+            safe_text,
+            self._width,
+            initial_indent=prefix,
+            subsequent_indent=" " * len(prefix),
+            break_on_hyphens=False,
         )
         # A line break can move text to a line's start that a job's log would take for a command.
-        self._lines += [terminal(line, None) for line in lines or [head.rstrip()]]
+        self._lines += [escape_terminal(line, None) for line in lines or [prefix.rstrip()]]
 
-    def _painted(self, text: str, colour: str) -> str:
-        return f"{COLOURS[colour]}{text}{PLAIN}" if self._colour else text
+    def _paint(self, text: str, colour: str) -> str:
+        return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text

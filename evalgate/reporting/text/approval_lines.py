@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.text.escaping import span
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_approvals import ApprovalDoc
 
-FIRST = ("active", "proposed", "void", "expired", "unused")
+STATUS_ORDER = ("active", "proposed", "void", "expired", "unused")
 """Order in which statuses are shown: those that affect the decision come first."""
-WORDS = {
+STATUS_WORDS = {
     "active": "approved",
     "proposed": "proposed",
     "void": "void",
     "expired": "expired",
     "unused": "unused",
 }
-NAME, REASON = 120, 300
+MAX_NAME, MAX_REASON = 120, 300
 SHORT_SHA = 7
-OWN = "self-approved"
-Key = tuple[str, str, str | None]
+SELF_APPROVED = "self-approved"
+ScenarioDocKey = tuple[str, str, str | None]
 
 
-def sorted_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
+def sort_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
     """Sorts by status, active ones first; within a status the order of the document stays."""
-    order = {status: number for number, status in enumerate(FIRST)}
-    return sorted(document["approvals"], key=lambda each: order.get(each["status"], len(FIRST)))
+    order = {status: number for number, status in enumerate(STATUS_ORDER)}
+    return sorted(document["approvals"], key=lambda each: order.get(each["status"], len(STATUS_ORDER)))
 
 
-def approved_keys(document: ResultsDoc) -> set[Key]:
+def find_approved_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
     """Returns suite, scenario and variant of every active approval."""
     return {
         (each["suite"], each["scenario"], each["variant"])
@@ -40,28 +40,30 @@ def approved_keys(document: ResultsDoc) -> set[Key]:
     }
 
 
-def approval_line(approval: ApprovalDoc) -> str:
+def render_approval(approval: ApprovalDoc) -> str:
     """Formats one approval as Markdown, escaped."""
-    said = f"{_word(approval)}: {span(_scope(approval), NAME)}"
-    line = f"{said}, {span(approval['message'], REASON)}, by {span(_by(approval), NAME + REASON)}"
-    where, own = _where(approval), _is_own(approval)
-    return f"{line}{f', {span(where, NAME)}' if where else ''}{f', **{OWN}**' if own else ''}"
+    head = f"{_word(approval)}: {escape_span(_scope(approval), MAX_NAME)}"
+    reason = escape_span(_reason(approval), MAX_NAME + MAX_REASON)
+    parts = [head, escape_span(approval["message"], MAX_REASON), f"by {reason}"]
+    if where := _origin(approval):
+        parts.append(escape_span(where, MAX_NAME))
+    return ", ".join([*parts, f"**{SELF_APPROVED}**"] if _is_self_approved(approval) else parts)
 
 
-def approval_text(approval: ApprovalDoc) -> str:
+def format_approval(approval: ApprovalDoc) -> str:
     """Formats one approval as plain text, not yet escaped for a terminal."""
-    said = f"approval {_word(approval)}: {_scope(approval)}: {approval['message']}"
-    return ", ".join([said, *_from_whom(approval)])
+    head = f"approval {_word(approval)}: {_scope(approval)}: {approval['message']}"
+    return ", ".join([head, *_list_details(approval)])
 
 
-def approval_fact(approval: ApprovalDoc) -> str:
+def summarize_approval(approval: ApprovalDoc) -> str:
     """Formats one approval without its scenario, for places that name it already."""
-    named = [f"of {approval['assertion']}"] if approval["assertion"] else []
-    return ", ".join([_word(approval), *named, approval["message"], *_from_whom(approval)])
+    assertion = [f"of {approval['assertion']}"] if approval["assertion"] else []
+    return ", ".join([_word(approval), *assertion, approval["message"], *_list_details(approval)])
 
 
 def _word(approval: ApprovalDoc) -> str:
-    return WORDS.get(approval["status"], "unknown")
+    return STATUS_WORDS.get(approval["status"], "unknown")
 
 
 def _scope(approval: ApprovalDoc) -> str:
@@ -75,28 +77,28 @@ def _scope(approval: ApprovalDoc) -> str:
     return f"{named} ({', '.join(bounds)})" if bounds else named
 
 
-def _from_whom(approval: ApprovalDoc) -> list[str]:
-    where = _where(approval)
-    said = [f"by {_by(approval)}", *([where] if where else [])]
-    return [*said, OWN] if _is_own(approval) else said
+def _list_details(approval: ApprovalDoc) -> list[str]:
+    where = _origin(approval)
+    details = [f"by {_reason(approval)}", *([where] if where else [])]
+    return [*details, SELF_APPROVED] if _is_self_approved(approval) else details
 
 
-def _where(approval: ApprovalDoc) -> str:
+def _origin(approval: ApprovalDoc) -> str:
     """Source, commit and permission of an approval; empty for one from the approvals file."""
-    origin = approval.get("provenance")
-    if origin is None:
+    provenance = approval.get("provenance")
+    if provenance is None:
         return ""
-    comment, commit = origin["comment_id"], origin["head_commit"]
-    said = [f"comment {comment}" if comment is not None else origin["source"]]
-    said += [f"for {commit[:SHORT_SHA]} only"] if commit else []
-    said += [f"may {origin['permission']}"] if origin["permission"] else []
-    return ", ".join(said)
+    comment, commit = provenance["comment_id"], provenance["head_commit"]
+    parts = [f"comment {comment}" if comment is not None else provenance["source"]]
+    parts += [f"for {commit[:SHORT_SHA]} only"] if commit else []
+    parts += [f"may {provenance['permission']}"] if provenance["permission"] else []
+    return ", ".join(parts)
 
 
-def _is_own(approval: ApprovalDoc) -> bool:
-    origin = approval.get("provenance")
-    return origin is not None and origin["self_approved"]
+def _is_self_approved(approval: ApprovalDoc) -> bool:
+    provenance = approval.get("provenance")
+    return provenance is not None and provenance["self_approved"]
 
 
-def _by(approval: ApprovalDoc) -> str:
+def _reason(approval: ApprovalDoc) -> str:
     return f"{approval['who']}: {approval['reason']}"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.text.plain_text import visible
+from evalgate.measures.text.plain_text import make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,10 @@ FENCE_LIMIT = 4_000
 FENCE_LINES = 60
 LOG_LIMIT = 500
 TEXT_LIMIT = 2_000
-BREAK = " \u23ce "
+LINE_BREAK_SIGN = " \u23ce "
 GUTTER = "\u2502 "
-_LOOKED_AT = 20_000  # characters of a text that are read; far fewer are printed
-_UNSURE = 4_000  # the last of those: a secret may be cut off here, so they are not printed
+_MAX_READ = 20_000  # characters of a text that are read; far fewer are printed
+_UNSAFE_TAIL = 4_000  # the last of those: a secret may be cut off here, so they are not printed
 _MAX_TICKS = 3
 
 # Compiled by `re` on first use, then cached: not every run uses every pattern.
@@ -37,96 +37,98 @@ _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quo
 
 
 @lru_cache(maxsize=4096)
-def span(text: str, limit: int = SPAN_LIMIT) -> str:
+def escape_span(text: str, limit: int = SPAN_LIMIT) -> str:
     """Escapes text as one Markdown code span without line breaks, cut to `limit` characters."""
-    body = _in_code(oneline(text, limit))
-    ticks = "`" * (_longest_run(body) + 1)
+    body = _neutralize_code(to_one_line(text, limit))
+    ticks = "`" * (_longest_backtick_run(body) + 1)
     return f"{ticks} {body} {ticks}"
 
 
-def cell(text: str, limit: int = SPAN_LIMIT) -> str:
+def escape_cell(text: str, limit: int = SPAN_LIMIT) -> str:
     """Escapes text as a code span in a cell of a Markdown table."""
-    return span(text, limit).replace("|", "\\|")
+    return escape_span(text, limit).replace("|", "\\|")
 
 
-def fence(text: str, limit: int = FENCE_LIMIT) -> str:
+def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
     """Escapes text as a fenced block; each line starts with a gutter, none with untrusted text."""
-    shown, left = _cut(_seen(text), limit, len(text))
-    lines = _in_code(shown).split("\n")
+    shown, omitted = _truncate(_redact_start(text), limit, len(text))
+    lines = _neutralize_code(shown).split("\n")
     body = "\n".join(f"{GUTTER}{line}".rstrip() for line in lines[:FENCE_LINES])
     hidden = len(lines) - FENCE_LINES
     if hidden > 0:
         body += f"\n{GUTTER}\u2026 (+{hidden} lines)"
-    elif left:
-        body += f"\u2026 (+{left})"
-    ticks = "`" * max(3, _longest_run(body) + 1)
+    elif omitted:
+        body += f"\u2026 (+{omitted})"
+    ticks = "`" * max(3, _longest_backtick_run(body) + 1)
     return f"{ticks}text\n{body}\n{ticks}"
 
 
-def diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
+def escape_diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
     """Builds a diff block, which GitHub colours, from pairs of a sign (`-`, `+` or empty) and a text."""
-    told = [f"{sign or GUTTER.strip()} {_in_code(oneline(text, limit))}" for sign, text in lines]
-    ticks = "`" * max(3, _longest_run("\n".join(told)) + 1)
-    return "\n".join([f"{ticks}diff", *told, ticks])
+    escaped = [
+        f"{sign or GUTTER.strip()} {_neutralize_code(to_one_line(text, limit))}" for sign, text in lines
+    ]
+    ticks = "`" * max(3, _longest_backtick_run("\n".join(escaped)) + 1)
+    return "\n".join([f"{ticks}diff", *escaped, ticks])
 
 
-def oneline(text: str, limit: int | None = SPAN_LIMIT) -> str:
+def to_one_line(text: str, limit: int | None = SPAN_LIMIT) -> str:
     """Redacts text, makes it visible on one line, cuts it to `limit` (None: no cut); does not escape it."""
-    seen = redact(visible(text)) if limit is None else _seen(text)
-    if "\n" in seen:
-        seen = seen.replace("\n", BREAK)
+    clean = redact(make_visible(text)) if limit is None else _redact_start(text)
+    if "\n" in clean:
+        clean = clean.replace("\n", LINE_BREAK_SIGN)
     if limit is None:
-        return seen
-    shown, left = _cut(seen, limit, len(text))
-    return f"{shown}\u2026 (+{left})" if left else shown
+        return clean
+    shown, omitted = _truncate(clean, limit, len(text))
+    return f"{shown}\u2026 (+{omitted})" if omitted else shown
 
 
-def logsafe(text: str, limit: int | None = LOG_LIMIT) -> str:
+def escape_log(text: str, limit: int | None = LOG_LIMIT) -> str:
     """Escapes text as one log line in which the GitHub Actions runner finds no command."""
-    line = oneline(text, limit).replace("\t", " ").replace("##[", "# #[")
+    line = to_one_line(text, limit).replace("\t", " ").replace("##[", "# #[")
     return re.sub(_LEADING_COMMAND, r"\1: ", line) if "::" in line else line
 
 
-def terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
+def escape_terminal(text: str, limit: int | None = SPAN_LIMIT) -> str:
     """Escapes text for a terminal: no control bytes, and no runner command as it may be a job's log."""
-    return logsafe(text, limit)
+    return escape_log(text, limit)
 
 
 @lru_cache(maxsize=4096)
-def xml(text: str, limit: int = TEXT_LIMIT) -> str:
+def escape_xml(text: str, limit: int = TEXT_LIMIT) -> str:
     """Escapes text for an XML attribute or element body; characters that XML forbids are dropped."""
-    line = oneline(text, limit)
+    line = to_one_line(text, limit)
     allowed = line if line.isprintable() else re.sub(_NOT_XML, "", line)
     return allowed.translate(_XML_ESCAPES)
 
 
 @lru_cache(maxsize=4096)
-def sarif_text(text: str, limit: int = TEXT_LIMIT) -> str:
+def escape_sarif(text: str, limit: int = TEXT_LIMIT) -> str:
     """Escapes text for a SARIF message, in which `[words](address)` would become a link."""
-    return re.sub(r"([\\\[\]])", r"\\\1", oneline(text, limit))
+    return re.sub(r"([\\\[\]])", r"\\\1", to_one_line(text, limit))
 
 
-def _seen(text: str) -> str:
+def _redact_start(text: str) -> str:
     """Redacts the beginning of the text and makes it visible."""
-    if len(text) <= _LOOKED_AT:
-        return redact(visible(text))
-    return redact(visible(text[:_LOOKED_AT]))[:-_UNSURE]
+    if len(text) <= _MAX_READ:
+        return redact(make_visible(text))
+    return redact(make_visible(text[:_MAX_READ]))[:-_UNSAFE_TAIL]
 
 
-def _in_code(text: str) -> str:
+def _neutralize_code(text: str) -> str:
     # E-mail replies quote this as plain text: a zero-width space after `@` prevents mentions there.
     return re.sub(_LONG_TICKS, "`" * _MAX_TICKS, text).replace("@", "@\u200b")
 
 
-def _longest_run(text: str) -> int:
+def _longest_backtick_run(text: str) -> int:
     if "`" not in text:
         return 0
     return max(len(run) for run in re.findall(_BACKTICKS, text))
 
 
-def _cut(text: str, limit: int, whole: int) -> tuple[str, int]:
+def _truncate(text: str, limit: int, full_length: int) -> tuple[str, int]:
     """Returns at most `limit` characters, and how many of all `full_length` are omitted."""
-    unseen = whole - _LOOKED_AT + _UNSURE if whole > _LOOKED_AT else 0
+    unread = full_length - _MAX_READ + _UNSAFE_TAIL if full_length > _MAX_READ else 0
     if len(text) <= limit:
-        return text, unseen
-    return text[:limit], len(text) - limit + unseen
+        return text, unread
+    return text[:limit], len(text) - limit + unread

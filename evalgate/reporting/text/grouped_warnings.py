@@ -18,7 +18,7 @@ class GroupedWarning(NamedTuple):
     more: int
 
     @property
-    def others(self) -> str:
+    def more_places(self) -> str:
         """The text ` and 3 more places`, or an empty string."""
         if not self.more:
             return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.text.escaping import span
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,41 +12,41 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_history import FlakyDoc
 
-NAME = 200
-DAY = 10
+MAX_NAME = 200
+DAY_LENGTH = 10
 """Number of characters in the date part of a timestamp."""
-Key = tuple[str, str, str | None]
+ScenarioDocKey = tuple[str, str, str | None]
 
 
-def flaky_in(document: ResultsDoc, *, new: bool | None = None) -> Sequence[FlakyDoc]:
+def find_flaky(document: ResultsDoc, *, new: bool | None = None) -> Sequence[FlakyDoc]:
     """Lists flaky scenarios, newly flaky ones first; `new` keeps only newly flaky ones, or only others."""
     history = document.get("history")
     found = history["flaky"] if history else []
     return [each for each in found if new in (None, each["new"])]
 
 
-def flaky_line(flaky: FlakyDoc, aside: set[Key]) -> str:
+def render_flaky(flaky: FlakyDoc, aside: set[ScenarioDocKey]) -> str:
     """Formats one flaky scenario as Markdown, escaped; `aside` holds the keys in quarantine."""
-    named = span(" / ".join(filter(None, _key(flaky))), NAME)
-    put = ", in quarantine" if _key(flaky) in aside else ""
-    return f"{named} {span(flaky_words(flaky), NAME)}{put}"
+    name = escape_span(" / ".join(filter(None, _scenario_key(flaky))), MAX_NAME)
+    note = ", in quarantine" if _scenario_key(flaky) in aside else ""
+    return f"{name} {escape_span(format_flaky(flaky), MAX_NAME)}{note}"
 
 
-def flaky_words(flaky: FlakyDoc) -> str:
+def format_flaky(flaky: FlakyDoc) -> str:
     """Describes how often a scenario passed, and since when it is flaky."""
-    since = f"flaky since {flaky['since'][:DAY]}" if flaky["since"] else "flaky"
-    fresh = "newly " if flaky["new"] else ""
-    return f"{share_words(flaky['passed'], flaky['runs'])}, {fresh}{since}"
+    since = f"flaky since {flaky['since'][:DAY_LENGTH]}" if flaky["since"] else "flaky"
+    newly = "newly " if flaky["new"] else ""
+    return f"{format_passed_runs(flaky['passed'], flaky['runs'])}, {newly}{since}"
 
 
-def share_words(passed: int, runs: int) -> str:
+def format_passed_runs(passed: int, runs: int) -> str:
     """Returns a text like `passed 18 of the last 20 runs`."""
     if runs == 1:
         return "passed the last run" if passed else "did not pass the last run"
     return f"passed {passed} of the last {runs} runs"
 
 
-def set_aside(document: ResultsDoc) -> set[Key]:
+def find_quarantined_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
     """Returns the keys of all scenarios in quarantine."""
     return {
         (suite["suite"], each["id"], each["variant"])
@@ -56,5 +56,5 @@ def set_aside(document: ResultsDoc) -> set[Key]:
     }
 
 
-def _key(flaky: FlakyDoc) -> Key:
+def _scenario_key(flaky: FlakyDoc) -> ScenarioDocKey:
     return flaky["suite"], flaky["scenario"], flaky["variant"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.globs import matches_id
-from evalgate.reporting.text.escaping import span
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,41 +13,42 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_quarantine import QuarantineDoc
 
-FIRST = ("expired", "active", "unused")
+STATUS_ORDER = ("expired", "active", "unused")
 """Order in which statuses are shown: expired ones need attention and come first."""
-WORDS = {"active": "quarantined", "expired": "expired", "unused": "unused"}
-NAME, REASON = 120, 300
+STATUS_WORDS = {"active": "quarantined", "expired": "expired", "unused": "unused"}
+MAX_NAME, MAX_REASON = 120, 300
 
 
-def sorted_quarantines(document: ResultsDoc) -> list[QuarantineDoc]:
+def sort_quarantines(document: ResultsDoc) -> list[QuarantineDoc]:
     """Sorts by status, expired ones first, then by days left."""
-    order = {status: number for number, status in enumerate(FIRST)}
+    order = {status: number for number, status in enumerate(STATUS_ORDER)}
     found = document.get("quarantines") or ()
-    return sorted(found, key=lambda each: (order.get(each["status"], len(FIRST)), each["days_left"]))
+    return sorted(found, key=lambda each: (order.get(each["status"], len(STATUS_ORDER)), each["days_left"]))
 
 
-def quarantine_line(quarantine: QuarantineDoc) -> str:
+def render_quarantine(quarantine: QuarantineDoc) -> str:
     """Formats one quarantine as Markdown, escaped."""
-    said = f"{_word(quarantine)}: {span(_scope(quarantine), NAME)}, {span(quarantine['message'], REASON)}"
-    return f"{said}, {span(_why(quarantine), NAME + REASON)}"
+    scope, message = escape_span(_scope(quarantine), MAX_NAME), escape_span(quarantine["message"], MAX_REASON)
+    head = f"{_word(quarantine)}: {scope}, {message}"
+    return f"{head}, {escape_span(_reason(quarantine), MAX_NAME + MAX_REASON)}"
 
 
-def quarantine_text(quarantine: QuarantineDoc) -> str:
+def format_quarantine(quarantine: QuarantineDoc) -> str:
     """Formats one quarantine as plain text, not yet escaped for a terminal."""
-    said = f"quarantine {_word(quarantine)}: {_scope(quarantine)}: {quarantine['message']}"
-    return f"{said}, {_why(quarantine)}"
+    head = f"quarantine {_word(quarantine)}: {_scope(quarantine)}: {quarantine['message']}"
+    return f"{head}, {_reason(quarantine)}"
 
 
-def quarantine_fact(quarantine: QuarantineDoc) -> str:
+def summarize_quarantine(quarantine: QuarantineDoc) -> str:
     """Formats one quarantine without its scenario, for places that name it already."""
-    return f"{_word(quarantine)}, {quarantine['message']}, {_why(quarantine)}"
+    return f"{_word(quarantine)}, {quarantine['message']}, {_reason(quarantine)}"
 
 
-def quarantines_of(document: ResultsDoc, suite: str, scenario: ScenarioDoc) -> Sequence[QuarantineDoc]:
+def find_quarantines(document: ResultsDoc, suite: str, scenario: ScenarioDoc) -> Sequence[QuarantineDoc]:
     """Finds the quarantines that cover a scenario."""
     return [
         each
-        for each in sorted_quarantines(document)
+        for each in sort_quarantines(document)
         if each["suite"] == suite
         and each["variant"] in (None, scenario["variant"])
         and matches_id(each["scenario"], scenario["id"])
@@ -55,7 +56,7 @@ def quarantines_of(document: ResultsDoc, suite: str, scenario: ScenarioDoc) -> S
 
 
 def _word(quarantine: QuarantineDoc) -> str:
-    return WORDS.get(quarantine["status"], "unknown")
+    return STATUS_WORDS.get(quarantine["status"], "unknown")
 
 
 def _scope(quarantine: QuarantineDoc) -> str:
@@ -63,5 +64,5 @@ def _scope(quarantine: QuarantineDoc) -> str:
     return " / ".join(part for part in parts if part)
 
 
-def _why(quarantine: QuarantineDoc) -> str:
+def _reason(quarantine: QuarantineDoc) -> str:
     return f"{quarantine['who']}: {quarantine['reason']}" if quarantine["who"] else quarantine["reason"]

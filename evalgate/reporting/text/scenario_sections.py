@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.records import dataclass, field
-from evalgate.reporting.text.trial_reasons import bad_checks, reasons_in
+from evalgate.reporting.text.trial_reasons import count_failed_checks, list_trial_reasons
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import AssertionDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
@@ -15,7 +15,7 @@ _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUAB
 _CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improved", "removed")
 
 
-class Placed(NamedTuple):
+class SuiteScenario(NamedTuple):
     """A scenario and its suite."""
 
     suite: SuiteDoc
@@ -37,38 +37,38 @@ class FailedCheck(NamedTuple):
 
 
 @dataclass(slots=True)
-class Sorted:
+class ScenarioSections:
     """All scenarios, each in exactly one list; each list worst first."""
 
-    failures: list[Placed] = field(default_factory=list)
-    regressed: list[Placed] = field(default_factory=list)
-    below: list[Placed] = field(default_factory=list)
-    quarantined: list[Placed] = field(default_factory=list)
-    other_changes: list[Placed | RemovedDoc] = field(default_factory=list)
-    passing: list[Placed] = field(default_factory=list)
+    failures: list[SuiteScenario] = field(default_factory=list)
+    regressed: list[SuiteScenario] = field(default_factory=list)
+    below: list[SuiteScenario] = field(default_factory=list)
+    quarantined: list[SuiteScenario] = field(default_factory=list)
+    other_changes: list[SuiteScenario | RemovedDoc] = field(default_factory=list)
+    passing: list[SuiteScenario] = field(default_factory=list)
 
 
-def sort_scenarios(document: ResultsDoc) -> Sorted:
+def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     """Sorts into sections; failures are hard fails, broken and blocking ones that are not quarantined."""
-    gating = {
+    blocking = {
         (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
         for reason in document["reasons"]
         if reason["code"] != "weakened"  # reports list them separately
     }
-    over = {suite for suite, scenario, _ in gating if suite and not scenario}
-    lists = Sorted()
+    suites = {suite for suite, scenario, _ in blocking if suite and not scenario}
+    sections = ScenarioSections()
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
-            placed = Placed(suite, scenario)
-            named = bool(gating) and (suite["suite"], scenario["id"], scenario["variant"]) in gating
-            named = named or (suite["suite"] in over and _is_critical(scenario))
-            _list_for(placed, lists, is_named=named).append(placed)
-    lists.failures.sort(key=_severity)
-    lists.below.sort(key=_severity)
-    lists.quarantined.sort(key=_severity)
-    lists.other_changes.sort(key=_change_order)
-    lists.other_changes.extend(document["removed"])
-    return lists
+            item = SuiteScenario(suite, scenario)
+            is_named = bool(blocking) and (suite["suite"], scenario["id"], scenario["variant"]) in blocking
+            is_named = is_named or (suite["suite"] in suites and _is_critical(scenario))
+            _select_section(item, sections, is_named=is_named).append(item)
+    sections.failures.sort(key=_severity_key)
+    sections.below.sort(key=_severity_key)
+    sections.quarantined.sort(key=_severity_key)
+    sections.other_changes.sort(key=_change_key)
+    sections.other_changes.extend(document["removed"])
+    return sections
 
 
 def _is_critical(scenario: ScenarioDoc) -> bool:
@@ -77,44 +77,47 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
     return golden is not None and golden["critical_issues"] > 0
 
 
-def failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
+def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
     trials = len(scenario["trials"])
     checks = [
-        FailedCheck(min(often, trials), trials, first) for often, first in bad_checks(scenario).values()
+        FailedCheck(min(count, trials), trials, first)
+        for count, first in count_failed_checks(scenario).values()
     ]
     return sorted(
         checks, key=lambda check: (not check.first["required"], -check.failed * check.first["weight"])
     )
 
 
-def first_reason(scenario: ScenarioDoc) -> str:
+def find_reason(scenario: ScenarioDoc) -> str:
     """Returns the main reason for a scenario's verdict in one line; may be empty."""
-    checks = failed_checks(scenario)
+    checks = find_failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
-        said = reasons_in(scenario)
-        others = f" (and {len(said) - 1} more trials)" if len(said) > 1 else ""
-        return f"{said[0]}{others}" if said else scenario["reason"] or ""
+        reasons = list_trial_reasons(scenario)
+        others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
+        return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
     return f"{checks[0].first['name']}: {checks[0].first['reason']}"
 
 
-def _list_for(placed: Placed, lists: Sorted, *, is_named: bool) -> list[Placed] | list[Placed | RemovedDoc]:
-    if placed.scenario.get("quarantined"):
-        return lists.quarantined
-    verdict, kind = placed.scenario["verdict"], placed.kind
+def _select_section(
+    item: SuiteScenario, sections: ScenarioSections, *, is_named: bool
+) -> list[SuiteScenario] | list[SuiteScenario | RemovedDoc]:
+    if item.scenario.get("quarantined"):
+        return sections.quarantined
+    verdict, kind = item.scenario["verdict"], item.kind
     if verdict in HARD_FAILS or kind == "broken" or is_named:
-        return lists.failures
+        return sections.failures
     if kind == "regressed":
-        return lists.regressed
+        return sections.regressed
     if verdict != "PASS":
-        return lists.below
-    is_as_before = kind == "unchanged" and not would_fail(placed.scenario)
-    return lists.passing if is_as_before else lists.other_changes
+        return sections.below
+    is_unchanged = kind == "unchanged" and not would_fail(item.scenario)
+    return sections.passing if is_unchanged else sections.other_changes
 
 
-def is_bad(placed: Placed) -> bool:
+def is_bad(item: SuiteScenario) -> bool:
     """Whether it does not pass, or regressed since the baseline."""
-    return placed.scenario["verdict"] != "PASS" or placed.kind == "regressed"
+    return item.scenario["verdict"] != "PASS" or item.kind == "regressed"
 
 
 def would_fail(scenario: ScenarioDoc) -> bool:
@@ -126,12 +129,12 @@ def would_fail(scenario: ScenarioDoc) -> bool:
     return cause["now_by_old_rules"] not in (None, "PASS")
 
 
-def _severity(placed: Placed) -> tuple[int, int]:
-    return placed.kind != "broken", _rank(_WORST_FIRST, placed.scenario["verdict"])
+def _severity_key(item: SuiteScenario) -> tuple[int, int]:
+    return item.kind != "broken", _rank(_WORST_FIRST, item.scenario["verdict"])
 
 
-def _change_order(change: Placed | RemovedDoc) -> int:
-    return _rank(_CHANGES_FIRST, change.kind if isinstance(change, Placed) else "removed")
+def _change_key(item: SuiteScenario | RemovedDoc) -> int:
+    return _rank(_CHANGES_FIRST, item.kind if isinstance(item, SuiteScenario) else "removed")
 
 
 def _rank(order: tuple[str, ...], word: str) -> int:

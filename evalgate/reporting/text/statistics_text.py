@@ -9,25 +9,27 @@ from evalgate.reporting.text import wording
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.results.results_statistics import DeltaDoc, FiguresDoc
+    from evalgate.models.results.results_statistics import DeltaDoc, StatisticsDoc
 
 
-def pass_rate(figures: FiguresDoc) -> str:
+def pass_rate(figures: StatisticsDoc) -> str:
     """Share of scenarios that pass, with its confidence interval: `42% (29% to 56%)`."""
-    told, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
+    share, interval = wording.percent(figures["pass_rate"]), figures["pass_rate_interval"]
     if figures["pass_rate"] is None or interval is None:
-        return told
-    return f"{told} ({wording.percent(interval[0])} to {wording.percent(interval[1])})"
+        return share
+    return f"{share} ({wording.percent(interval[0])} to {wording.percent(interval[1])})"
 
 
-def pass_rate_move(delta: DeltaDoc | None) -> str:
+def pass_rate_delta(delta: DeltaDoc | None) -> str:
     """Change in points, with its interval: `-4 points (-12 to +5)`; empty if unknown."""
     if delta is None or delta["pass_rate"] is None:
         return ""
-    return _with_interval(_points(delta["pass_rate"], unit=True), delta["pass_rate_interval"], _points)
+    return _add_interval(
+        _format_points(delta["pass_rate"], with_unit=True), delta["pass_rate_interval"], _format_points
+    )
 
 
-def tries(figures: FiguresDoc) -> str:
+def tries(figures: StatisticsDoc) -> str:
     """Results for the largest number of tries: `pass@4 62%, pass^4 20%`; empty if that is 1."""
     if not figures["pass_k"] or figures["pass_k"][-1]["k"] == 1:
         return ""
@@ -37,83 +39,83 @@ def tries(figures: FiguresDoc) -> str:
     once = f"pass@{k} {wording.percent(found['pass_at_k'])}"
     always = f"pass^{k} {wording.percent(found['pass_hat_k'])}"
     if moved:
-        once += f" ({_points(moved['pass_at_k'], unit=True)})"
-        always += f" ({_points(moved['pass_hat_k'], unit=True)})"
+        once += f" ({_format_points(moved['pass_at_k'], with_unit=True)})"
+        always += f" ({_format_points(moved['pass_hat_k'], with_unit=True)})"
     return f"{once}, {always}"
 
 
-def score(figures: FiguresDoc) -> str:
+def score(figures: StatisticsDoc) -> str:
     """Mean, minimum, median and 95th percentile of the scenarios' scores."""
-    told = [
+    parts = [
         ("mean", figures["score"]),
         ("least", figures["score_min"]),
         ("p50", figures["score_p50"]),
         ("p95", figures["score_p95"]),
     ]
-    return ", ".join(f"{word} {wording.score(value)}" for word, value in told)
+    return ", ".join(f"{word} {wording.score(value)}" for word, value in parts)
 
 
-def score_move(delta: DeltaDoc | None) -> str:
+def score_delta(delta: DeltaDoc | None) -> str:
     """Change of the mean score, with its interval; empty if unknown."""
     if delta is None or delta["score"] is None:
         return ""
-    return _with_interval(_signed(delta["score"]), delta["score_interval"], _signed)
+    return _add_interval(_format_signed_score(delta["score"]), delta["score_interval"], _format_signed_score)
 
 
-def cost(figures: FiguresDoc) -> str:
+def cost(figures: StatisticsDoc) -> str:
     """Total cost, and mean cost of a trial."""
     each = figures["cost_mean_usd"]
     return wording.dollars(figures["cost_usd"]) + (f", {wording.dollars(each)} a trial" if each else "")
 
 
-def cost_move(delta: DeltaDoc | None) -> str:
+def cost_delta(delta: DeltaDoc | None) -> str:
     """Change of the mean cost of a trial; totals over different numbers of trials are not comparable."""
-    return _amount(delta and delta["cost_mean_usd"], wording.dollars, " a trial")
+    return _format_delta(delta and delta["cost_mean_usd"], wording.dollars, " a trial")
 
 
-def tokens(figures: FiguresDoc) -> str:
+def tokens(figures: StatisticsDoc) -> str:
     """Total tokens, and mean tokens of a trial."""
     each = figures["tokens_mean"]
     return wording.count(figures["total_tokens"]) + (f", {wording.mean_count(each)} a trial" if each else "")
 
 
-def tokens_move(delta: DeltaDoc | None) -> str:
+def tokens_delta(delta: DeltaDoc | None) -> str:
     """Change of the mean tokens of a trial."""
-    return _amount(delta and delta["tokens_mean"], wording.mean_count, " a trial")
+    return _format_delta(delta and delta["tokens_mean"], wording.mean_count, " a trial")
 
 
-def latency(figures: FiguresDoc) -> str:
+def latency(figures: StatisticsDoc) -> str:
     """Median and 95th percentile of the latency."""
     if figures["latency_p50_s"] is None:
         return wording.UNKNOWN
     return f"p50 {wording.seconds(figures['latency_p50_s'])}, p95 {wording.seconds(figures['latency_p95_s'])}"
 
 
-def latency_move(delta: DeltaDoc | None) -> str:
+def latency_delta(delta: DeltaDoc | None) -> str:
     """Changes of the median and the 95th percentile of the latency."""
     if delta is None:
         return ""
     moves = [("p50", delta["latency_p50_s"]), ("p95", delta["latency_p95_s"])]
-    told = [f"{word} {amount}" for word, move in moves if (amount := _amount(move, wording.seconds))]
-    return ", ".join(told)
+    parts = [f"{word} {amount}" for word, move in moves if (amount := _format_delta(move, wording.seconds))]
+    return ", ".join(parts)
 
 
-def _with_interval(told: str, interval: Sequence[float] | None, tell: Callable[[float], str]) -> str:
+def _add_interval(text: str, interval: Sequence[float] | None, format_end: Callable[[float], str]) -> str:
     if interval is None or interval[0] == interval[1]:
-        return told
-    return f"{told} ({tell(interval[0])} to {tell(interval[1])})"
+        return text
+    return f"{text} ({format_end(interval[0])} to {format_end(interval[1])})"
 
 
-def _points(share: float, *, unit: bool = False) -> str:
+def _format_points(share: float, *, with_unit: bool = False) -> str:
     number = wording.steps(round(share * 100)) or "\u00b10"
-    return f"{number} points" if unit else number
+    return f"{number} points" if with_unit else number
 
 
-def _signed(delta: float) -> str:
+def _format_signed_score(delta: float) -> str:
     return wording.points(delta) or "\u00b10"
 
 
-def _amount(delta: float | None, tell: Callable[[float], str], unit: str = "") -> str:
+def _format_delta(delta: float | None, format_amount: Callable[[float], str], unit: str = "") -> str:
     if not delta:
         return ""
-    return f"{'+' if delta > 0 else wording.MINUS}{tell(abs(delta))}{unit}"
+    return f"{'+' if delta > 0 else wording.MINUS}{format_amount(abs(delta))}{unit}"

@@ -10,13 +10,13 @@ from evalgate.measures.values.json_values import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results_trajectory import BehaviourDoc, CallStepDoc, PartDoc
+    from evalgate.models.results.results_trajectory import CallStepDoc, TextPartDoc, TrajectoryDiffDoc
 
 NOTHING = "nothing"
-MOST_CHANGES = 3
-SHORT = 60
+MAX_CHANGES = 3
+MAX_VALUE = 60
 _SIGNS = {"removed": "-", "added": "+"}
-_WHAT = {
+_DIVERGENCE_WORDS = {
     "user": "what the user says in turn {}",
     "words": "what the agent says in turn {}",
     "answer": "the final answer",
@@ -31,85 +31,87 @@ class DiffLine(NamedTuple):
     text: str
 
 
-def calls_in_brief(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
+def summarize_calls(steps: Sequence[CallStepDoc]) -> list[list[DiffLine]]:
     """Groups lines of unchanged calls, equal neighbours merged, and lines of calls that differ."""
     groups: list[list[DiffLine]] = []
-    for is_kept, run in groupby(steps, key=_is_kept):
+    for is_kept, run in groupby(steps, key=_is_unchanged):
         if is_kept:
-            groups.append(in_a_row("", [step["name"] for step in run]))
+            groups.append(merge_equal_lines("", [step["name"] for step in run]))
         else:
-            groups.append([line for step in run for line in _brief(step)])
+            groups.append([line for step in run for line in _summarize_step(step)])
     return groups
 
 
-def in_a_row(sign: str, texts: Iterable[str]) -> list[DiffLine]:
+def merge_equal_lines(sign: str, texts: Iterable[str]) -> list[DiffLine]:
     """Makes a line of each text; equal neighbours become one line with their number."""
     counts = [(text, len(list(equal))) for text, equal in groupby(texts)]
     return [DiffLine(sign, f"{text} \u00d7{number}" if number > 1 else text) for text, number in counts]
 
 
-def _is_kept(step: CallStepDoc) -> bool:
+def _is_unchanged(step: CallStepDoc) -> bool:
     return step["kind"] == "same" and not step.get("outcome")
 
 
-def _brief(step: CallStepDoc) -> Iterator[DiffLine]:
+def _summarize_step(step: CallStepDoc) -> Iterator[DiffLine]:
     name, outcome = step["name"], step.get("outcome")
     if step["kind"] in _SIGNS:
-        yield DiffLine(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * SHORT)}")
+        yield DiffLine(_SIGNS[step["kind"]], f"{name} {shorten(step['arguments'], 2 * MAX_VALUE)}")
         return
     for sign, side in (("-", "before"), ("+", "now")):
         changes = [
-            f"{change['path'] or 'arguments'}: {shorten(value, SHORT) if value is not None else NOTHING}"
-            for change in step["changes"][:MOST_CHANGES]
+            f"{change['path'] or 'arguments'}: {shorten(value, MAX_VALUE) if value is not None else NOTHING}"
+            for change in step["changes"][:MAX_CHANGES]
             for value in (change["before"] if side == "before" else change["now"],)
         ]
         left = len(step["changes"]) - len(changes) + step["changes_left"]
-        told = [*changes, *([f"\u2026 {left} more"] if left else [])]
-        ended = (outcome["before"] if side == "before" else outcome["now"]) if outcome else None
-        inside = ", ".join(told) or "\u2026"
-        yield DiffLine(sign, f"{name}({inside}){f' -> {ended}' if ended else ''}")
+        parts = [*changes, *([f"\u2026 {left} more"] if left else [])]
+        status = (outcome["before"] if side == "before" else outcome["now"]) if outcome else None
+        inside = ", ".join(parts) or "\u2026"
+        yield DiffLine(sign, f"{name}({inside}){f' -> {status}' if status else ''}")
 
 
-def departure(behaviour: BehaviourDoc) -> str:
+def describe_divergence(trajectory_diff: TrajectoryDiffDoc) -> str:
     """Describes the first divergence, e.g. `call 2 in turn 1`; empty if both sides agree."""
-    first = behaviour["first"]
+    first = trajectory_diff["first"]
     if first is None:
         return ""
     if first["what"] != "calls":
-        return _WHAT.get(first["what"], "something in turn {}").format(first["turn"])
+        return _DIVERGENCE_WORDS.get(first["what"], "something in turn {}").format(first["turn"])
     if first["now"] is None:
         return f"call {first['before']} of the baseline in turn {first['turn']}, which is missing"
     new = ", which is new" if first["before"] is None else ""
     return f"call {first['now']} in turn {first['turn']}{new}"
 
 
-def marked(parts: Sequence[PartDoc], most_kept: int) -> str:
+def mark_changes(parts: Sequence[TextPartDoc], max_kept: int) -> str:
     """Merges both texts as `[-removed-]` and `{+added+}`; unchanged text is kept only near a change."""
-    told = []
+    texts = []
     for index, part in enumerate(parts):
         if part["kind"] == "gone":
-            told.append(f"[-{part['text']}-]")
+            texts.append(f"[-{part['text']}-]")
         elif part["kind"] == "come":
-            told.append(f"{{+{part['text']}+}}")
+            texts.append(f"{{+{part['text']}+}}")
         else:
-            told.append(_near(part["text"], most_kept, is_first=index == 0, is_last=index + 1 == len(parts)))
-    return "".join(told)
+            texts.append(
+                _trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts))
+            )
+    return "".join(texts)
 
 
-def one_side(parts: Sequence[PartDoc], leave_out: str, most_kept: int) -> str:
+def extract_side(parts: Sequence[TextPartDoc], omitted_kind: str, max_kept: int) -> str:
     """Extracts one of the two texts: all parts but those of kind `omitted_kind`."""
     return "".join(
-        _near(part["text"], most_kept, is_first=index == 0, is_last=index + 1 == len(parts))
+        _trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts))
         if part["kind"] == "kept"
         else part["text"]
         for index, part in enumerate(parts)
-        if part["kind"] != leave_out
+        if part["kind"] != omitted_kind
     )
 
 
-def _near(text: str, most: int, *, is_first: bool, is_last: bool) -> str:
+def _trim_unchanged(text: str, max_kept: int, *, is_first: bool, is_last: bool) -> str:
     """Keeps only the ends of an unchanged text that touch a change."""
-    head, tail = 0 if is_first else most, 0 if is_last else most
+    head, tail = 0 if is_first else max_kept, 0 if is_last else max_kept
     if len(text) <= head + tail + 1:
         return text
     return f"{text[:head]}\u2026{text[len(text) - tail :]}"

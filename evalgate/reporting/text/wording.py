@@ -16,7 +16,7 @@ OUTCOMES = ("passed", "failed", "not_evaluable", "skipped", "error")
 _DAY = 86_400
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 scenario`, `2 scenarios`, `1,000 scenarios`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -26,11 +26,11 @@ def checks(summary: SummaryDoc) -> str:
     found = dict(summary).get("checks")  # absent in documents of earlier versions
     if not isinstance(found, dict):
         return ""
-    told = [(found.get(word), word.replace("_", " ")) for word in OUTCOMES]
-    return ", ".join(f"{number:,} {word}" for number, word in told if number)
+    counts = [(found.get(word), word.replace("_", " ")) for word in OUTCOMES]
+    return ", ".join(f"{number:,} {word}" for number, word in counts if number)
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     """Joins parts as `a`, `a and b` or `a, b and c`."""
     return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
@@ -39,20 +39,20 @@ def percent(share: float | None) -> str:
     """Formats a share as a whole percentage; 0% and 100% only if exact."""
     if share is None:
         return UNKNOWN
-    told = f"{share * 100:.0f}%"
-    if told == "0%" and share > 0:
+    text = f"{share * 100:.0f}%"
+    if text == "0%" and share > 0:
         return "<1%"
-    return ">99%" if told == "100%" and share < 1 else told
+    return ">99%" if text == "100%" and share < 1 else text
 
 
 def score(value: float | None) -> str:
     """Formats a score with two decimals; 0.00 and 1.00 only if exact."""
     if value is None:
         return DASH
-    told = f"{value:.2f}"
-    if told == "0.00" and value > 0:
+    text = f"{value:.2f}"
+    if text == "0.00" and value > 0:
         return "<0.01"
-    return ">0.99" if told == "1.00" and value < 1 else told
+    return ">0.99" if text == "1.00" and value < 1 else text
 
 
 def points(delta: float | None) -> str:
@@ -99,15 +99,15 @@ def mean_count(amount: float | None) -> str:
     return count(None if amount is None else round(amount))
 
 
-def relative(before: float | None, now: float | None) -> str:
+def relative(baseline: float | None, current: float | None) -> str:
     """Formats a change relative to the baseline: `+35%`; empty if unknown or unchanged."""
-    if before is None or now is None or before <= 0 or before == now:
+    if baseline is None or current is None or baseline <= 0 or baseline == current:
         return ""
-    share = now / before - 1
+    share = current / baseline - 1
     sign = "+" if share > 0 else MINUS
     return f"{sign}{percent(abs(share)) if abs(share) < 1 else f'{abs(share) * 100:,.0f}%'}"
 
 
-def age(seconds_: int) -> str:
+def age(seconds: int) -> str:
     """Formats an age in whole days, so that a run repeated on the same day gives the same text."""
-    return "less than a day old" if seconds_ < _DAY else f"{counted(seconds_ // _DAY, 'day')} old"
+    return "less than a day old" if seconds < _DAY else f"{pluralize(seconds // _DAY, 'day')} old"

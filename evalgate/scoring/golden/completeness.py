@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.response_quality import quality
+from evalgate.measures.text.response_quality import measure_quality
 from evalgate.measures.text.text_similarity import MAX_TEXT
 from evalgate.measures.values.json_values import shorten
 from evalgate.scoring.golden.dimension_finding import DimensionFinding, DimensionIssue
@@ -18,38 +18,41 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.turns import TurnPair
 
 DIMENSION: Dimension = "response_completeness"
-NOTHING = "the golden has no response to compare with"
+NO_GOLDEN_RESPONSE = "the golden has no response to compare with"
 
 
-def response_completeness(rules: GoldenRules, beside: Sequence[TurnPair]) -> DimensionFinding:
+def response_completeness(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> DimensionFinding:
     """Scores the quality of each answer; a turn that is missing or extra, or has no answer, scores 0."""
     has_any = any(rules.golden.golden_responses)
     steps: list[float | None] = []
     findings: list[DimensionIssue] = []
-    for at, each in enumerate(beside):
-        score = _score(each, is_strict=rules.is_strict) if has_any else None
+    for index, pair in enumerate(turn_pairs):
+        score = _score_turn(pair, is_strict=rules.is_strict) if has_any else None
         steps.append(score)
         findings += [
-            DimensionIssue(at, message, evidence) for message, evidence in _wrong(each, score, rules)
+            DimensionIssue(index, message, evidence)
+            for message, evidence in _find_problems(pair, score, rules)
         ]
-    return DimensionFinding(steps, findings, NOTHING)
+    return DimensionFinding(steps, findings, NO_GOLDEN_RESPONSE)
 
 
-def _score(step: TurnPair, *, is_strict: bool) -> float | None:
-    if step.is_extra or step.is_missing:
+def _score_turn(pair: TurnPair, *, is_strict: bool) -> float | None:
+    if pair.is_extra or pair.is_missing:
         return 0.0
-    if not step.response:
+    if not pair.response:
         return None
-    answer = step.actual.response if step.actual is not None else None
-    return quality(answer[:MAX_TEXT], step.response, strict=is_strict) if answer else 0.0
+    answer = pair.actual.response if pair.actual is not None else None
+    return measure_quality(answer[:MAX_TEXT], pair.response, strict=is_strict) if answer else 0.0
 
 
-def _wrong(step: TurnPair, score: float | None, rules: GoldenRules) -> Iterator[tuple[str, str | None]]:
-    answer = step.actual.response if step.actual is not None else None
-    if score is None or step.is_extra or step.is_missing:
+def _find_problems(
+    pair: TurnPair, score: float | None, rules: GoldenRules
+) -> Iterator[tuple[str, str | None]]:
+    answer = pair.actual.response if pair.actual is not None else None
+    if score is None or pair.is_extra or pair.is_missing:
         return
     if not answer:
         yield "there is no answer", None
     elif severity(DIMENSION, score, rules.passing_score, rules.warning_threshold) not in (None, "info"):
-        said = "is not the golden one" if rules.is_strict else f"is like the golden one by {score:.2f}"
-        yield f"the answer {said}", shorten(answer, 200)
+        difference = "is not the golden one" if rules.is_strict else f"is like the golden one by {score:.2f}"
+        yield f"the answer {difference}", shorten(answer, 200)

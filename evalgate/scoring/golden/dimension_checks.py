@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.models.run.golden_result import DIMENSION_TYPE
-from evalgate.scoring.golden.judging import finding_of
+from evalgate.scoring.golden.judging import judge_dimension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,23 +18,28 @@ if TYPE_CHECKING:
 
 def dimension_checks(rules: GoldenRules, location: Location | None) -> list[Assertion]:
     """One assertion for each evaluated dimension; one with nothing to judge leaves its weight to others."""
-    demands = described(rules)
+    description = describe_rules(rules)
     return [
         Assertion(
             name=name,
             type=DIMENSION_TYPE,
-            weight=rules.weights.of(name),
+            weight=rules.weights.dimension_weight(name),
             required=False,
             on_missing_skip=True,
-            check=partial(finding_of, rules, name),
+            check=partial(judge_dimension, rules, name),
             location=location,
-            written={"type": DIMENSION_TYPE, "name": name, "weight": rules.weights.of(name), "by": demands},
+            written={
+                "type": DIMENSION_TYPE,
+                "name": name,
+                "weight": rules.weights.dimension_weight(name),
+                "by": description,
+            },
         )
         for name in rules.dimensions
     ]
 
 
-def described(rules: GoldenRules) -> Mapping[str, Any]:
+def describe_rules(rules: GoldenRules) -> Mapping[str, Any]:
     """All that a verdict about the golden depends on, as plain data: equal for equal rules."""
     golden = rules.golden
     return {

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import Due
     from evalgate.scoring.golden.turns import TurnPair
 
-Source = Literal["formula", "recorded", "assertions", "none"]
+DimensionSource = Literal["formula", "recorded", "assertions", "none"]
 
 
 class DimensionIssue(NamedTuple):
@@ -28,17 +28,17 @@ class StepTally:
     """Counts the demands of one step, and how many of them were met."""
 
     met: int = 0
-    of: int = 0
+    total: int = 0
 
     def count(self, *, met: bool) -> None:
         """Counts one more demand."""
         self.met += met
-        self.of += 1
+        self.total += 1
 
     @property
     def share(self) -> float | None:
         """The share that was met; None if there was nothing to meet."""
-        return self.met / self.of if self.of else None
+        return self.met / self.total if self.total else None
 
 
 @dataclass(slots=True)
@@ -46,17 +46,22 @@ class DimensionFinding:
     """A score for each step, None if there is nothing to judge; `missing_reason` is why all are None."""
 
     steps: list[float | None]
-    findings: list[DimensionIssue] = field(default_factory=list)
-    lacking: str = ""
+    issues: list[DimensionIssue] = field(default_factory=list)
+    missing_reason: str = ""
 
 
-def step_of(beside: Sequence[TurnPair], due: Due) -> int | None:
+def find_due_step(turn_pairs: Sequence[TurnPair], due: Due) -> int | None:
     """The step of the turn in which something is due; None if any turn will do."""
     if due.turn is None:
         return None
-    return next((at for at, each in enumerate(beside) if each.step.golden == due.turn), last_step(beside))
+    return next(
+        (index for index, each in enumerate(turn_pairs) if each.step.golden == due.turn),
+        find_last_step(turn_pairs),
+    )
 
 
-def last_step(beside: Sequence[TurnPair]) -> int:
+def find_last_step(turn_pairs: Sequence[TurnPair]) -> int:
     """The step to which something that never came is charged: the golden's last turn."""
-    return max((at for at, each in enumerate(beside) if not each.is_extra), default=len(beside) - 1)
+    return max(
+        (index for index, each in enumerate(turn_pairs) if not each.is_extra), default=len(turn_pairs) - 1
+    )

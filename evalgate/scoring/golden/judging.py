@@ -8,19 +8,19 @@ from evalgate.evaluators.core.evaluator import Finding as Found
 from evalgate.measures.numeric.scale import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.models.run.evaluation import Issue
-from evalgate.models.trace.trace_view import view_of
+from evalgate.models.trace.trace_view import get_view
 from evalgate.records import dataclass
 from evalgate.scoring.golden.completeness import response_completeness
 from evalgate.scoring.golden.dimension_finding import DimensionFinding
 from evalgate.scoring.golden.levels import severity
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
 from evalgate.scoring.golden.refusals import refusal_correctness
-from evalgate.scoring.golden.serialised import serialised_answers
-from evalgate.scoring.golden.tools import tool_success
+from evalgate.scoring.golden.serialised import find_serialised_answers
+from evalgate.scoring.golden.tools import score_tool_success
 from evalgate.scoring.golden.turns import align_turns
 from evalgate.scoring.golden.weights import CATEGORY, mean_over_turns, reaches
 from evalgate.scoring.trial import score_trial
-from evalgate.scoring.wording import shorten
+from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,200 +28,224 @@ if TYPE_CHECKING:
     from evalgate.models.run.dimension import Dimension
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
-    from evalgate.scoring.golden.dimension_finding import DimensionIssue, Source
+    from evalgate.scoring.golden.dimension_finding import DimensionIssue, DimensionSource
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
-UNSAID = "no score of this name is recorded, and no assertion is assigned to it"
+NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to it"
 FORMULAS = (
     *("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"),
     "response_completeness",
 )
-MOST_TOLD = 3
+MOST_QUOTED = 3
 """Findings that a reason quotes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dimensioned:
+class DimensionResult:
     """One dimension of one trace; `steps` are its scores turn by turn, empty if it has none by turn."""
 
     name: Dimension
     score: float | None
-    source: Source
+    source: DimensionSource
     reason: str
     steps: Sequence[float | None] = ()
     issues: Sequence[Issue] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedGolden:
+class GoldenJudgement:
     """All dimensions of one trace; `problem` says why it could not be judged at all."""
 
-    beside: Sequence[TurnPair]
-    dimensions: Mapping[Dimension, Dimensioned]
+    turn_pairs: Sequence[TurnPair]
+    dimensions: Mapping[Dimension, DimensionResult]
     issues: Sequence[Issue]
     problem: str | None = None
 
 
-def judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
+def judge_golden(rules: GoldenRules, trace: Trace) -> GoldenJudgement:
     """Judges a trace once, however often it is asked; the result is freed with the trace's view."""
-    kept = view_of(trace).kept
-    if id(rules) not in kept:
-        kept[id(rules)] = rules, _judged(rules, trace)  # a reference to `rules`, so that its id stays unique
-    found: JudgedGolden = kept[id(rules)][1]
-    return found
+    cache = get_view(trace).cache
+    if id(rules) not in cache:
+        cache[id(rules)] = (
+            rules,
+            _judge_uncached(rules, trace),
+        )  # a reference to `rules`, so that its id stays unique
+    judgement: GoldenJudgement = cache[id(rules)][1]
+    return judgement
 
 
-def finding_of(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
+def judge_dimension(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
     """One dimension as the finding of an assertion."""
-    found = judged(rules, trace)
-    if found.problem is not None:
-        return Found("error", found.problem)
-    dimension = found.dimensions[name]
+    judgement = judge_golden(rules, trace)
+    if judgement.problem is not None:
+        return Found("error", judgement.problem)
+    dimension = judgement.dimensions[name]
     evidence: dict[str, Any] = {"judged_by": dimension.source}
     if dimension.score is None:
         return Found("not_evaluable", dimension.reason, evidence)
-    if turns := _by_turn(found.beside, dimension):
+    if turns := _list_turn_scores(judgement.turn_pairs, dimension):
         evidence["turns"] = turns
     outcome: Outcome = "passed" if reaches(dimension.score, rules.passing_score) else "failed"
     return Found(outcome, dimension.reason, evidence, dimension.score)
 
 
-def named(step: TurnPair) -> str:
+def format_step(pair: TurnPair) -> str:
     """Names a step for people: turns of the golden count from 1."""
-    if step.step.golden is not None:
-        return f"turn {step.step.golden + 1}"
-    return f"extra turn {(step.step.actual or 0) + 1}"
+    if pair.step.golden is not None:
+        return f"turn {pair.step.golden + 1}"
+    return f"extra turn {(pair.step.actual or 0) + 1}"
 
 
-def _judged(rules: GoldenRules, trace: Trace) -> JudgedGolden:
+def _judge_uncached(rules: GoldenRules, trace: Trace) -> GoldenJudgement:
     try:
-        beside = align_turns(rules, trace)
+        turn_pairs = align_turns(rules, trace)
     except TooLongError as error:
-        return JudgedGolden((), {}, (), str(error))
-    scorers = _scored(rules, beside, trace)
-    dimensions = {name: _dimension(rules, name, scorers, beside, trace) for name in rules.dimensions}
+        return GoldenJudgement((), {}, (), str(error))
+    formulas = _score_formulas(rules, turn_pairs, trace)
+    dimensions = {
+        name: _score_dimension(rules, name, formulas, turn_pairs, trace) for name in rules.dimensions
+    }
     issues = [issue for each in dimensions.values() for issue in each.issues]
-    serialised = [] if "completeness" in rules.left_out else serialised_answers(beside)
-    return JudgedGolden(beside, dimensions, [*_alone(beside), *issues, *serialised])
+    serialised = [] if "completeness" in rules.left_out else find_serialised_answers(turn_pairs)
+    return GoldenJudgement(turn_pairs, dimensions, [*_find_unpaired_turns(turn_pairs), *issues, *serialised])
 
 
-def _scored(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> Mapping[str, DimensionFinding]:
+def _score_formulas(
+    rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace
+) -> Mapping[str, DimensionFinding]:
     """Scores the dimensions that have a formula; a missing turn scores 0 if other turns could be judged."""
-    if not beside:
+    if not turn_pairs:
         return dict.fromkeys(
-            FORMULAS, DimensionFinding([], lacking="neither the golden nor the trace has a turn")
+            FORMULAS, DimensionFinding([], missing_reason="neither the golden nor the trace has a turn")
         )
     found = {
-        "memory_precision": memory_precision(rules, beside),
-        "memory_recall": memory_recall(rules, beside),
-        "tool_success_rate": tool_success(rules, beside, trace),
-        "refusal_correctness": refusal_correctness(rules, beside),
-        "response_completeness": response_completeness(rules, beside),
+        "memory_precision": memory_precision(rules, turn_pairs),
+        "memory_recall": memory_recall(rules, turn_pairs),
+        "tool_success_rate": score_tool_success(rules, turn_pairs, trace),
+        "refusal_correctness": refusal_correctness(rules, turn_pairs),
+        "response_completeness": response_completeness(rules, turn_pairs),
     }
-    for scored in found.values():
-        if any(score is not None for score in scored.steps):
-            scored.steps = [
+    for finding in found.values():
+        if any(score is not None for score in finding.steps):
+            finding.steps = [
                 0.0 if score is None and each.is_missing else score
-                for score, each in zip(scored.steps, beside, strict=True)
+                for score, each in zip(finding.steps, turn_pairs, strict=True)
             ]
     return found
 
 
-def _dimension(
+def _score_dimension(
     rules: GoldenRules,
     name: Dimension,
     formulas: Mapping[str, DimensionFinding],
-    beside: Sequence[TurnPair],
+    turn_pairs: Sequence[TurnPair],
     trace: Trace,
-) -> Dimensioned:
+) -> DimensionResult:
     """Scores a dimension by its recorded score, else by assertions assigned to it, else by its formula."""
     recorded = trace.scores.get(name)
     if recorded is not None:
         score = normalize_score(recorded)
         reason = f"{score:.3g}, as recorded in the trace"
-        return Dimensioned(name, score, "recorded", reason, (), _whole_issue(rules, name, score, reason))
+        return DimensionResult(
+            name, score, "recorded", reason, (), _build_trace_issue(rules, name, score, reason)
+        )
     if rules.assigned.get(name):
-        return _by_assertions(rules, name, trace)
+        return _score_by_assertions(rules, name, trace)
     if name not in formulas:
-        return Dimensioned(name, None, "none", UNSAID)
-    return _by_formula(rules, name, formulas[name], beside)
+        return DimensionResult(name, None, "none", NO_SOURCE)
+    return _score_by_formula(rules, name, formulas[name], turn_pairs)
 
 
-def _by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> Dimensioned:
+def _score_by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> DimensionResult:
     rows = [assertion.assess(trace) for assertion in rules.assigned[name]]
     _, score = score_trial(rows, 0.0)
     failing = [row for row in rows if row.outcome not in ("passed", "skipped")]
-    said = f": {shorten(failing[0].name)}: {shorten(failing[0].reason)}" if failing else ""
+    detail = f": {cut_quote(failing[0].name)}: {cut_quote(failing[0].reason)}" if failing else ""
     if score is None:
-        return Dimensioned(name, None, "assertions", f"none of its assertions could be judged{said}")
-    reason = f"{len(rows) - len(failing)} of {len(rows)} assertions hold{said}"
-    return Dimensioned(name, score, "assertions", reason, (), _whole_issue(rules, name, score, reason))
+        return DimensionResult(name, None, "assertions", f"none of its assertions could be judged{detail}")
+    reason = f"{len(rows) - len(failing)} of {len(rows)} assertions hold{detail}"
+    return DimensionResult(
+        name, score, "assertions", reason, (), _build_trace_issue(rules, name, score, reason)
+    )
 
 
-def _by_formula(
-    rules: GoldenRules, name: Dimension, scored: DimensionFinding, beside: Sequence[TurnPair]
-) -> Dimensioned:
-    score = mean_over_turns(scored.steps, _turn_weights(rules, beside))
+def _score_by_formula(
+    rules: GoldenRules, name: Dimension, finding: DimensionFinding, turn_pairs: Sequence[TurnPair]
+) -> DimensionResult:
+    score = mean_over_turns(finding.steps, _weigh_pairs(rules, turn_pairs))
     if score is None:
-        return Dimensioned(name, None, "formula", scored.lacking)
-    issues = list(_step_issues(rules, name, scored))
-    many = len(beside) > 1
-    told = [f"{named(beside[each.turn or 0])}: {each.message}" if many else each.message for each in issues]
-    zeros = [
-        named(each) for each, one in zip(beside, scored.steps, strict=True) if one == 0 and each.is_missing
+        return DimensionResult(name, None, "formula", finding.missing_reason)
+    issues = list(_build_step_issues(rules, name, finding))
+    has_several = len(turn_pairs) > 1
+    messages = [
+        f"{format_step(turn_pairs[each.turn or 0])}: {each.message}" if has_several else each.message
+        for each in issues
     ]
-    told += [f"{each} is missing" for each in zeros if not any(text.startswith(each) for text in told)]
-    more = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    reason = "; ".join([f"{score:.3g}", *told[:MOST_TOLD]]) + more
-    return Dimensioned(name, score, "formula", reason, scored.steps, issues)
+    missing = [
+        format_step(each)
+        for each, one in zip(turn_pairs, finding.steps, strict=True)
+        if one == 0 and each.is_missing
+    ]
+    messages += [
+        f"{each} is missing" for each in missing if not any(text.startswith(each) for text in messages)
+    ]
+    more = f"; and {len(messages) - MOST_QUOTED} more" if len(messages) > MOST_QUOTED else ""
+    reason = "; ".join([f"{score:.3g}", *messages[:MOST_QUOTED]]) + more
+    return DimensionResult(name, score, "formula", reason, finding.steps, issues)
 
 
-def _turn_weights(rules: GoldenRules, beside: Sequence[TurnPair]) -> list[float]:
+def _weigh_pairs(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> list[float]:
     weights = rules.turn_weights
     return [
         weights[each.step.golden] if each.step.golden is not None and each.step.golden < len(weights) else 1.0
-        for each in beside
+        for each in turn_pairs
     ]
 
 
-def _step_issues(rules: GoldenRules, name: Dimension, scored: DimensionFinding) -> Iterator[Issue]:
+def _build_step_issues(rules: GoldenRules, name: Dimension, finding: DimensionFinding) -> Iterator[Issue]:
     """One issue for each step that falls short, with all problems found in it."""
     by_step: dict[int, list[DimensionIssue]] = {}
-    for each in scored.findings:
+    for each in finding.issues:
         by_step.setdefault(each.step, []).append(each)
-    for at, found in sorted(by_step.items()):
-        score = scored.steps[at]
+    for step, found in sorted(by_step.items()):
+        score = finding.steps[step]
         if score is None:
             continue
-        grave = severity(name, score, rules.passing_score, rules.warning_threshold)
-        if grave is None:
+        issue_severity = severity(name, score, rules.passing_score, rules.warning_threshold)
+        if issue_severity is None:
             continue
         messages = list(dict.fromkeys(each.message for each in found))
-        more = f" and {len(messages) - MOST_TOLD} more" if len(messages) > MOST_TOLD else ""
+        more = f" and {len(messages) - MOST_QUOTED} more" if len(messages) > MOST_QUOTED else ""
         evidence = next((each.evidence for each in found if each.evidence), None)
-        message = shorten(f"{', '.join(messages[:MOST_TOLD])}{more}")
-        yield Issue(CATEGORY[name], grave, message, evidence, at)
+        message = cut_quote(f"{', '.join(messages[:MOST_QUOTED])}{more}")
+        yield Issue(CATEGORY[name], issue_severity, message, evidence, step)
 
 
-def _whole_issue(rules: GoldenRules, name: Dimension, score: float, reason: str) -> list[Issue]:
-    grave = severity(name, score, rules.passing_score, rules.warning_threshold)
-    return [] if grave is None else [Issue(CATEGORY[name], grave, shorten(f"{name}: {reason}"))]
+def _build_trace_issue(rules: GoldenRules, name: Dimension, score: float, reason: str) -> list[Issue]:
+    issue_severity = severity(name, score, rules.passing_score, rules.warning_threshold)
+    return (
+        []
+        if issue_severity is None
+        else [Issue(CATEGORY[name], issue_severity, cut_quote(f"{name}: {reason}"))]
+    )
 
 
-def _alone(beside: Sequence[TurnPair]) -> Iterator[Issue]:
+def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
     """Issues for turns that only one side has."""
-    for at, each in enumerate(beside):
-        if each.is_missing:
-            said = shorten(each.user or each.response or "")
-            yield Issue("completeness", "error", f"{named(each)} of the golden is missing", said or None, at)
-        elif each.is_extra:
-            said = shorten(each.user or "")
-            message = f"{named(each)} of the conversation is not in the golden"
-            yield Issue("completeness", "warning", message, said or None, at)
+    for index, pair in enumerate(turn_pairs):
+        if pair.is_missing:
+            text = cut_quote(pair.user or pair.response or "")
+            yield Issue(
+                "completeness", "error", f"{format_step(pair)} of the golden is missing", text or None, index
+            )
+        elif pair.is_extra:
+            text = cut_quote(pair.user or "")
+            message = f"{format_step(pair)} of the conversation is not in the golden"
+            yield Issue("completeness", "warning", message, text or None, index)
 
 
-def _by_turn(beside: Sequence[TurnPair], dimension: Dimensioned) -> dict[str, float]:
+def _list_turn_scores(turn_pairs: Sequence[TurnPair], dimension: DimensionResult) -> dict[str, float]:
     """Scores by turn, rounded for display."""
-    pairs = zip(beside, dimension.steps, strict=False)
-    return {named(each): round(score, 4) for each, score in pairs if score is not None}
+    pairs = zip(turn_pairs, dimension.steps, strict=False)
+    return {format_step(each): round(score, 4) for each, score in pairs if score is not None}

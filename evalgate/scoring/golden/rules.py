@@ -26,10 +26,10 @@ class Due(NamedTuple):
     turn: int | None = None
 
 
-def due(entry: str) -> Due:
+def parse_due(entry: str) -> Due:
     """Parses an entry as written: `lookup_order`, or `lookup_order@2` if it is due in the second turn.
 
-    >>> due("lookup_order@2"), due("mail@home")
+    >>> parse_due("lookup_order@2"), parse_due("mail@home")
     (Due(word='lookup_order', turn=1), Due(word='mail@home', turn=None))
     """
     word, _, number = entry.rpartition("@")
@@ -62,6 +62,6 @@ class GoldenRules:
         return [name for name, category in CATEGORY.items() if category not in self.left_out]
 
     @property
-    def turns(self) -> int:
+    def turn_count(self) -> int:
         """How many turns the golden has."""
         return max(len(self.golden.user_messages), len(self.golden.golden_responses))

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import GoldenRules
 
 
-def golden_result(rules: GoldenRules, trials: Sequence[TrialResult], score: float | None) -> GoldenResult:
+def combine_trials(rules: GoldenRules, trials: Sequence[TrialResult], score: float | None) -> GoldenResult:
     """The dimensions as means over the trials in which they could be judged, and every issue once."""
     found = [trial.golden for trial in trials if trial.golden is not None]
     return GoldenResult(
         rules.golden,
         {name: _mean(each.dimensions.get(name) for each in found) for name in rules.dimensions},
         None if score is None else level(score),
-        _issues(found),
-        _all_turns(rules, found),
+        _merge_issues(found),
+        _score_turns_by_dimension(rules, found),
     )
 
 
@@ -33,13 +33,15 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     return mean_score([score for score in scores if score is not None])
 
 
-def _all_turns(rules: GoldenRules, trials: Sequence[GoldenTrial]) -> dict[str, Sequence[float | None]]:
+def _score_turns_by_dimension(
+    rules: GoldenRules, trials: Sequence[GoldenTrial]
+) -> dict[str, Sequence[float | None]]:
     """Scores of turns by dimension, for dimensions in which any turn has a score."""
-    turns = {name: _turns(name, trials, rules.turns) for name in rules.dimensions}
+    turns = {name: _score_turns(name, trials, rules.turn_count) for name in rules.dimensions}
     return {name: scores for name, scores in turns.items() if any(score is not None for score in scores)}
 
 
-def _turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[float | None]:
+def _score_turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[float | None]:
     """The mean score of each turn of the golden."""
     by_turn: list[list[float | None]] = [[] for _ in range(count)]
     for trial in trials:
@@ -49,7 +51,7 @@ def _turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[fl
     return [_mean(scores) for scores in by_turn]
 
 
-def _issues(trials: Sequence[GoldenTrial]) -> list[Issue]:
+def _merge_issues(trials: Sequence[GoldenTrial]) -> list[Issue]:
     """Merges the issues of all trials: those with equal category, severity, turn and message are one."""
     found: dict[tuple[str, str, int | None, str], Issue] = {}
     for trial in trials:

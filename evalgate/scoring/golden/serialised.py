@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.turns import TurnPair
 
 
-def serialised_answers(beside: Sequence[TurnPair]) -> Iterator[Issue]:
+def find_serialised_answers(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
     """One issue for each such answer."""
-    for at, each in enumerate(beside):
-        answer = each.actual.response if each.actual is not None else None
+    for index, pair in enumerate(turn_pairs):
+        answer = pair.actual.response if pair.actual is not None else None
         found = serialised_object(answer) if answer else None
-        if answer and found and not (each.response and serialised_object(each.response)):
+        if answer and found and not (pair.response and serialised_object(pair.response)):
             message = f"the answer shows {found}, where prose is expected"
-            yield Issue("completeness", "error", message, shorten(answer, 200), at)
+            yield Issue("completeness", "error", message, shorten(answer, 200), index)

@@ -17,10 +17,10 @@ from evalgate.scoring.golden.dimension_finding import (
     DimensionFinding,
     DimensionIssue,
     StepTally,
-    last_step,
-    step_of,
+    find_due_step,
+    find_last_step,
 )
-from evalgate.scoring.golden.rules import due
+from evalgate.scoring.golden.rules import parse_due
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -29,109 +29,115 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import Due, GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
-NOTHING = "no call was made and none is due"
+NO_CALLS = "no call was made and none is due"
 NO_TOOL, INVOKED, INTERPRETED = "not_applicable", "correct_invocation", "correct_interpretation"
 SHORTEST_WORD = 3
 """Length of a word from which it shows, in the answer, that a result was read; numbers may be shorter."""
 
 
-def tool_success(rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> DimensionFinding:
+def score_tool_success(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> DimensionFinding:
     """The score of each step, and every call that failed, was missed or was not due."""
-    return _Judged(rules, beside, trace).scored()
+    return _ToolScorer(rules, turn_pairs, trace).score()
 
 
-class _Judged:
+class _ToolScorer:
     """Compares the calls of one trace with the demands of one golden."""
 
-    def __init__(self, rules: GoldenRules, beside: Sequence[TurnPair], trace: Trace) -> None:
-        self._beside = beside
-        self._known = {name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)}
-        self._due = [due(entry) for entry in rules.golden.required_tool_usage]
+    def __init__(self, rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> None:
+        self._turn_pairs = turn_pairs
+        self._defined_tools = {
+            name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)
+        }
+        self._due = [parse_due(entry) for entry in rules.golden.required_tool_usage]
         self._demands = [each for each in self._due if each.word not in TOOL_USAGES]
         self._words = [each for each in self._due if each.word in (INVOKED, INTERPRETED)]
-        self._tallies = [StepTally() for _ in beside]
+        self._tallies = [StepTally() for _ in turn_pairs]
         self._findings: list[DimensionIssue] = []
 
-    def scored(self) -> DimensionFinding:
-        forbidden = {step_of(self._beside, each) for each in self._due if each.word == NO_TOOL}
-        right = [self._calls_right(step, forbidden) for step in range(len(self._beside))]
-        self._judge_names([Counter(call["name"] for call in calls) for calls in right])
+    def score(self) -> DimensionFinding:
+        forbidden = {find_due_step(self._turn_pairs, each) for each in self._due if each.word == NO_TOOL}
+        successful = [
+            self._collect_successful_calls(step, forbidden) for step in range(len(self._turn_pairs))
+        ]
+        self._judge_names([Counter(call["name"] for call in calls) for calls in successful])
         for demand in self._words:
-            self._judge_word(demand, right)
+            self._judge_word(demand, successful)
         if not self._demands and not self._words:
-            for tally, calls in zip(self._tallies, right, strict=True):
+            for tally, calls in zip(self._tallies, successful, strict=True):
                 tally.met += len(calls)
-                tally.of += len(calls)
-        return DimensionFinding([tally.share for tally in self._tallies], self._findings, NOTHING)
+                tally.total += len(calls)
+        return DimensionFinding([tally.share for tally in self._tallies], self._findings, NO_CALLS)
 
-    def _calls_right(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
+    def _collect_successful_calls(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
         """The successful calls of a step; the others count against it."""
-        actual = self._beside[step].actual
-        right: list[ToolCall] = []
+        actual = self._turn_pairs[step].actual
+        successful: list[ToolCall] = []
         is_free = not {None, step} & forbidden
         named = {each.word for each in self._demands}
         for call in actual.calls if actual is not None else ():
-            wrong = wrong_with(call, self._known)
-            if wrong is None and not is_free and not _is_named(call["name"], named):
-                wrong = "was called where no tool is due"
-            if wrong is None:
-                right.append(call)
+            problem = find_call_problem(call, self._defined_tools)
+            if problem is None and not is_free and not _is_named(call["name"], named):
+                problem = "was called where no tool is due"
+            if problem is None:
+                successful.append(call)
             else:
                 self._tallies[step].count(met=False)
-                self._tell(step, f"`{shorten(call['name'], 60)}` {wrong}", _evidence(call))
-        return right
+                self._add_issue(step, f"`{shorten(call['name'], 60)}` {problem}", _quote_result(call))
+        return successful
 
-    def _judge_names(self, left: list[Counter[str]]) -> None:
+    def _judge_names(self, remaining: list[Counter[str]]) -> None:
         """Each name uses up one call: those due in a turn first, then exact names before globs."""
         ordered = sorted(self._demands, key=lambda each: (each.turn is None, "*" in each.word))
         for demand in ordered:
-            bound = step_of(self._beside, demand)
-            steps = range(len(left)) if bound is None else [bound]
-            found = next(((at, name) for at in steps if (name := _taken(demand.word, left[at]))), None)
+            bound = find_due_step(self._turn_pairs, demand)
+            steps = range(len(remaining)) if bound is None else [bound]
+            found = next(
+                ((step, name) for step in steps if (name := _find_call(demand.word, remaining[step]))), None
+            )
             if found is not None:
-                at, name = found
-                left[at][name] -= 1
-                self._tallies[at].count(met=True)
+                step, name = found
+                remaining[step][name] -= 1
+                self._tallies[step].count(met=True)
             else:
-                self._miss(demand, bound, f"`{shorten(demand.word, 60)}` was not called")
+                self._add_miss(demand, bound, f"`{shorten(demand.word, 60)}` was not called")
 
-    def _judge_word(self, demand: Due, right: Sequence[Sequence[ToolCall]]) -> None:
-        bound = step_of(self._beside, demand)
-        steps = range(len(right)) if bound is None else [bound]
+    def _judge_word(self, demand: Due, successful: Sequence[Sequence[ToolCall]]) -> None:
+        bound = find_due_step(self._turn_pairs, demand)
+        steps = range(len(successful)) if bound is None else [bound]
         if demand.word == INVOKED:
-            met, missed = [at for at in steps if right[at]], "no tool was called as it should be"
+            met, missed = [step for step in steps if successful[step]], "no tool was called as it should be"
         else:
-            met = [at for at in steps if any(self._is_read(at, call) for call in right[at])]
+            met = [step for step in steps if any(self._is_read(step, call) for call in successful[step])]
             missed = "the answer shows nothing of what a tool brought back"
         if met:
             self._tallies[met[0]].count(met=True)
         else:
-            self._miss(demand, bound, missed)
+            self._add_miss(demand, bound, missed)
 
     def _is_read(self, step: int, call: ToolCall) -> bool:
         """Whether the answer contains a word from the result that the user did not use."""
-        actual = self._beside[step].actual
+        actual = self._turn_pairs[step].actual
         result = call["result_text"] or show(call["result"], MAX_TEXT // 4)
         if actual is None or not actual.response or not (call["result"] or call["result_text"]):
             return False
-        said = set(words((actual.user or "")[:MAX_TEXT]))
-        answer = set(words(actual.response[:MAX_TEXT])) - said
+        user_words = set(words((actual.user or "")[:MAX_TEXT]))
+        answer = set(words(actual.response[:MAX_TEXT])) - user_words
         return any(
             len(word) >= SHORTEST_WORD or word.isdecimal() for word in answer & set(words(result[:MAX_TEXT]))
         )
 
-    def _miss(self, demand: Due, bound: int | None, message: str) -> None:
-        at = last_step(self._beside) if bound is None else bound
-        self._tallies[at].count(met=False)
-        self._tell(at, message, f"required_tool_usage: {shorten(demand.word, 60)}")
+    def _add_miss(self, demand: Due, bound: int | None, message: str) -> None:
+        step = find_last_step(self._turn_pairs) if bound is None else bound
+        self._tallies[step].count(met=False)
+        self._add_issue(step, message, f"required_tool_usage: {shorten(demand.word, 60)}")
 
-    def _tell(self, step: int, message: str, evidence: str | None) -> None:
+    def _add_issue(self, step: int, message: str, evidence: str | None) -> None:
         self._findings.append(DimensionIssue(step, message, evidence))
 
 
-def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:
+def find_call_problem(call: ToolCall, defined_tools: Collection[str]) -> str | None:
     """What went wrong with a call, None if nothing did; `defined_tools` are those that the trace defines."""
-    if known and call["name"] not in known:
+    if defined_tools and call["name"] not in defined_tools:
         return "is no tool that the agent was given"
     if call["arguments_error"] is not None:
         return "was called with arguments that are no JSON"
@@ -140,15 +146,15 @@ def wrong_with(call: ToolCall, known: Collection[str]) -> str | None:
     return "failed" if call["status"] == "error" or call["exit_code"] else None
 
 
-def _taken(word: str, left: Counter[str]) -> str | None:
+def _find_call(word: str, remaining: Counter[str]) -> str | None:
     """The name of a remaining call that the word matches."""
-    return next((name for name, count in left.items() if count > 0 and matches_id(word, name)), None)
+    return next((name for name, count in remaining.items() if count > 0 and matches_id(word, name)), None)
 
 
 def _is_named(name: str, demanded: Collection[str]) -> bool:
     return any(matches_id(word, name) for word in demanded)
 
 
-def _evidence(call: ToolCall) -> str | None:
-    said = (call["error"] and call["error"]["message"]) or call["result_text"]
-    return shorten(said, 200) if said else None
+def _quote_result(call: ToolCall) -> str | None:
+    text = (call["error"] and call["error"]["message"]) or call["result_text"]
+    return shorten(text, 200) if text else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.numeric.means import mean_amount
-from evalgate.measures.sequences.turn_alignment import align
-from evalgate.models.trace.trace_view import view_of
+from evalgate.measures.sequences.turn_alignment import align_turn_texts
+from evalgate.models.trace.trace_view import get_view
 from evalgate.records import dataclass
-from evalgate.scoring.golden.memories import MEMORY_TOOLS, listed, retrieved
+from evalgate.scoring.golden.memories import MEMORY_TOOLS, find_listed_memories, find_retrieved_memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,32 +54,32 @@ class TurnPair(NamedTuple):
 
 def align_turns(rules: GoldenRules, trace: Trace) -> list[TurnPair]:
     """Pairs every turn of both, in order. Raises TooLongError."""
-    golden, turns = rules.golden, turns_of(trace, rules.memory_tools)
-    said = [_at(golden.user_messages, number) for number in range(rules.turns)]
-    steps = align(said, [turn.user for turn in turns])
-    return [_beside(step, golden, turns) for step in steps]
+    golden, turns = rules.golden, collect_turns(trace, rules.memory_tools)
+    messages = [_text_at(golden.user_messages, number) for number in range(rules.turn_count)]
+    steps = align_turn_texts(messages, [turn.user for turn in turns])
+    return [_build_pair(step, golden, turns) for step in steps]
 
 
-def _beside(step: TurnStep, golden: Golden, turns: Sequence[ActualTurn]) -> TurnPair:
+def _build_pair(step: TurnStep, golden: Golden, turns: Sequence[ActualTurn]) -> TurnPair:
     actual = None if step.actual is None else turns[step.actual]
-    user = _at(golden.user_messages, step.golden)
+    user = _text_at(golden.user_messages, step.golden)
     return TurnPair(
         step, actual, user if actual is None or actual.user is None else actual.user,
-        _at(golden.golden_responses, step.golden),
+        _text_at(golden.golden_responses, step.golden),
     )  # fmt: skip
 
 
-def _at(texts: Sequence[str], number: int | None) -> str | None:
+def _text_at(texts: Sequence[str], number: int | None) -> str | None:
     return texts[number] if number is not None and number < len(texts) else None
 
 
-def turns_of(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[ActualTurn]:
+def collect_turns(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[ActualTurn]:
     """The turns of a trace, one for each user message; a trace without a user is one turn."""
-    exchanges: list[dict[str, Any]] = view_of(trace).get("exchanges") or []
+    exchanges: list[dict[str, Any]] = get_view(trace).get("exchanges") or []
     if not exchanges and (trace.messages or trace.tool_calls):
-        whole = trace.response["content"]
-        exchanges = [{"turn": 0, "user": None, "response": whole, "tool_calls": trace.agent_calls}]
-    memories, is_only = listed(trace), len(exchanges) == 1
+        content = trace.response["content"]
+        exchanges = [{"turn": 0, "user": None, "response": content, "tool_calls": trace.agent_calls}]
+    memories, is_single = find_listed_memories(trace), len(exchanges) == 1
     first = exchanges[0]["turn"] if exchanges else 0
     found = []
     for exchange in exchanges:
@@ -88,34 +88,36 @@ def turns_of(trace: Trace, memory_tools: Sequence[str] = MEMORY_TOOLS) -> list[A
             exchange["user"],
             exchange["response"],
             exchange["tool_calls"],
-            [*retrieved(exchange["tool_calls"], memory_tools), *memories.pop(number or 1, ())],
-            *(_whole(trace) if is_only else _metered(trace, number, with_before=number == first)),
+            [*find_retrieved_memories(exchange["tool_calls"], memory_tools), *memories.pop(number or 1, ())],
+            *(_trace_usage(trace) if is_single else _turn_usage(trace, number, with_earlier=number == first)),
         )
         found.append(turn)
-    for left in memories.values():  # memories of turns that the trace does not have
+    for leftover in memories.values():  # memories of turns that the trace does not have
         if found:
-            found[-1].memories += left
+            found[-1].memories += leftover
     return found
 
 
-def _whole(trace: Trace) -> tuple[float | None, int | None, float | None]:
+def _trace_usage(trace: Trace) -> tuple[float | None, int | None, float | None]:
     return trace.latency["total_ms"], trace.usage["total_tokens"], trace.cost["usd"]
 
 
-def _metered(trace: Trace, turn: int, *, with_before: bool) -> tuple[float | None, int | None, float | None]:
+def _turn_usage(
+    trace: Trace, turn: int, *, with_earlier: bool
+) -> tuple[float | None, int | None, float | None]:
     """Latency, tokens and cost of the model calls of one turn; unknown if one of them lacks it."""
     calls = [
-        call for call in trace.llm_calls if call["turn"] == turn or (with_before and call["turn"] < turn)
+        call for call in trace.llm_calls if call["turn"] == turn or (with_earlier and call["turn"] < turn)
     ]
     tokens = [None if call["usage"] is None else call["usage"]["total_tokens"] for call in calls]
-    together = _sum(tokens)
+    total_tokens = _sum_amounts(tokens)
     return (
-        _sum([call["duration_ms"] for call in calls]),
-        None if together is None else int(together),
-        _sum([call["cost_usd"] for call in calls]),
+        _sum_amounts([call["duration_ms"] for call in calls]),
+        None if total_tokens is None else int(total_tokens),
+        _sum_amounts([call["cost_usd"] for call in calls]),
     )
 
 
-def _sum(amounts: Sequence[float | None]) -> float | None:
+def _sum_amounts(amounts: Sequence[float | None]) -> float | None:
     mean = mean_amount(amounts)
     return None if mean is None else mean * len(amounts)

@@ -39,34 +39,38 @@ class Weights(NamedTuple):
     completeness: float = 0.05
 
     @property
-    def flaw(self) -> str | None:
+    def problem(self) -> str | None:
         """Why these weights are invalid, or None."""
         if not all(0 <= weight <= 1 for weight in self):
             return "a weight lies between 0 and 1"
         total = fsum(self)
         return None if abs(total - 1) <= TOLERANCE else f"the weights sum to {total:.6g}, not to 1"
 
-    def of(self, dimension: Dimension) -> float:
+    def dimension_weight(self, dimension: Dimension) -> float:
         """The weight of one dimension."""
         share: float = getattr(self, CATEGORY[dimension])
         return share / list(CATEGORY.values()).count(CATEGORY[dimension])
 
 
-def overall(scores: Mapping[Dimension, float | None], weights: Weights | None = None) -> float | None:
+def compute_overall_score(
+    scores: Mapping[Dimension, float | None], weights: Weights | None = None
+) -> float | None:
     """The sum of score times weight, in [0, 1].
 
     The weight of a dimension without a score is spread over the others; None if no dimension has a score.
     """
     weights = weights or Weights()
     judged = {name: score for name, score in scores.items() if score is not None}
-    found = weighted_mean(list(judged.values()), [weights.of(name) for name in judged])
-    return None if found is None else max(0.0, min(1.0, found))
+    mean = weighted_mean(list(judged.values()), [weights.dimension_weight(name) for name in judged])
+    return None if mean is None else max(0.0, min(1.0, mean))
 
 
 def mean_over_turns(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
     """The weighted mean of the turns that have a score; None if no turn has one."""
-    given = [1.0] * len(scores) if weights is None else weights
-    judged = [(score, weight) for score, weight in zip(scores, given, strict=True) if score is not None]
+    turn_weights = [1.0] * len(scores) if weights is None else weights
+    judged = [
+        (score, weight) for score, weight in zip(scores, turn_weights, strict=True) if score is not None
+    ]
     return weighted_mean([score for score, _ in judged], [weight for _, weight in judged])
 
 

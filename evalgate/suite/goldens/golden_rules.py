@@ -11,7 +11,7 @@ from evalgate.models.run.evaluation import CATEGORIES
 from evalgate.models.run.golden import Golden
 from evalgate.scoring.golden.levels import WARNING_THRESHOLD
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
-from evalgate.scoring.golden.rules import GoldenRules, due
+from evalgate.scoring.golden.rules import GoldenRules, parse_due
 from evalgate.scoring.golden.weights import CATEGORY, Weights
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from evalgate.models.run.evaluation import IssueCategory
     from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
 
-DUE = ("required_memory_recall", "required_tool_usage", "required_refusal")
+DUE_LISTS = ("required_memory_recall", "required_tool_usage", "required_refusal")
 
 
-def golden_of(entry: GoldenEntry) -> Golden:
+def golden_from_entry(entry: GoldenEntry) -> Golden:
     """The golden of an entry."""
     return Golden(
         id=entry.id,
@@ -43,12 +43,12 @@ def golden_of(entry: GoldenEntry) -> Golden:
         tags=tuple(entry.tags),
         creator=entry.creator,
         version=entry.version,
-        created_at=_moment(entry.created_at),
-        updated_at=_moment(entry.updated_at),
+        created_at=_parse_timestamp(entry.created_at),
+        updated_at=_parse_timestamp(entry.updated_at),
     )
 
 
-def rules_of(
+def build_rules(
     golden: Golden, entry: GoldenEntry, settings: GoldenSettings, assertions: Sequence[Assertion]
 ) -> tuple[GoldenRules, list[FieldProblem]]:
     """The rules of an entry, completed by the settings of its suite; and the problems in them."""
@@ -66,59 +66,61 @@ def rules_of(
         weights,
         passing,
         min(passing, WARNING_THRESHOLD) if warning is None else warning,
-        _left_out(entry, settings),
+        _excluded_categories(entry, settings),
         strict,
         MEMORY_TOOLS if settings.memory_tools is None else tuple(settings.memory_tools),
         tuple(entry.turn_weights),
         assigned,
     )
-    return rules, list(_flaws(rules, len(entry.turn_weights), assertions))
+    return rules, list(_find_problems(rules, len(entry.turn_weights), assertions))
 
 
-def settings_flaw(settings: GoldenSettings) -> FieldProblem | None:
+def find_settings_problem(settings: GoldenSettings) -> FieldProblem | None:
     """The first problem in a suite's settings for all its goldens."""
     if settings.weights is not None:
-        flaw = Weights(**settings.weights.model_dump()).flaw
-        if flaw is not None:
+        problem = Weights(**settings.weights.model_dump()).problem
+        if problem is not None:
             hint = "what is not said keeps its default: say all that differ"
-            return FieldProblem(("weights",), flaw, hint)
+            return FieldProblem(("weights",), problem, hint)
     passing = PASSING_SCORE if settings.passing_score is None else settings.passing_score
     if settings.warning_threshold is not None and settings.warning_threshold > passing:
         return FieldProblem(("warning_threshold",), "`warning_threshold` lies above `passing_score`")
     return None
 
 
-def due_flaws(golden: Golden) -> Iterator[FieldProblem]:
+def find_golden_problems(golden: Golden) -> Iterator[FieldProblem]:
     """Problems of a golden itself: a glob id, and references to turns that it does not have."""
     if "*" in golden.id:
         yield FieldProblem(("id",), "a golden is one conversation: its `id` has no `*`")
     turns = max(len(golden.user_messages), len(golden.golden_responses))
-    for name in DUE:
-        for at, entry in enumerate(getattr(golden, name)):
-            turn = due(entry).turn
+    for name in DUE_LISTS:
+        for index, entry in enumerate(getattr(golden, name)):
+            turn = parse_due(entry).turn
             if turn is not None and turn >= turns:
-                yield FieldProblem((name, at), f"`{entry}` is due in turn {turn + 1} of {turns}")
+                yield FieldProblem((name, index), f"`{entry}` is due in turn {turn + 1} of {turns}")
 
 
-def _left_out(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
+def _excluded_categories(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
     """Categories of dimensions that the golden, or else its suite, switches off."""
-    found: list[IssueCategory] = []
+    excluded: list[IssueCategory] = []
     for category in CATEGORIES:
-        own, shared = (getattr(each, f"evaluate_{category}") for each in (entry, settings))
-        if (shared if own is None else own) is False:
-            found.append(category)
-    return frozenset(found)
+        golden_value, suite_value = (getattr(each, f"evaluate_{category}") for each in (entry, settings))
+        if (suite_value if golden_value is None else golden_value) is False:
+            excluded.append(category)
+    return frozenset(excluded)
 
 
-def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) -> Iterator[FieldProblem]:
-    golden, turns = rules.golden, rules.turns
-    yield from due_flaws(golden)
-    if not sum(rules.weights.of(name) for name in rules.dimensions):
+def _find_problems(
+    rules: GoldenRules, weight_count: int, assertions: Sequence[Assertion]
+) -> Iterator[FieldProblem]:
+    golden, turns = rules.golden, rules.turn_count
+    yield from find_golden_problems(golden)
+    if not sum(rules.weights.dimension_weight(name) for name in rules.dimensions):
         yield FieldProblem(
             (), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight"
         )
-    if weighed > turns:
-        yield FieldProblem(("turn_weights",), f"{weighed} weights for {turns} turns")
+    if weight_count > turns:
+        yield FieldProblem(("turn_weights",), f"{weight_count} weights for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):
         yield FieldProblem(("turn_weights",), "the weights of the turns sum to 0")
     for each in assertions:
@@ -127,8 +129,8 @@ def _flaws(rules: GoldenRules, weighed: int, assertions: Sequence[Assertion]) ->
             yield FieldProblem(("assertions",), message)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_timestamp(text: str | None) -> datetime | None:
     if text is None:
         return None
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    timestamp = datetime.fromisoformat(text)
+    return timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)

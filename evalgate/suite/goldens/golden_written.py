@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class StoredGoldens:
+class GoldenDocuments:
     """The documents that the entries of a suite's `goldens` name, by the number of the entry.
 
     `thresholds` are the critical issues allowed by the regression suites that goldens came from.
@@ -26,14 +26,14 @@ class StoredGoldens:
     thresholds: list[int] = field(default_factory=list)
 
 
-def written_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
+def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
     """The fields that are not empty, and the passing score and switches of a regression suite, if given.
 
     >>> from evalgate.models.run.golden import Golden
-    >>> written_golden(Golden("greeting", user_messages=("hi",)))
+    >>> encode_golden(Golden("greeting", user_messages=("hi",)))
     {'id': 'greeting', 'intent': 'other', 'primary_stance': 'helpful', 'user_messages': ['hi'], 'version': 1}
     """
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": golden.id,
         "conversation_id": golden.conversation_id,
         "title": golden.title,
@@ -52,8 +52,10 @@ def written_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict
         "created_at": golden.created_at and golden.created_at.isoformat(),
         "updated_at": golden.updated_at and golden.updated_at.isoformat(),
     }
-    told = {name: value for name, value in said.items() if value not in (None, "", [])}
+    encoded = {name: value for name, value in fields.items() if value not in (None, "", [])}
     if suite is not None:
-        told["passing_score"] = suite.passing_score
-        told |= {f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")}
-    return told
+        encoded["passing_score"] = suite.passing_score
+        encoded |= {
+            f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")
+        }
+    return encoded

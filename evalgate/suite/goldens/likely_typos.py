@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
-from evalgate.scoring.golden.rules import due
+from evalgate.scoring.golden.rules import parse_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.field_problems import Path
     from evalgate.models.run.golden import Golden
 
-LIKE = 0.8
+MIN_SIMILARITY = 0.8
 _LISTS = {
     "secondary_stances": STANCES,
     "required_memory_recall": MEMORY_RECALLS,
@@ -23,22 +23,22 @@ _LISTS = {
 }
 
 
-def doubtful(golden: Golden) -> Iterator[tuple[Path, str, str]]:
+def find_likely_typos(golden: Golden) -> Iterator[tuple[Path, str, str]]:
     """The path of each word that is similar to a known one, with a message and a hint."""
     for name, word, known in (
         ("intent", golden.intent, INTENTS),
         ("primary_stance", golden.primary_stance, STANCES),
     ):
-        if near := _near(word, known):
-            yield (name,), f"`{word}` is no known {name}", f"did you mean `{near}`?"
+        if similar := _find_similar(word, known):
+            yield (name,), f"`{word}` is no known {name}", f"did you mean `{similar}`?"
     for name, known in _LISTS.items():
-        for at, written in enumerate(getattr(golden, name)):
-            word = due(written).word
-            if near := _near(word, known):
-                yield (name, at), f"`{word}` is no known word of `{name}`", f"did you mean `{near}`?"
+        for index, written in enumerate(getattr(golden, name)):
+            word = parse_due(written).word
+            if similar := _find_similar(word, known):
+                yield (name, index), f"`{word}` is no known word of `{name}`", f"did you mean `{similar}`?"
 
 
-def _near(word: str, known: tuple[str, ...]) -> str | None:
+def _find_similar(word: str, known: tuple[str, ...]) -> str | None:
     if word in known:
         return None
-    return next(iter(get_close_matches(word.casefold(), known, 1, LIKE)), None)
+    return next(iter(get_close_matches(word.casefold(), known, 1, MIN_SIMILARITY)), None)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.models.approvals.approval import Approval
-from evalgate.suite.policy import Share, one_as_list
+from evalgate.suite.policy import Share, wrap_in_list
 from evalgate.suite.schema.days import Day
 from evalgate.suite.schema.suite_file import Id, Text
 
 if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Diagnostics, Document
 
-MOST = 1_000
+MAX_APPROVALS = 1_000
 Name = Annotated[str, Field(min_length=1, max_length=512)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
@@ -41,25 +41,25 @@ class ApprovalEntry(Closed):
     reason: Sentence
     who: Annotated[str, Field(min_length=1, max_length=200)]
     until: Day
-    trace: Annotated[list[Sha256], BeforeValidator(one_as_list), Field(min_length=1)] | None = None
+    trace: Annotated[list[Sha256], BeforeValidator(wrap_in_list), Field(min_length=1)] | None = None
 
 
 class ApprovalsFile(Closed):
     """`evalgate-approvals.yaml` as written."""
 
     version: Literal[1] = 1
-    approvals: Annotated[list[ApprovalEntry], Field(max_length=MOST)]
+    approvals: Annotated[list[ApprovalEntry], Field(max_length=MAX_APPROVALS)]
 
 
-def parse_approvals(document: Document, mistakes: Diagnostics) -> list[Approval]:
+def parse_approvals(document: Document, diagnostics: Diagnostics) -> list[Approval]:
     """The approvals of a loaded file; none if it has mistakes, which are added to `diagnostics`."""
-    file = mistakes.read(document, ApprovalsFile)
+    file = diagnostics.read_model(document, ApprovalsFile)
     if file is None:
         return []
-    return [_approval(entry, document, number) for number, entry in enumerate(file.approvals)]
+    return [_build_approval(entry, document, number) for number, entry in enumerate(file.approvals)]
 
 
-def _approval(entry: ApprovalEntry, document: Document, number: int) -> Approval:
+def _build_approval(entry: ApprovalEntry, document: Document, number: int) -> Approval:
     return Approval(
         suite=entry.suite,
         scenario=entry.scenario,
@@ -71,5 +71,5 @@ def _approval(entry: ApprovalEntry, document: Document, number: int) -> Approval
         who=entry.who,
         until=date.fromisoformat(entry.until),
         traces=frozenset(entry.trace or ()),
-        location=document.at(("approvals", number)),
+        location=document.locate(("approvals", number)),
     )

@@ -51,8 +51,8 @@ class CustomEntry(Closed):
     trial: Expression | None = None
     input: Expression | None = None
     messages: Expression | None = None
-    message: MessageFields = MessageFields.unsaid()
-    tool_calls: CallFields = CallFields.unsaid()
+    message: MessageFields = MessageFields.from_defaults()
+    tool_calls: CallFields = CallFields.from_defaults()
     response: Expression | None = None
     status: Expression | None = None
     error: Expression | None = None

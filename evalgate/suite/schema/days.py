@@ -8,7 +8,7 @@ from typing import Annotated
 from evalgate.declarations import AfterValidator, Field
 
 
-def _a_day(value: str) -> str:
+def _check_day(value: str) -> str:
     try:
         date.fromisoformat(value)
     except ValueError:
@@ -16,4 +16,4 @@ def _a_day(value: str) -> str:
     return value
 
 
-Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$"), AfterValidator(_a_day)]
+Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$"), AfterValidator(_check_day)]

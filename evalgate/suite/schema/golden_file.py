@@ -16,40 +16,43 @@ MAX_MESSAGE = 100_000
 _WEIGHTS = Weights()
 
 
-def _schema(known: tuple[str, ...], what: str) -> WithJsonSchema:
+def _open_list_schema(known_words: tuple[str, ...], description: str) -> WithJsonSchema:
     """An open list: the schema names the known words and allows others."""
-    options = [{"enum": list(known)}, {"type": "string", "minLength": 1, "maxLength": 200}]
-    return WithJsonSchema({"anyOf": options, "description": what})
+    options = [{"enum": list(known_words)}, {"type": "string", "minLength": 1, "maxLength": 200}]
+    return WithJsonSchema({"anyOf": options, "description": description})
 
 
 Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-Intent = Annotated[Word, _schema(INTENTS, "What the user is after.")]
-Stance = Annotated[Word, _schema(STANCES, "How the agent should come across.")]
+Intent = Annotated[Word, _open_list_schema(INTENTS, "What the user is after.")]
+Stance = Annotated[Word, _open_list_schema(STANCES, "How the agent should come across.")]
 Recall = Annotated[
-    Word, _schema(MEMORY_RECALLS, "A kind of memory, or a text to be remembered; `@2`: in turn 2.")
+    Word, _open_list_schema(MEMORY_RECALLS, "A kind of memory, or a text to be remembered; `@2`: in turn 2.")
 ]
-Usage = Annotated[Word, _schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")]
+Usage = Annotated[
+    Word, _open_list_schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")
+]
 Refusal = Annotated[
-    Word, _schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2.")
+    Word,
+    _open_list_schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2."),
 ]
 Message = Annotated[str, Field(max_length=MAX_MESSAGE)]
 
 
-def _moment(text: str) -> str:
+def _check_timestamp(text: str) -> str:
     from datetime import UTC, datetime
 
-    moment = datetime.fromisoformat(text)
+    timestamp = datetime.fromisoformat(text)
     try:
-        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise ValueError("no calendar has this moment") from None
     return text
 
 
-Moment = Annotated[str, Field(max_length=40), AfterValidator(_moment)]
+Moment = Annotated[str, Field(max_length=40), AfterValidator(_check_timestamp)]
 
 
-class Evaluated(Closed):
+class DimensionSwitches(Closed):
     """Which dimensions count. One that is not evaluated is left out of the score."""
 
     evaluate_identity: bool | None = None
@@ -73,7 +76,7 @@ class WeightsEntry(Closed):
     completeness: Share = _WEIGHTS.completeness
 
 
-class GoldenSettings(Evaluated):
+class GoldenSettings(DimensionSwitches):
     """Settings of a suite for all its goldens.
 
     `strict` demands the golden words; `memory_tools` are the tools that retrieve memories, with `*`.
@@ -86,7 +89,7 @@ class GoldenSettings(Evaluated):
     memory_tools: Annotated[list[Tag], Field(min_length=1, max_length=100)] | None = None
 
 
-class GoldenEntry(Evaluated):
+class GoldenEntry(DimensionSwitches):
     """One golden conversation as written, and how its traces are judged.
 
     `turn_weights` are the weights of the turns; turns beyond them weigh 1.
@@ -112,7 +115,7 @@ class GoldenEntry(Evaluated):
     match: MatchEntry | None = None
     optional: bool = False
     allow_errors: bool = False
-    trials: TrialsEntry = TrialsEntry.unsaid()
+    trials: TrialsEntry = TrialsEntry.from_defaults()
     passing_score: Share | None = None
     strict: bool | None = None
     turn_weights: Annotated[list[Annotated[float, Field(ge=0, le=1e6)]], Field(max_length=MAX_TURNS)] = Field(

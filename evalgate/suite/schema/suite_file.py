@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
-from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, one_as_list
+from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, wrap_in_list
 from evalgate.suite.schema.custom_file import CustomEntry
 from evalgate.suite.schema.days import Day
 
@@ -17,30 +17,30 @@ def _number_as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _no_other_kind_of_one(value: Any) -> Any:
+def _check_version_type(value: Any) -> Any:
     """`true` and `1.0` equal 1 in Python; as text they are refused like any other version."""
     return value if type(value) is int else str(value)
 
 
-Version = Annotated[Literal[1], BeforeValidator(_no_other_kind_of_one)]
+Version = Annotated[Literal[1], BeforeValidator(_check_version_type)]
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
-def _a_path(value: str) -> str:
+def _check_path(value: str) -> str:
     if _URL.match(value):
         raise ValueError("must be the path of a file")
     return value
 
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def _seen(value: str) -> str:
+def _check_visible(value: str) -> str:
     """Refuses names with invisible characters: two names that look the same are the same."""
     if not value.isprintable():
         from unicodedata import category
 
-        if not _UNSEEN.isdisjoint(map(category, value)):
+        if not _INVISIBLE.isdisjoint(map(category, value)):
             from pydantic_core import PydanticCustomError
 
             raise PydanticCustomError("unseen", "has characters that nobody can see")
@@ -51,12 +51,12 @@ Id = Annotated[
     str,
     BeforeValidator(_number_as_text),
     Field(min_length=1, max_length=MAX_ID_LENGTH),
-    AfterValidator(_seen),
+    AfterValidator(_check_visible),
 ]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[
-    list[Annotated[str, Field(min_length=1)]], BeforeValidator(one_as_list), Field(min_length=1)
+    list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)
 ]
 Tool = Annotated[str, Field(min_length=1, max_length=512)]
 MAX_NAME = 200
@@ -131,12 +131,12 @@ class VariantEntry(Closed):
     `action` narrows it to calls whose argument `action` has this value.
     """
 
-    match: MatchEntry = MatchEntry.unsaid()
+    match: MatchEntry = MatchEntry.from_defaults()
     tool: Tool | None = None
     action: Annotated[str, Field(min_length=1, max_length=512)] | None = None
 
 
-VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_seen)]
+VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_visible)]
 Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
 
 
@@ -158,7 +158,7 @@ class ScenarioEntry(Closed):
     threshold: Share | None = None
     optional: bool = False
     allow_errors: bool = False
-    trials: TrialsEntry = TrialsEntry.unsaid()
+    trials: TrialsEntry = TrialsEntry.from_defaults()
     variants: Variants | None = None
     assertions: Assertions = Field(default_factory=list)
 
@@ -199,14 +199,16 @@ class SuiteFile(Closed):
     """
 
     version: Version = 1
-    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_seen)] | None = None
+    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_check_visible)] | None = (
+        None
+    )
     description: Text | None = None
     traces: Globs | None = None
     format: str | None = None
     custom: CustomEntry | None = None
     scenario_from: str | None = None
     threshold: Share | None = None
-    defaults: SuiteDefaults = SuiteDefaults.unsaid()
+    defaults: SuiteDefaults = SuiteDefaults.from_defaults()
     variants: Variants = Field(default_factory=dict)
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)
     goldens: Annotated[list[Any], Field(min_length=1)] = Field(default_factory=list)
@@ -215,7 +217,7 @@ class SuiteFile(Closed):
         default_factory=list
     )
     prices: Prices = Field(default_factory=dict)
-    policy: PolicyEntry = PolicyEntry.unsaid()
+    policy: PolicyEntry = PolicyEntry.from_defaults()
 
 
 class ProjectFile(Closed):
@@ -226,8 +228,8 @@ class ProjectFile(Closed):
 
     version: Version
     suites: Globs
-    defaults: Defaults = Defaults.unsaid()
-    store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_a_path)] | None = None
+    defaults: Defaults = Defaults.from_defaults()
+    store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_check_path)] | None = None
     prices: Prices = Field(default_factory=dict)
     redact: Any = None
-    policy: PolicyEntry = PolicyEntry.unsaid()
+    policy: PolicyEntry = PolicyEntry.from_defaults()

@@ -15,8 +15,8 @@ from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.encodings import jaeger, otlp, span_objects
 from evalgate.adapters.formats.spans.encodings.container import SpanFile
-from evalgate.adapters.formats.spans.groups import grouped, is_of_an_agent
-from evalgate.adapters.formats.spans.merging import once, with_logs
+from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity
+from evalgate.adapters.formats.spans.merging import add_logs, merge_duplicates
 from evalgate.models.trace.trace import DamagedTrace, Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.shared,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
-READ = {"otlp": otlp.read, "jaeger": jaeger.read, "span-list": span_objects.read}
+READ = {"otlp": otlp.read_spans, "jaeger": jaeger.read_spans, "span-list": span_objects.read_spans}
 FOLDERS = (
     *("otlp-json-replayed/*", "otlp-encodings", "otlp-json-spec-examples", "otel-spans-strands-fixtures"),
     *("tempo", "jaeger", "vercel-ai-sdk-spans"),
@@ -42,7 +42,7 @@ ENCODINGS = [name for name in FILES if name.startswith("otlp-encodings/")]
 def documents(name):
     data = (SHARED / name).read_bytes()
     data = gzip.decompress(data) if name.endswith(".gz") else data
-    packed = detect.packed(data[:512])
+    packed = detect.find_packed_format(data[:512])
     if packed is not None:
         return list(packed.reader.unpack(data, TraceLimits()))
     try:
@@ -53,7 +53,7 @@ def documents(name):
 
 def held(name):
     found, known = SpanFile(), documents(name)
-    READ[detect.detect(known).name](known, found)
+    READ[detect.detect_format(known).name](known, found)
     return found
 
 
@@ -132,7 +132,7 @@ CONTRIB = "otlp-json-replayed/contrib-openai-v2/test_chat_completions__test_chat
 def test_logs_of_a_file_beside_find_the_spans_they_name(name, logs, spans):
     told, traced = held(f"{name}.logs.jsonl"), held(f"{name}.traces.jsonl")
     assert (len(told.logs), len(traced.spans)) == (logs, spans)
-    together = with_logs(traced.spans, told.logs)
+    together = add_logs(traced.spans, told.logs)
     assert len(together) == spans
     assert sum(len(span.events) for span in together) == logs
     records = read(f"{name}.*.jsonl")
@@ -166,7 +166,7 @@ def test_every_encoding_of_one_recording_gives_the_same_traces(name):
 def test_the_encodings_hold_two_runs_of_agents():
     records = read("otlp-encodings/one-envelope.json")
     assert [record.trace_id[:8] for record in records] == ["29e33343", "2c3d33dd"]
-    assert [len(group) for group in grouped(held("otlp-encodings/one-envelope.json").spans)] == [8, 5]
+    assert [len(group) for group in group_runs(held("otlp-encodings/one-envelope.json").spans)] == [8, 5]
 
 
 def test_all_encodings_together_are_still_two_traces():
@@ -176,9 +176,9 @@ def test_all_encodings_together_are_still_two_traces():
 @pytest.mark.parametrize("name", FILES)
 def test_no_span_of_an_agent_is_taken_for_noise(name):
     found = held(name)
-    for group in grouped(with_logs(once(found.spans)[0], found.logs)):
-        kinds = {dialects.facts_of(span).kind for span in group}
-        assert is_of_an_agent(group) or kinds == {"other"}
+    for group in group_runs(add_logs(merge_duplicates(found.spans)[0], found.logs)):
+        kinds = {dialects.read_facts(span).kind for span in group}
+        assert has_agent_activity(group) or kinds == {"other"}
 
 
 def test_spans_that_say_nothing_of_agents_are_refused():

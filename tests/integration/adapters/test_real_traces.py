@@ -12,7 +12,7 @@ from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import DamagedTrace, Trace
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
@@ -146,7 +146,7 @@ def test_a_made_up_clock_is_noticed(tau2):
 
 def test_every_recording_survives_our_own_form(tau, tau2):
     for trace in [*tau[::20], *(trace for traces in tau2.values() for trace in traces[::10])]:
-        again = native.build(orjson.loads(orjson.dumps(to_document(trace))))
+        again = native.build(orjson.loads(orjson.dumps(encode_trace(trace))))
         assert again == trace
 
 

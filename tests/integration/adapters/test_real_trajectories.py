@@ -11,7 +11,7 @@ from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import DamagedTrace, Trace
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"
 pytestmark = [
@@ -236,6 +236,6 @@ def test_a_tau2_folder_without_its_simulations_says_where_they_are():
 
 def test_every_trajectory_written_in_our_own_words_is_read_back_the_same():
     for trace in records("swe-agent/*", "mini-swe-agent/*", "openhands/*", "toolbench/*"):
-        again = native.build(orjson.loads(orjson.dumps(to_document(trace))))
+        again = native.build(orjson.loads(orjson.dumps(encode_trace(trace))))
         again.source = trace.source
         assert again == trace

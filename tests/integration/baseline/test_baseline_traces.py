@@ -27,7 +27,7 @@ def zips(tmp_path: Path) -> BaselineZips:
 
 
 def written(zips: BaselineZips, path: Path, *traces) -> str:
-    spool = zips.spool()
+    spool = zips.open_spool()
     for trace in traces:
         spool.add(trace)
     zips.write(str(path), BaselineParts({"schema": BASELINE_SCHEMA}, RESULTS, b"{}", spool))
@@ -37,7 +37,7 @@ def written(zips: BaselineZips, path: Path, *traces) -> str:
 
 def test_the_traces_of_a_baseline_come_back_line_by_line(zips: BaselineZips, tmp_path: Path) -> None:
     made = [make_trace(["look_up"], path=f"traces/{name}.json", trace_id=name) for name in "ab"]
-    lines = list(zips.traces(written(zips, tmp_path / "b.zip", *made)))
+    lines = list(zips.read_traces(written(zips, tmp_path / "b.zip", *made)))
     assert [json.loads(line)["trace_id"] for line in lines] == ["a", "b"]
 
 
@@ -45,18 +45,18 @@ def test_a_zip_within_a_zip_is_opened(zips: BaselineZips, tmp_path: Path) -> Non
     inner = written(zips, tmp_path / "inner.zip", make_trace())
     with zipfile.ZipFile(tmp_path / "outer.zip", "w") as outer:
         outer.write(inner, "baseline.zip")
-    assert len(list(zips.traces("outer.zip"))) == 1
+    assert len(list(zips.read_traces("outer.zip"))) == 1
 
 
 def test_results_alone_hold_no_traces(zips: BaselineZips, tmp_path: Path) -> None:
     (tmp_path / "results.json").write_bytes(RESULTS)
-    assert list(zips.traces("results.json")) == []
+    assert list(zips.read_traces("results.json")) == []
 
 
 def test_a_zip_without_traces_holds_none(zips: BaselineZips, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("results.json", RESULTS)
-    assert list(zips.traces("b.zip")) == []
+    assert list(zips.read_traces("b.zip")) == []
 
 
 def test_traces_that_are_damaged_are_refused_in_our_words(zips: BaselineZips, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_traces_that_are_damaged_are_refused_in_our_words(zips: BaselineZips, tm
     content = path.read_bytes()
     path.write_bytes(content.replace(b"evalgate.trace/1", b"evalgate.trace/9", 1))
     with pytest.raises(InvalidInput, match=r"the baseline b\.zip is refused: traces\.jsonl in it is damaged"):
-        list(zips.traces("b.zip"))
+        list(zips.read_traces("b.zip"))
 
 
 def test_traces_that_unpack_to_more_than_is_accepted_are_refused(tmp_path: Path) -> None:
@@ -74,4 +74,4 @@ def test_traces_that_unpack_to_more_than_is_accepted_are_refused(tmp_path: Path)
         archive.writestr("traces.jsonl", b"{}\n" * 100_000)
     zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(unpacked=10_000))
     with pytest.raises(InvalidInput, match=r"traces\.jsonl in it is too large"):
-        list(zips.traces("b.zip"))
+        list(zips.read_traces("b.zip"))

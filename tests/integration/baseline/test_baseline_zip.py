@@ -18,7 +18,7 @@ from evalgate.adapters.files.workspace import Workspace
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import InvalidInput
-from evalgate.models.run.chunks import whole
+from evalgate.models.run.chunks import join_chunks
 from evalgate.ports import BaselineParts
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: a}]}]\n"
@@ -33,11 +33,11 @@ def zips(tmp_path):
 @pytest.fixture
 def results():
     judged = judge(JudgeRequest(commit="c0ffee"), make_tools(SUITE, traces=[make_trace()]))
-    return whole(judged.files["results.json"])
+    return join_chunks(judged.files["results.json"])
 
 
 def write(zips, path, results, traces=()):
-    spool = zips.spool()
+    spool = zips.open_spool()
     for trace in traces:
         spool.add(trace)
     try:
@@ -236,7 +236,7 @@ def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path)
 
 def test_results_of_an_invalid_run__are_no_baseline_whatever_lies_beside_them(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
-    invalid = whole(judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"])
+    invalid = join_chunks(judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"])
     (tmp_path / "out" / "results.json").write_bytes(invalid)
     write(zips, tmp_path / "out" / "baseline.zip", results)
     with pytest.raises(InvalidInput, match="no finished run"):

@@ -9,7 +9,7 @@ from command import evalgate
 
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
-from evalgate.reporting.ci.annotations import annotations_of
+from evalgate.reporting.ci.annotations import build_annotations
 
 ZIP = ".evalgate/baseline.zip"
 SECRET = "ghp_" + "a1B2" * 9
@@ -344,6 +344,6 @@ def test_explain__tells_the_cause(tmp_path):
 
 def test_a_scenario_that_demands_less__is_annotated_where_that_fails_the_gate(tmp_path):
     ran = weaken(tmp_path, flags=["--on-weakening", "fail"])
-    (found,) = annotations_of(ran.results)
+    (found,) = build_annotations(ran.results)
     assert (found.level, found.title) == ("error", "EvalGate: weakened")
     assert "threshold: 0.9 -> 0.5" in found.message

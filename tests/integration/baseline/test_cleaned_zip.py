@@ -8,18 +8,18 @@ import zipfile
 
 import pytest
 
-from evalgate.adapters.archives.redacted_zip import without_secrets
+from evalgate.adapters.archives.redacted_zip import redact_archive
 from evalgate.errors import JudgeCrashed
-from evalgate.measures.redaction.redact import hide
+from evalgate.measures.redaction.redact import hide_secrets
 
 SECRET = 'c0rrect "horse" battery'
 
 
 @pytest.fixture(autouse=True)
 def _hidden():
-    hide([SECRET])
+    hide_secrets([SECRET])
     yield
-    hide([])
+    hide_secrets([])
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ def read(handle):
 
 def test_one_without_secrets_is_passed_on_as_it_is(opened):
     content = archive_of({"results.json": b"{}", "traces.jsonl": b'{"a": 1}\n{"a": 2}\n'})
-    assert read(without_secrets(opened(content))) == content
+    assert read(redact_archive(opened(content))) == content
 
 
 def test_a_secret_goes_out_of_every_member_and_the_rest_stays(opened):
     line = b'{"said": "c0rrect \\"horse\\" battery"}\n{"said": "nothing"}\n'
-    left = read(without_secrets(opened(archive_of({"results.json": b"[1]", "traces.jsonl": line}))))
+    left = read(redact_archive(opened(archive_of({"results.json": b"[1]", "traces.jsonl": line}))))
     with zipfile.ZipFile(io.BytesIO(left)) as archive:
         assert archive.testzip() is None
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -62,21 +62,21 @@ def test_a_secret_goes_out_of_every_member_and_the_rest_stays(opened):
 def test_standings_go_where_anything_had_to(opened):
     """They belong to the bytes of the results, which may be others now."""
     members = {"results.json": b'["c0rrect \\"horse\\" battery"]', "standings.json": b"{}"}
-    left = read(without_secrets(opened(archive_of(members))))
+    left = read(redact_archive(opened(archive_of(members))))
     with zipfile.ZipFile(io.BytesIO(left)) as archive:
         assert archive.namelist() == ["results.json"]
     kept = archive_of({"results.json": b"[1]", "standings.json": b"{}"})
-    assert read(without_secrets(opened(kept))) == kept
+    assert read(redact_archive(opened(kept))) == kept
 
 
 def test_an_entry_without_a_name_is_passed_over(opened):
     made = bytearray(archive_of({"x": SECRET.encode()}))
     for at in (26, made.find(b"PK\x01\x02") + 28):
         made[at], made[at + 2] = 0, 1  # what was the name is something extra now
-    assert read(without_secrets(opened(bytes(made)))) == made
+    assert read(redact_archive(opened(bytes(made)))) == made
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"x" * 81_000_000], ids=["", "PK", "large"])
 def test_what_is_no_baseline_is_a_bug_of_the_judge(opened, content):
     with pytest.raises(JudgeCrashed):
-        without_secrets(opened(content))
+        redact_archive(opened(content))

@@ -11,8 +11,8 @@ from command import evalgate
 
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
-from evalgate.reporting.ci.annotations import annotations_of
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.ci.annotations import build_annotations
+from evalgate.reporting.results.results_json import load_results
 
 # The command judges at 2027-01-15.
 THREE_DAYS, LONG_AGO, TOO_FAR = "2027-01-18", "2027-01-14", "2027-06-01"
@@ -57,7 +57,7 @@ def test_a_hard_fail_in_quarantine_is_shown_and_blocks_nothing(tmp_path):
 
 def test_results_say_so_field_by_field_and_read_back(tmp_path):
     ran = failing_run(tmp_path, aside())
-    document = load((tmp_path / ".evalgate/results.json").read_bytes())
+    document = load_results((tmp_path / ".evalgate/results.json").read_bytes())
     assert document["summary"]["quarantined"] == 1
     assert [each.get("quarantined") for each in document["suites"][0]["scenarios"]] == [None, True]
     [told] = ran.results["quarantines"]
@@ -84,7 +84,7 @@ def test_junit_sarif_and_annotations_set_it_apart(tmp_path):
     assert case[0].get("message").startswith("quarantined, HARD_FAIL: ")
     [result] = json.loads(ran.text("results.sarif"))["runs"][0]["results"]
     assert (result["level"], [each["kind"] for each in result["suppressions"]]) == ("note", ["external"])
-    told = annotations_of(ran.results)
+    told = build_annotations(ran.results)
     assert [(each.level, each.title) for each in told] == [("notice", "b: HARD FAIL and quarantined")]
 
 

@@ -146,7 +146,7 @@ def test_standings_that_can_not_be_believed_are_refused(
 ):
     write(compared / "base.zip", change(members_of(compared / "base.zip")))
     with pytest.raises(InvalidInput, match=told):
-        BaselineZips(Workspace(None, str(compared))).earlier("base.zip")
+        BaselineZips(Workspace(None, str(compared))).load_run("base.zip")
     assert evalgate(compared, ["s.yaml", "--baseline", "base.zip"]).code == 2
 
 
@@ -155,13 +155,13 @@ def test_an_unfinished_run_is_no_baseline_by_its_standings_either(compared: Path
     standings = {**json.loads(members["standings.json"]), "summary": None}
     write(compared / "base.zip", {**members, "standings.json": json.dumps(standings).encode()})
     with pytest.raises(InvalidInput, match="holds no finished run"):
-        BaselineZips(Workspace(None, str(compared))).earlier("base.zip")
+        BaselineZips(Workspace(None, str(compared))).load_run("base.zip")
 
 
 def test_a_baseline_made_of_results_alone_has_standings(compared: Path):
     zips = BaselineZips(Workspace(None, str(compared)))
     (compared / ".evalgate/baseline.zip").unlink(missing_ok=True)
     zips.create(".evalgate", str(compared / "made.zip"))
-    made = zips.earlier("made.zip").run
+    made = zips.load_run("made.zip").run
     assert "standings.json" in members_of(compared / "made.zip")
-    assert made == zips.earlier(".evalgate/results.json").run
+    assert made == zips.load_run(".evalgate/results.json").run

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shells import Ended
 
 from evalgate.adapters.suites.approvals_file import read_approvals
-from evalgate.adapters.suites.approvals_writer import with_added
+from evalgate.adapters.suites.approvals_writer import append_approvals
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.approvals.approval import FILE, ApprovalFile
@@ -223,7 +223,7 @@ def test_any_words_are_read_back_as_they_were_or_refused(reason, who, scenario):
 
     new = replace(old, reason=reason, who=who, scenario=scenario)
     try:
-        content = with_added(None, [new])
+        content = append_approvals(None, [new])
     except InvalidInput:
         return
     assert [each.scope for each in read_approvals(ApprovalFile(FILE, content))] == [new.scope]

@@ -13,7 +13,7 @@ from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.trace.trace import DamagedTrace, Trace
-from evalgate.models.trace.trace_view import view_of
+from evalgate.models.trace.trace_view import get_view
 
 SHARED = ROOT.parent / "shared" / "traces"
 TARGETS = [["--to", "native"], ["--to", "native", "--full"], ["--to", "otlp"]]
@@ -79,7 +79,7 @@ def judged(folder, traces):
 
 
 def without_source(trace):
-    view = view_of(trace).whole()
+    view = get_view(trace).whole()
     view["metadata"] = {**view["metadata"], "format": None}
     return {**view, "tool_definitions": trace.tool_definitions}
 

@@ -90,7 +90,7 @@ def test_a_glob_that_finds_nothing_is_a_mistake(project):
 
 def test_watched_files_that_are_too_large_are_refused(project):
     with pytest.raises(OverLimit, match="larger than 10 bytes"):
-        FileFingerprints(Workspace(None, str(project)), 10).of(GLOBS)
+        FileFingerprints(Workspace(None, str(project)), 10).compute_fingerprint(GLOBS)
 
 
 def test_in_a_job_nothing_outside_the_workspace_is_watched(project):
@@ -98,7 +98,7 @@ def test_in_a_job_nothing_outside_the_workspace_is_watched(project):
     inside = FileFingerprints(Workspace(str(project), str(project)))
     for globs in (["agent/**"], ["../**"]):
         with pytest.raises(RefusedPath):
-            inside.of(globs)
+            inside.compute_fingerprint(globs)
 
 
 # --- the gate -------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import pytest
 from fakes.hub import site_of
 
 from evalgate.adapters.github import Client, Network, RequestDeadline
-from evalgate.adapters.github.client import Gone, RequestRefused
-from evalgate.adapters.github.http import HttpRequest, TooLarge
+from evalgate.adapters.github.client import RequestRefused, ResourceExpired
+from evalgate.adapters.github.http import AnswerTooLarge, HttpRequest
 from evalgate.errors import Forbidden, NotFound, Unreachable
 
 pytestmark = pytest.mark.shared
@@ -115,7 +115,7 @@ def test_a_dead_server_is_unreachable_in_our_words(hub):
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, Gone), (422, RequestRefused)],
+    [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, ResourceExpired), (422, RequestRefused)],
 )
 def test_a_status_becomes_an_error_of_ours(hub, client, status, error):
     hub.fail({"kind": "status", "status": status, "body": "<secret>"}, path=RUN)
@@ -151,7 +151,7 @@ def test_a_missing_permission_is_not_asked_for_twice(hub, client, pauses):
 
 def test_a_download_over_the_limit_is_stopped(hub, client, sink):
     artifact = hub.plant(files={"a": "x" * 500})
-    with pytest.raises(TooLarge):
+    with pytest.raises(AnswerTooLarge):
         client.download(f"/actions/artifacts/{artifact['id']}/zip", sink.begin, 100)
     assert len(sink.received) <= 100
 
@@ -191,7 +191,7 @@ def test_an_address_with_a_password_in_it_is_neither_followed_nor_traced(hub, si
         client.download("/actions/artifacts/1/zip", sink.begin, 100)
     client.close()
     assert "ghs_write" not in f"{lines} {caught.value}"
-    assert HttpRequest("GET", place).shown == "GET http://127.0.0.2:9/x"
+    assert HttpRequest("GET", place).redacted_line == "GET http://127.0.0.2:9/x"
 
 
 def test_what_is_asked_is_traced_without_the_query(hub, site, budget, sink):

@@ -11,7 +11,7 @@ from evalgate.adapters.github import Client, Pulls, RequestDeadline, Site
 from evalgate.models.approvals.triggering_run import TriggeringRun
 
 HERE, FORK, HEAD = 1001, 2002, "a" * 40
-RUN = TriggeringRun(8001, "pull_request", FORK, "mallory/support", "patch", HEAD, is_ours=False)
+RUN = TriggeringRun(8001, "pull_request", FORK, "mallory/support", "patch", HEAD, is_same_repository=False)
 ENTRY = {
     "number": 7,
     "state": "open",
@@ -33,7 +33,7 @@ def found_in(*entries):
     server = Server(answer(200, json.dumps(entries).encode()))
     client = Client(Site(server.url, "https://github.com", "acme/support", HERE), RequestDeadline(20))
     try:
-        return [(pull.number, pull.head_sha) for pull in Pulls(client).open_from(RUN)]
+        return [(pull.number, pull.head_sha) for pull in Pulls(client).find_open(RUN)]
     finally:
         client.close()
         server.close()

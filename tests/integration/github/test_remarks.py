@@ -25,7 +25,7 @@ def remark(**changes):
     server = Server(answer(200, json.dumps({**COMMENT, **changes}).encode()))
     client = Client(Site(server.url, "https://github.com", "acme/support", 1001), RequestDeadline(20))
     try:
-        return PullRequestReview(client, 7, "gate.yml", "report", None).remark(5)
+        return PullRequestReview(client, 7, "gate.yml", "report", None).comment(5)
     finally:
         client.close()
         server.close()

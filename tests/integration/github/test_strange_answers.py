@@ -13,7 +13,7 @@ from fakes.agent import ours
 from fakes.server import Server, answer
 
 from evalgate.adapters.github import Client, RequestDeadline, Site
-from evalgate.adapters.github.http import TooLarge
+from evalgate.adapters.github.http import AnswerTooLarge
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def test_a_download_that_leads_on_is_not_followed_and_only_the_api_gets_the_toke
 def test_no_body_is_read_beyond_its_limit_whatever_the_status(asked, status):
     head = answer(status, Location="/x").replace(b"Content-Length: 2", b"Content-Length: 80000000")
     server, client = asked(head, *[b"0" * MEGABYTE] * 80)
-    with pytest.raises(TooLarge):
+    with pytest.raises(AnswerTooLarge):
         client.get("/x")
     assert server.given < 40 * MEGABYTE  # the limit, and what lies in the system's buffers
 

@@ -8,7 +8,7 @@ import pytest
 from fakes.agent import next_run, ours, record, trace
 
 from evalgate.adapters.github import TemplateInCommit
-from evalgate.errors import Forbidden, NotFound, OverLimit, TemplateFlaw, Unreachable
+from evalgate.errors import Forbidden, InvalidTemplate, NotFound, OverLimit, Unreachable
 from evalgate.models.github.template_file import TemplateFile
 
 pytestmark = pytest.mark.shared
@@ -41,7 +41,7 @@ def test_another_commit_s_file_does_not_count(hub, template, base):
 
 @pytest.mark.parametrize(
     ("content", "error", "words"),
-    [(b"x" * 64_001, OverLimit, "larger than 64,000 bytes"), (b"\xff", TemplateFlaw, "no text in UTF-8")],
+    [(b"x" * 64_001, OverLimit, "larger than 64,000 bytes"), (b"\xff", InvalidTemplate, "no text in UTF-8")],
 )
 def test_what_is_no_template_is_refused(hub, template, base, content, error, words):
     hub.write(PATH, content, base)

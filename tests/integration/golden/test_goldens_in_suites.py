@@ -18,7 +18,7 @@ from evalgate.application.documents.run_documents import run_of
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.errors import SettingError, SuiteError
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -267,7 +267,7 @@ def test_baseline_zip__keeps_goldens_of_files_and_tells_what_got_weaker(tmp_path
 
 
 def test_results__are_read_back_as_the_run_they_tell_of(tmp_path):
-    document = load(json.dumps(compared(tmp_path).results).encode())
+    document = load_results(json.dumps(compared(tmp_path).results).encode())
     scenario = next(each for each in run_of(document).suites[0].scenarios if each.id == "refund")
     assert scenario.golden is not None
     assert scenario.golden.golden.required_tool_usage == ("lookup@1", "refund@2")
@@ -290,11 +290,11 @@ def test_results_with_other_goldens__are_refused(tmp_path, place, value):
     scenario = results["suites"][0]["scenarios"][0]
     scenario[place[0]] = {**scenario[place[0]], place[1]: value}
     with pytest.raises(SettingError, match=r"is no evalgate\.results/1 document"):
-        load(json.dumps(results).encode())
+        load_results(json.dumps(results).encode())
 
 
 def test_evaluations__hold_all_that_a_store_keeps(tmp_path):
-    document = load(json.dumps(compared(tmp_path).results).encode())
+    document = load_results(json.dumps(compared(tmp_path).results).encode())
     refund, hello = evaluations_of(document, "run-1")
     assert (refund.golden_id, refund.suite, refund.run_id, hello.golden_id) == (
         "refund",

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, ExchangeDir
-from evalgate.adapters.sandbox.judge_process import GROUP, start, user_to_be, wait_for
-from evalgate.adapters.sandbox.preforked import make_ready
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, choose_user, start_judge, wait_for_judge
+from evalgate.adapters.sandbox.preforked import fork_ready_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.bootstrap.judge_context import JudgeContext
-from evalgate.bootstrap.judge_main import live_ready
+from evalgate.bootstrap.judge_main import run_ready_judge
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.run.chunks import whole
+from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,11 +74,11 @@ def request(**changes):
 def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, changes):
     asked = request(**changes)
     there = apart(workspace, tmp_path).judge(asked)
-    files_there = {name: whole(content) for name, content in there.files.items()}
+    files_there = {name: join_chunks(content) for name, content in there.files.items()}
     made_there = (workspace / ".evalgate/baseline.zip").read_bytes() if there.baseline_zip else None
     here = bench_at(workspace).judge(asked)
 
-    assert files_there == {name: whole(content) for name, content in here.files.items()}
+    assert files_there == {name: join_chunks(content) for name, content in here.files.items()}
     assert (there.annotations, there.problems) == (list(here.annotations), list(here.problems))
     assert (there.warnings, there.heading) == (list(here.warnings), here.heading)
     assert there.baseline_zip == here.baseline_zip
@@ -89,20 +89,20 @@ def test_a_judge_apart_answers_as_one_in_this_process(workspace, tmp_path, chang
 
 
 def test_a_judge_that_was_made_ready_answers_first_and_others_after_it(workspace, tmp_path):
-    ready = make_ready(live_ready)
+    ready = fork_ready_judge(run_ready_judge)
     judges = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, ready)
     first, second = (judges.judge(request()) for _ in range(2))
 
     with pytest.raises(ChildProcessError):
         os.waitpid(ready._pid, os.WNOHANG)
     ready.dismiss()  # there is nobody left to be sent away
-    told = [{name: whole(content) for name, content in each.files.items()} for each in (first, second)]
+    told = [{name: join_chunks(content) for name, content in each.files.items()} for each in (first, second)]
     assert told[0] == told[1]
     assert (first.exit_code, len(told[0])) == (1, 5)
 
 
 def test_a_judge_that_was_made_ready_may_be_ended_before_it_is_asked(workspace, tmp_path):
-    ready = make_ready(live_ready)
+    ready = fork_ready_judge(run_ready_judge)
     os.kill(ready._pid, signal.SIGKILL)
     answer = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, ready).judge(request())
     assert (answer.exit_code, answer.results["reasons"][0]["code"]) == (2, "over_limit")
@@ -130,7 +130,7 @@ def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(work
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "downloads").mkdir()
-    return ExchangeDir(tmp_path / "downloads" / "judge", None, GROUP)
+    return ExchangeDir(tmp_path / "downloads" / "judge", None, JUDGE_GROUP)
 
 
 def leave_link(path, tmp_path):
@@ -155,10 +155,10 @@ def leave_folder(path, tmp_path):
 @pytest.mark.parametrize("name", ["answer.json", "files/results.json", "reading"])
 def test_what_is_no_plain_file_of_the_judge_is_not_read(place, tmp_path, leave, name):
     leave(Path(place.path, name), tmp_path)
-    assert place.answer() is None
-    assert place.file("results.json") is None
-    assert place.open("results.json") is None
-    assert place.reading() == ""
+    assert place.read_answer() is None
+    assert place.read_file("results.json") is None
+    assert place.open_file("results.json") is None
+    assert place.last_read_file() == ""
 
 
 def test_a_folder_of_the_judge_that_became_a_link_is_not_followed(place, tmp_path):
@@ -166,15 +166,15 @@ def test_a_folder_of_the_judge_that_became_a_link_is_not_followed(place, tmp_pat
     Path(tmp_path, "elsewhere", "results.json").write_text("of the runner")
     Path(place.path, "files").rmdir()
     Path(place.path, "files").symlink_to(tmp_path / "elsewhere")
-    assert place.file("results.json") is None
-    assert place.open("results.json") is None
+    assert place.read_file("results.json") is None
+    assert place.open_file("results.json") is None
 
 
 def test_an_answer_that_is_too_large_is_refused(place):
     with Path(place.path, "answer.json").open("wb") as file:
         file.truncate(LARGEST_ANSWER + 1)
     with pytest.raises(OverLimit):
-        place.answer()
+        place.read_answer()
 
 
 # --- what a judge can see ----------------------------------------------------------
@@ -182,9 +182,9 @@ def test_an_answer_that_is_too_large_is_refused(place):
 PROBE = """
 import json, os, sys
 sys.path.insert(0, {root!r})
-from evalgate.adapters.sandbox.process_bounds import become
+from evalgate.adapters.sandbox.process_bounds import drop_privileges
 folder, user = sys.argv[1:]
-become(int(user) or None, {group})
+drop_privileges(int(user) or None, {group})
 seen = {{"environ": dict(os.environ), "user": os.getuid(), "groups": os.getgroups()}}
 seen["files"] = sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
 for name in ("environ", "mem", "fd", "cwd"):
@@ -209,14 +209,14 @@ sys.path.insert(0, {root!r})
 from evalgate.bootstrap.clean_start import reexec_without_environment
 reexec_without_environment()
 from pathlib import Path
-from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, start_judge, wait_for_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 folder, probe, user = sys.argv[1:]
 assert os.environ["TOKEN"] == {secret!r}
-place = ExchangeDir(Path(folder) / "judge", int(user) or None, GROUP)
-wait_for(start([sys.executable, "-I", probe, place.path, user]), place, Bounds(wall=30))
-print(place.answer().decode())
+place = ExchangeDir(Path(folder) / "judge", int(user) or None, JUDGE_GROUP)
+wait_for_judge(start_judge([sys.executable, "-I", probe, place.path, user]), place, Bounds(wall=30))
+print(place.read_answer().decode())
 """
 
 
@@ -240,7 +240,7 @@ def seen(tmp_path_factory):
         folder.mkdir(mode=0o755)
         try:
             (folder / "downloads").mkdir(mode=0o755)
-            (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=GROUP))
+            (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=JUDGE_GROUP))
             (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), secret=SECRET))
             python = an_open_python() if user else sys.executable
             done = subprocess.run(
@@ -279,7 +279,7 @@ def test_a_judge_of_another_user_can_not_look_at_its_parent(seen):
 def test_a_judge_that_breaks_off_is_told_with_what_it_was_reading(place):
     program = ["/bin/sh", "-c", f"printf evals/bomb.yaml > {place.path}/reading; kill -SEGV $$"]
     with pytest.raises(OverLimit, match=r"broke off, signal 11.*reading evals/bomb\.yaml"):
-        wait_for(start(program), place, Bounds(wall=30))
+        wait_for_judge(start_judge(program), place, Bounds(wall=30))
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can make the judge another user")
@@ -295,18 +295,18 @@ class TestTheUserOfAJudge:
         shutil.rmtree(folder)
 
     def test_a_workspace_for_everybody(self, folder):
-        assert user_to_be([folder], folder) == 60_700
+        assert choose_user([folder], folder) == 60_700
 
     def test_a_workspace_for_its_owner_only(self, folder):
         Path(folder).chmod(0o700)
-        assert user_to_be([folder], folder) == 1001
+        assert choose_user([folder], folder) == 1001
 
     def test_a_workspace_for_root_only(self, folder):
         Path(folder).chmod(0o700)
         os.chown(folder, 0, 0)
-        assert user_to_be([folder], folder) is None
+        assert choose_user([folder], folder) is None
 
     def test_something_needed_for_root_only(self, folder):
         inner = Path(folder, "python")
         inner.mkdir(mode=0o700)
-        assert user_to_be([folder, str(inner)], folder) is None
+        assert choose_user([folder, str(inner)], folder) is None

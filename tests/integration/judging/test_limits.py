@@ -12,9 +12,9 @@ import tempfile
 
 import pytest
 
-from evalgate.adapters.progress import Quiet
-from evalgate.adapters.sandbox.current_file import CurrentFileNote, last_read
-from evalgate.adapters.sandbox.exit_status import ExitStatus, ending_of, over_limit
+from evalgate.adapters.progress import SilentProgress
+from evalgate.adapters.sandbox.current_file import CurrentFileNote, read_note
+from evalgate.adapters.sandbox.exit_status import ExitStatus, over_limit, wait_for_exit
 from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
 
 SUITE = """\
@@ -163,7 +163,7 @@ def started(*words):
 
 
 def test_a_process_whose_time_is_up_is_ended():
-    ending = ending_of(started("/bin/sleep", "60"), 0.01)
+    ending = wait_for_exit(started("/bin/sleep", "60"), 0.01)
     assert ending == ExitStatus(-signal.SIGKILL, is_late=True)
 
 
@@ -175,7 +175,7 @@ def test_what_a_process_has_started_ends_with_it():
     )
     os.close(write)
     with os.fdopen(read, "rb") as alive:
-        assert ending_of(pid, 5, group=True) == ExitStatus(3)
+        assert wait_for_exit(pid, 5, group=True) == ExitStatus(3)
         assert select.select([alive], [], [], 20)[0]  # its end, for nobody holds the other any more
         assert alive.read() == b""
 
@@ -210,30 +210,30 @@ def test_a_note_tells_the_file_that_was_read_last_and_no_more():
     with tempfile.TemporaryFile() as place:
         note = CurrentFileNote()
         note("nowhere yet")
-        note.into(place.fileno())
+        note.write_to(place.fileno())
         note("traces/" + "long" * 1_000)
         note("evals/a.yaml\n::error::x\x1b[2J")
-        assert last_read(place.fileno()) == "evals/a.yaml \u23ce ::error::x"
+        assert read_note(place.fileno()) == "evals/a.yaml \u23ce ::error::x"
 
 
 def test_a_note_tells_the_suite_that_asked_for_a_file():
     with tempfile.TemporaryFile() as place:
         note = CurrentFileNote()
-        assert note.on(Quiet()).__class__ is Quiet
-        note.into(place.fileno())
-        progress = note.on(Quiet())
+        assert note.wrap_progress(SilentProgress()).__class__ is SilentProgress
+        note.write_to(place.fileno())
+        progress = note.wrap_progress(SilentProgress())
         note("evals/a.yaml")
         progress.begin("evals/a.yaml")
-        assert last_read(place.fileno()) == "evals/a.yaml"
+        assert read_note(place.fileno()) == "evals/a.yaml"
         note("traces/x.json")
         progress.advance("traces")
         progress.finish()
-        assert last_read(place.fileno()) == "traces/x.json for evals/a.yaml"
+        assert read_note(place.fileno()) == "traces/x.json for evals/a.yaml"
 
 
 def test_nothing_noted_is_nothing_read():
     with tempfile.TemporaryFile() as place:
-        assert last_read(place.fileno()) == ""
+        assert read_note(place.fileno()) == ""
 
 
 def caused(outer, cause):
@@ -260,9 +260,9 @@ def test_lack_of_memory_is_known_in_all_its_forms(error, expected):
 
 ALLOWED = """
 import resource, sys
-from evalgate.adapters.sandbox.process_bounds import Allowance, Bounds, bound
-bound(Bounds(cpu=60, spare=2))
-allowance = Allowance(10)
+from evalgate.adapters.sandbox.process_bounds import CpuAllowance, Bounds, apply_bounds
+apply_bounds(Bounds(cpu=60, spare=2))
+allowance = CpuAllowance(10)
 for count in (9, 1, 5, 25, 10):
     allowance.advance("traces", count)
     print(*resource.getrlimit(resource.RLIMIT_CPU), end=" ")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.bootstrap.private_temp_dir import folder_of_our_own
+from evalgate.bootstrap.private_temp_dir import private_temp_dir
 
 DEPTH = 1_500
 
@@ -49,7 +49,7 @@ def test_the_folder_goes_and_nothing_else_does(tmp_path, leave):
     (elsewhere / "kept").write_text("of others")
     temp = tmp_path / "temp"
     temp.mkdir()
-    with folder_of_our_own(str(temp)) as folder:
+    with private_temp_dir(str(temp)) as folder:
         Path(folder, "judge-1").mkdir()
         leave(Path(folder, "judge-1"), elsewhere)
     assert list(temp.iterdir()) == []
@@ -57,12 +57,12 @@ def test_the_folder_goes_and_nothing_else_does(tmp_path, leave):
 
 
 def test_a_folder_that_can_not_be_removed_is_no_error(tmp_path):
-    with folder_of_our_own(str(tmp_path)) as folder:
+    with private_temp_dir(str(tmp_path)) as folder:
         Path(folder).rmdir()
         Path(folder).write_text("a file now")
     assert Path(folder).read_text() == "a file now"
 
 
 def test_it_is_nobody_elses(tmp_path):
-    with folder_of_our_own(str(tmp_path)) as folder:
+    with private_temp_dir(str(tmp_path)) as folder:
         assert Path(folder).stat().st_mode & 0o777 == 0o700

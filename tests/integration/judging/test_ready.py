@@ -12,10 +12,16 @@ from pathlib import Path
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
-from evalgate.adapters.sandbox.judge_process import GROUP, at_work, end_all, start, wait_for
-from evalgate.adapters.sandbox.preforked import make_ready
+from evalgate.adapters.sandbox.judge_process import (
+    JUDGE_GROUP,
+    end_all,
+    running_judges,
+    start_judge,
+    wait_for_judge,
+)
+from evalgate.adapters.sandbox.preforked import fork_ready_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.bootstrap.judge_main import live_ready
+from evalgate.bootstrap.judge_main import run_ready_judge
 from evalgate.errors import OverLimit
 
 BOUNDS = Bounds(cpu=20, memory=1_000_000_000, wall=30)
@@ -24,7 +30,7 @@ BOUNDS = Bounds(cpu=20, memory=1_000_000_000, wall=30)
 @pytest.fixture
 def place(tmp_path):
     (tmp_path / "downloads").mkdir()
-    return ExchangeDir(tmp_path / "downloads" / "judge", None, GROUP)
+    return ExchangeDir(tmp_path / "downloads" / "judge", None, JUDGE_GROUP)
 
 
 def look_around(ears):
@@ -48,12 +54,12 @@ def look_around(ears):
 
 def test_it_keeps_no_file_but_its_ears_and_hears_its_bounds_user_and_folder(place, capfd):
     with Path(os.devnull).open() as ours:
-        judge = make_ready(look_around)
+        judge = fork_ready_judge(look_around)
         assert ours.fileno() > 2
     judge.prepare(Bounds(cpu=7, memory=9, spare=3), ["json"])
-    wait_for(judge.begin(place.path, 60_700), place, BOUNDS)
+    wait_for_judge(judge.begin(place.path, 60_700), place, BOUNDS)
 
-    assert json.loads(place.answer()) == {
+    assert json.loads(place.read_answer()) == {
         "files": [0, 1, 2, 3],
         "streams": ["/dev/null"] * 3,
         "leads": True,
@@ -65,45 +71,45 @@ def test_it_keeps_no_file_but_its_ears_and_hears_its_bounds_user_and_folder(plac
 
 
 def test_whom_nobody_asks_ends_by_himself():
-    judge = make_ready(live_ready)
-    os.close(judge._words)
+    judge = fork_ready_judge(run_ready_judge)
+    os.close(judge._pipe)
     _, status = os.waitpid(judge._pid, 0)
-    at_work.discard(judge._pid)
+    running_judges.discard(judge._pid)
     assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_who_is_prepared_and_then_not_asked_ends_by_himself():
-    judge = make_ready(live_ready)
+    judge = fork_ready_judge(run_ready_judge)
     judge.prepare(BOUNDS, ["json"])
-    os.close(judge._words)
+    os.close(judge._pipe)
     _, status = os.waitpid(judge._pid, 0)
-    at_work.discard(judge._pid)
+    running_judges.discard(judge._pid)
     assert os.waitstatus_to_exitcode(status) == 0
 
 
 @pytest.mark.parametrize("leave", [lambda judge: judge.dismiss(), lambda _: end_all()])
 def test_who_is_sent_away_is_gone(leave):
-    judge = make_ready(live_ready)
+    judge = fork_ready_judge(run_ready_judge)
     leave(judge)
-    assert judge._pid not in at_work
+    assert judge._pid not in running_judges
     with pytest.raises(ChildProcessError):
         os.waitpid(judge._pid, os.WNOHANG)
 
 
 def test_one_that_was_ended_before_it_was_asked_is_input_that_can_not_be_used(place):
-    judge = make_ready(live_ready)
+    judge = fork_ready_judge(run_ready_judge)
     os.kill(judge._pid, signal.SIGKILL)
     os.waitid(os.P_PID, judge._pid, os.WEXITED | os.WNOWAIT)
     judge.prepare(BOUNDS)
     with pytest.raises(OverLimit, match="judging was ended by the system"):
-        wait_for(judge.begin(place.path, None), place, BOUNDS)
+        wait_for_judge(judge.begin(place.path, None), place, BOUNDS)
 
 
 def test_memory_that_does_not_last_for_loading_is_told(place):
-    judge = make_ready(live_ready)
+    judge = fork_ready_judge(run_ready_judge)
     judge.prepare(Bounds(cpu=20, memory=1_000_000), ["decimal", "sqlite3", "xml.dom.minidom"])
     with pytest.raises(OverLimit, match="memory"):
-        wait_for(judge.begin(place.path, None), place, Bounds(memory=1_000_000, wall=30))
+        wait_for_judge(judge.begin(place.path, None), place, Bounds(memory=1_000_000, wall=30))
 
 
 # --- one that ends before its time -------------------------------------------------
@@ -120,24 +126,24 @@ READING = "printf evals/s.yaml > reading;"
 def test_one_that_is_ended_at_any_stage_is_told_with_what_it_was_reading(place, script, number):
     program = ["/bin/sh", "-c", f"cd {place.path}; {READING} {script} kill -{number} $$"]
     with pytest.raises(OverLimit, match=r"judging .* while it was reading evals/s\.yaml"):
-        wait_for(start(program), place, BOUNDS)
+        wait_for_judge(start_judge(program), place, BOUNDS)
 
 
 def test_one_that_was_stopped_is_ended_when_its_time_is_up(place):
-    pid = start(["/bin/sh", "-c", f"cd {place.path}; {READING} kill -STOP $$"])
+    pid = start_judge(["/bin/sh", "-c", f"cd {place.path}; {READING} kill -STOP $$"])
     with pytest.raises(OverLimit, match=r"longer than 1 seconds while it was reading evals/s\.yaml"):
-        wait_for(pid, place, Bounds(wall=1))
+        wait_for_judge(pid, place, Bounds(wall=1))
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
 
 FORKS = """
 import os, sys
-from evalgate.adapters.sandbox.process_bounds import become
+from evalgate.adapters.sandbox.process_bounds import drop_privileges
 user = int(sys.argv[1])
 if os.geteuid() == 0 and not user:
     os.setresuid(60_701, 60_701, 60_701)
-become(user or None, 60_700)
+drop_privileges(user or None, 60_700)
 try:
     os.fork()
 except BlockingIOError:

@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
-from evalgate.adapters.sandbox.judge_process import GROUP, start, wait_for
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, start_judge, wait_for_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 
 ROOT = Path(__file__).resolve().parents[3]
 LOOK = f"""
 import json, os, resource, sys
 sys.path.insert(0, {str(ROOT)!r})
-from evalgate.adapters.sandbox.process_bounds import Bounds, become, bound
+from evalgate.adapters.sandbox.process_bounds import Bounds, drop_privileges, apply_bounds
 folder, user = sys.argv[1:]
 answer = open(folder + "/answer.json", "w")
 seen = {{"environ": open("/proc/self/environ", "rb").read().decode()}}
 seen["streams"] = [os.readlink(f"/proc/self/fd/{{number}}") for number in (0, 1, 2)]
-bound(Bounds(cpu=7, memory=700_000_000, spare=5))
-become(int(user) or None, {GROUP})
+apply_bounds(Bounds(cpu=7, memory=700_000_000, spare=5))
+drop_privileges(int(user) or None, {JUDGE_GROUP})
 limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
 seen |= {{name: resource.getrlimit(getattr(resource, name)) for name in limits}}
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -37,9 +37,11 @@ answer.close()
 
 def look(folder: Path, user: int = 0) -> dict[str, Any]:
     folder.mkdir()
-    place = ExchangeDir(folder / "judge", None, GROUP)
-    wait_for(start([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60))
-    answer = place.answer()
+    place = ExchangeDir(folder / "judge", None, JUDGE_GROUP)
+    wait_for_judge(
+        start_judge([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60)
+    )
+    answer = place.read_answer()
     assert answer is not None
     found: dict[str, Any] = json.loads(answer)
     return found
@@ -78,7 +80,7 @@ def test_it_may_use_so_much(seen, limit, least, most):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the judge another user")
 def test_as_a_user_of_its_own_it_may_start_no_process(tmp_path):
-    assert look(tmp_path / "downloads", GROUP)["RLIMIT_NPROC"] == [0, 0]
+    assert look(tmp_path / "downloads", JUDGE_GROUP)["RLIMIT_NPROC"] == [0, 0]
 
 
 # --- one that is made ready by a process that is about to know secrets ----------------
@@ -90,13 +92,13 @@ import json, os, re, sys
 if sys.argv[-1].startswith("--environment="):
     sys.path[:] = sys.argv[-1].split(os.pathsep)[1:]
 sys.path.insert(0, {str(ROOT)!r})
-from evalgate.adapters.sandbox.judge_process import at_work
+from evalgate.adapters.sandbox.judge_process import running_judges
 from evalgate.bootstrap.clean_start import reexec_without_environment
 opened = os.open("/etc/hostname", os.O_RDONLY)
 os.set_inheritable(opened, True)
 judge = reexec_without_environment()
 assert os.environ["TOKEN"].encode() == b"-".join([b"s3cr3t", b"of-the-job-that-is-nowhere-else"])
-[pid] = at_work
+[pid] = running_judges
 here = f"/proc/{{pid}}/"
 judge.prepare(__import__("evalgate.adapters.sandbox.process_bounds", fromlist=["Bounds"]).Bounds(cpu=9, memory=10**9))
 found = 0

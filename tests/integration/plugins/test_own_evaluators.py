@@ -190,7 +190,7 @@ def test_baseline__names_no_own_evaluator_that_no_suite_uses(folder):
 def test_job__takes_no_own_evaluator_even_if_one_is_installed(folder, site):
     load = (
         "from evalgate.bootstrap.judge_context import JudgeContext\n"
-        "tools = JudgeContext('.', '.', 'out').tools(named_baseline=False)\n"
+        "tools = JudgeContext('.', '.', 'out').build_tools(named_baseline=False)\n"
         "tools.suites.load(['suite.yaml'])"
     )
     path = os.pathsep.join([str(site), str(ROOT)])

@@ -8,7 +8,7 @@ import pytest
 
 from evalgate.adapters.store.database import Database
 from evalgate.adapters.store.schema.tables import FEEDBACK
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page
@@ -67,7 +67,7 @@ def test_other_feedback_is_refused(store, feedback, change, message):
 
 @pytest.mark.parametrize("rating", [0, 6])
 def test_the_tables_themselves_hold_ratings_to_1_to_5(store_url, rating):
-    database = Database(place_of(store_url, "/"))
+    database = Database(parse_store_url(store_url, "/"))
     row = {
         "id": "f",
         "conversation_id": "c",

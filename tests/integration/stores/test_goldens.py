@@ -8,7 +8,7 @@ import pytest
 
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import Golden
-from evalgate.ports.store import Deleted, GoldenFilter, Page
+from evalgate.ports.store import DeletionCounts, GoldenFilter, Page
 from evalgate.records import replace
 
 REFUND = Golden(
@@ -85,9 +85,9 @@ def test_an_update_of_nothing_names_what_is_near(store):
 
 
 def test_keeping_stores_updates_and_leaves_what_is_the_same(store):
-    first = store.goldens.keep(REFUND)
-    again = store.goldens.keep(replace(REFUND, version=9))
-    changed = store.goldens.keep(replace(REFUND, golden_responses=("Which one?", "Refunded")))
+    first = store.goldens.upsert(REFUND)
+    again = store.goldens.upsert(replace(REFUND, version=9))
+    changed = store.goldens.upsert(replace(REFUND, golden_responses=("Which one?", "Refunded")))
 
     assert [first.version, again.version, changed.version] == [1, 1, 2]
     assert first == again
@@ -137,10 +137,10 @@ def test_goldens_are_chosen_by_id_or_tag_or_intent(store):
     ):
         store.goldens.create(Golden(name, intent=intent, tags=tags))
 
-    chosen = store.goldens.chosen(ids=["c", "c", "unknown"], tags=["x"], intents=["learning"])
+    chosen = store.goldens.select(ids=["c", "c", "unknown"], tags=["x"], intents=["learning"])
 
     assert [each.id for each in chosen] == ["a", "b", "c"]
-    assert store.goldens.chosen() == []
+    assert store.goldens.select() == []
 
 
 def test_a_deleted_golden_takes_its_evaluations_and_leaves_what_people_said(
@@ -153,7 +153,7 @@ def test_a_deleted_golden_takes_its_evaluations_and_leaves_what_people_said(
     word = store.feedback.create(feedback(golden_id="refund"))
     store.suites.create(suite(golden_ids=("refund", "other")))
 
-    assert store.goldens.delete("refund") == Deleted(evaluations=2, suites=1)
+    assert store.goldens.delete("refund") == DeletionCounts(evaluations=2, suites=1)
 
     assert store.goldens.ids() == ["other"]
     assert store.evaluations.of_golden("refund") == []

@@ -16,7 +16,7 @@ from evalgate.cli.shell import Shell
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 from evalgate.records import replace
-from evalgate.reporting.results.results_json import load
+from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,7 @@ def judged(folder: Path, day: int, *flags: str, branch: str = "main", url: str =
 
 
 def results(folder: Path):
-    return load((folder / ".evalgate/results.json").read_bytes())
+    return load_results((folder / ".evalgate/results.json").read_bytes())
 
 
 def told(folder: Path, url: str, *arguments: str, **more):
@@ -405,9 +405,9 @@ def test_only_scenarios_that_turned_within_the_window_are_named(project, store_u
     remembered(project, store_url, "+-", branch="feature")
     with open_store(store_url, str(project)) as store:
         b = [ScenarioKey("s", "b", None)]
-        assert store.runs.turned(6, branch="main") == b
-        assert store.runs.turned(5, branch="main") == []
-        assert store.runs.turned(0) == []
-        assert store.runs.turned(9) == b
-        assert store.runs.turned(9, suite="other") == []
-        assert store.runs.turned(9, branch="feature", suite="s") == b
+        assert store.runs.find_unsteady(6, branch="main") == b
+        assert store.runs.find_unsteady(5, branch="main") == []
+        assert store.runs.find_unsteady(0) == []
+        assert store.runs.find_unsteady(9) == b
+        assert store.runs.find_unsteady(9, suite="other") == []
+        assert store.runs.find_unsteady(9, branch="feature", suite="s") == b

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.store.errors import in_our_words
+from evalgate.adapters.store.errors import translate_errors
 from evalgate.adapters.store.run_rows import pack, unpack
 from evalgate.adapters.store.sqlite_file import Deadline, connect
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, RefusedPath, SettingError, StoreUnreachable
 from evalgate.models.run.golden import Golden
@@ -42,7 +42,7 @@ def change(path, *statements):
 
 def read_all(store):
     """Everything that a verb could ask for."""
-    store.goldens.list(), store.goldens.ids(), store.goldens.chosen(tags=["t"])
+    store.goldens.list(), store.goldens.ids(), store.goldens.select(tags=["t"])
     store.evaluations.list(), store.feedback.list(), store.suites.list(), store.approvals.list()
     for facts in store.runs.list(Page(5)):
         store.runs.get(facts.id)
@@ -213,10 +213,10 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path):
 
 
 def test_a_statement_that_computes_for_too_long_is_ended(path):
-    place = place_of(str(path), "/")
+    place = parse_store_url(str(path), "/")
     with (
         pytest.raises(StoreUnreachable, match="it took too long to answer"),
-        in_our_words(place),
+        translate_errors(place),
         closing(connect(place.target, Deadline(0.05))) as connection,
     ):
         connection.execute(f"SELECT count(*) FROM ({RECURSIVE})").fetchall()  # noqa: S608

@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from evalgate.adapters.store.errors import in_our_words
+from evalgate.adapters.store.errors import translate_errors
 from evalgate.adapters.store.sqlite_file import Deadline, connect
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError, StoreUnreachable
 from evalgate.models.run.golden import Golden
@@ -33,7 +33,7 @@ from evalgate.models.run.golden import Golden
     ],
 )
 def test_a_path_or_a_url_names_a_file(named, target):
-    place = place_of(named, "/work")
+    place = parse_store_url(named, "/work")
 
     assert (place.kind, place.target) == ("sqlite", target)
 
@@ -52,7 +52,7 @@ def test_a_path_or_a_url_names_a_file(named, target):
     ],
 )
 def test_a_server_is_shown_without_its_user_and_options(named, shown):
-    place = place_of(named, "/work")
+    place = parse_store_url(named, "/work")
 
     assert place.kind == "postgresql"
     assert place.shown == shown
@@ -160,7 +160,7 @@ def test_a_server_that_goes_away_is_unreachable(postgres_url):
 def test_nothing_of_a_store_shows_its_password(postgres_url):
     named = postgres_url.replace("postgres@", "postgres:s3cret@")
     with open_store(named, "/") as store:
-        shown = [repr(store), store.place, repr(store.goldens), repr(store.runs._database)]
+        shown = [repr(store), store.display_url, repr(store.goldens), repr(store.runs._database)]
 
     assert not [text for text in shown if "s3cret" in text or "postgres:" in text]
 
@@ -216,7 +216,7 @@ def test_an_extra_that_is_not_installed_is_named(tmp_path, named, missing, extra
 
 
 def test_another_process_that_holds_a_file_for_too_long_is_told(tmp_path):
-    place = place_of("s.db", str(tmp_path))
+    place = parse_store_url("s.db", str(tmp_path))
     open_store("s.db", str(tmp_path)).close()
     with (
         closing(sqlite3.connect(place.target, isolation_level=None)) as other,
@@ -225,7 +225,7 @@ def test_another_process_that_holds_a_file_for_too_long_is_told(tmp_path):
         other.execute("BEGIN IMMEDIATE")
         assert waiting.execute("SELECT count(*) FROM evalgate_goldens").fetchone() == (0,)
         told = r"the store s\.db can't be used: another process holds it"
-        with pytest.raises(StoreUnreachable, match=told), in_our_words(place):
+        with pytest.raises(StoreUnreachable, match=told), translate_errors(place):
             waiting.execute("BEGIN IMMEDIATE")
 
 

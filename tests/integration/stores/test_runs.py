@@ -326,10 +326,10 @@ def test_results_that_were_damaged_are_told(store, store_url):
     from sqlalchemy import text
 
     from evalgate.adapters.store.database import Database
-    from evalgate.adapters.store.store_url import place_of
+    from evalgate.adapters.store.store_url import parse_store_url
 
     store.runs.record(run(1))
-    database = Database(place_of(store_url, "/"))
+    database = Database(parse_store_url(store_url, "/"))
     with database.writing() as connection:
         connection.execute(text("UPDATE evalgate_run_results SET results = :bytes"), {"bytes": b"zip"})
     database.close()

@@ -15,12 +15,12 @@ from sqlalchemy import create_engine, inspect, text
 from evalgate.adapters.store import schema_version
 from evalgate.adapters.store.database import Database
 from evalgate.adapters.store.schema.tables import METADATA
-from evalgate.adapters.store.store_url import place_of
+from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 
-OLDER = list(schema_version.SHAPES)[:-1]
+OLDER = list(schema_version.FINGERPRINTS)[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -29,7 +29,7 @@ def database(request, tmp_path):
     url = (
         str(tmp_path / "s.db") if request.param == "sqlite" else request.getfixturevalue("empty_postgres_url")
     )
-    opened = Database(place_of(url, "/"))
+    opened = Database(parse_store_url(url, "/"))
     yield opened
     opened.close()
 
@@ -55,14 +55,14 @@ def fill(connection):
         "approval_comment) VALUES (1, 'r1', '[\"s\"]', 'pass', 0, false, '2025-01-01 00:00:00', '2025-01-01 00:00:01', "
         "1000, 1, 1, 0, 0, 0, 0, '{\"by_category\": {}, \"by_severity\": {}, \"top\": []}', 'pending', '')"
     ))  # fmt: skip
-    from evalgate.adapters.store.run_writer import digest_of
+    from evalgate.adapters.store.run_writer import hash_scenario
 
     key = ScenarioKey("s", "a", None)
     connection.execute(
         text(
             "INSERT INTO evalgate_scenarios (number, digest, suite, scenario_id) VALUES (1, :digest, 's', 'a')"
         ),
-        {"digest": digest_of(key)},
+        {"digest": hash_scenario(key)},
     )
     connection.execute(text(
         "INSERT INTO evalgate_run_scenarios (run, scenario, position, verdict, n, passed, dimensions, completed_at) "
@@ -76,7 +76,7 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number
         migrate(connection, number)
         fill(connection)
 
-    with open_store(database.place.target, "/") as store:
+    with open_store(database.url.target, "/") as store:
         assert store.goldens.get("old").version == 3
         assert store.goldens.get("old").user_messages == ("hi",)
         row = store.runs.last_status(ScenarioKey("s", "a", None)).row
@@ -103,15 +103,15 @@ def test_a_store_of_today_is_opened_without_a_word_of_alembic(sqlite_template):
 
 
 def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
-    open_store(database.place.target, "/").close()
+    open_store(database.url.target, "/").close()
     with database.writing() as connection:
         connection.execute(text("UPDATE evalgate_version SET version_num = '0099'"))
 
     with pytest.raises(SettingError) as refused:
-        open_store(database.place.target, "/")
+        open_store(database.url.target, "/")
 
     assert str(refused.value) == (
-        f"the store {database.place.shown} has schema 0099, and this EvalGate knows {schema_version.NEWEST}: "
+        f"the store {database.url.shown} has schema 0099, and this EvalGate knows {schema_version.NEWEST}: "
         "it is too old (update EvalGate, or name another store)"
     )
     with database.reading() as connection:
@@ -120,12 +120,12 @@ def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
 
 @pytest.mark.parametrize("number", ["0000", "1\n::error::x"])
 def test_a_version_that_never_was_is_no_store(database, number):
-    open_store(database.place.target, "/").close()
+    open_store(database.url.target, "/").close()
     with database.writing() as connection:
         connection.execute(text("UPDATE evalgate_version SET version_num = :number"), {"number": number})
 
     with pytest.raises(SettingError, match="no store of EvalGate"):
-        open_store(database.place.target, "/")
+        open_store(database.url.target, "/")
 
 
 def test_an_upgrade_that_fails_changes_nothing(database):
@@ -135,7 +135,7 @@ def test_an_upgrade_that_fails_changes_nothing(database):
         connection.execute(text("CREATE TABLE evalgate_approvals (mine INTEGER)"))
 
     with pytest.raises(EvalGateError):
-        open_store(database.place.target, "/")
+        open_store(database.url.target, "/")
     with database.reading() as connection:
         assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == "0001"
         assert not connection.dialect.has_table(connection, "evalgate_feedback")
@@ -174,20 +174,20 @@ def test_the_migrations_lead_to_the_rules_of_today(tmp_path):
 
 def test_the_shape_of_every_schema_is_known(tmp_path):
     shapes = {}
-    for number in schema_version.SHAPES:
-        database = Database(place_of(str(tmp_path / number), "/"))
+    for number in schema_version.FINGERPRINTS:
+        database = Database(parse_store_url(str(tmp_path / number), "/"))
         with database.writing() as connection:
             migrate(connection, number)
-            shapes[number] = schema_version.shape_of(connection, database.place)
+            shapes[number] = schema_version.compute_fingerprint(connection, database.url)
         database.close()
 
-    assert shapes == schema_version.SHAPES
+    assert shapes == schema_version.FINGERPRINTS
 
 
 def test_every_migration_is_known_and_is_part_of_the_package():
     script = ScriptDirectory(str(schema_version.MIGRATIONS))
 
-    assert sorted(each.revision for each in script.walk_revisions()) == list(schema_version.SHAPES)
+    assert sorted(each.revision for each in script.walk_revisions()) == list(schema_version.FINGERPRINTS)
     assert script.get_current_head() == schema_version.NEWEST
     for each in script.walk_revisions():
         assert Path(each.path).name.startswith(f"v{each.revision}_")

@@ -69,15 +69,15 @@ def test_a_writer_killed_in_the_middle_of_a_run_leaves_every_run_it_spoke_of_and
 
 def test_a_reader_sees_one_state_while_others_write(store_url):
     from evalgate.adapters.store.database import Database
-    from evalgate.adapters.store.goldens import _get
-    from evalgate.adapters.store.store_url import place_of
+    from evalgate.adapters.store.goldens import _load_golden
+    from evalgate.adapters.store.store_url import parse_store_url
     from evalgate.models.run.golden import Golden
 
-    reader = Database(place_of(store_url, "/"))
+    reader = Database(parse_store_url(store_url, "/"))
     with open_store(store_url, "/") as store:
         with reader.reading() as connection:
-            assert _get(connection, "g") is None
+            assert _load_golden(connection, "g") is None
             store.goldens.create(Golden("g"))
-            assert _get(connection, "g") is None
+            assert _load_golden(connection, "g") is None
         assert store.goldens.get("g") is not None
     reader.close()

@@ -14,7 +14,7 @@ def load(folder, *configs, **files):
         path = folder / name.replace("__", "/").replace("_yaml", ".yaml")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return sources.suite_files(str(folder)).load(configs)
+    return sources.build_suite_files(str(folder)).load(configs)
 
 
 def told(folder, *configs, **files):
@@ -43,7 +43,7 @@ def test_traces_of_the_project__are_those_of_suites_that_name_none(tmp_path):
         p__evals__a_yaml=SUITE,
         p__evals__b_yaml=own,
     )
-    chosen = [TraceChoice().of(suite)[:2] for suite in found.suites]
+    chosen = [TraceChoice().resolve_for_suite(suite)[:2] for suite in found.suites]
     assert chosen == [(["recorded/*.json"], "p"), (["own/*.json"], "p/evals")]
 
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from shards_of import merged, said, shard
 
-from evalgate.application.parallel.shard_codec import found_of_line, line_of_found
+from evalgate.application.parallel.shard_codec import decode_batch, encode_batch
 
 
 @pytest.fixture(scope="module")
@@ -187,9 +187,9 @@ def test_a_password_among_evidence_stands_in_no_shard():
         False,
     )
     found = {"lines": None, "size": 0, "records": [], "checks": [check], "calls": [], "warnings": []}
-    line = line_of_found(0, 0, {**found, "unpriced": {}})
+    line = encode_batch(0, 0, {**found, "unpriced": {}})
     assert b"tell nobody" not in line
-    assert found_of_line(line)["checks"][0][8] == {"got": [{"password": "[redacted: field]"}]}
+    assert decode_batch(line)["checks"][0][8] == {"got": [{"password": "[redacted: field]"}]}
 
 
 def test_no_secret_of_a_trace_stands_in_a_shard_whole(few, shards):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from evalgate.adapters.price_list import installed
+from evalgate.adapters.price_list import find_price_list
 from evalgate.measures.prices import Rates
 
 
 @pytest.fixture(scope="module")
 def prices():
-    return installed()
+    return find_price_list()
 
 
 def test_the_label_names_package_and_version(prices):

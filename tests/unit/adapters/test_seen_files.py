@@ -18,13 +18,13 @@ def test_the_share_that_was_read_grows_to_all_of_it(tmp_path):
     (tmp_path / "a.json").write_text("x" * 600)
     (tmp_path / "b.json").write_text("x" * 400)
     files = CachedFiles(Workspace(None, str(tmp_path)))
-    assert files.share() is None
+    assert files.read_fraction() is None
     first, second = files.expand("*.json", ".")
     with files.open(first) as stream:
         stream.read(300)
-        assert files.share() == 0.3
-    assert files.share() == 0.6
+        assert files.read_fraction() == 0.3
+    assert files.read_fraction() == 0.6
     with files.open(first), files.open(second) as stream:
-        assert files.share() == 0.6
+        assert files.read_fraction() == 0.6
         stream.read(400)
-        assert files.share() == 1.0
+        assert files.read_fraction() == 1.0

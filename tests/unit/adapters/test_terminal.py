@@ -3,7 +3,7 @@
 import io
 from itertools import count
 
-from evalgate.adapters.progress import Quiet, Spinner, progress_for
+from evalgate.adapters.progress import SilentProgress, SpinnerProgress, progress_for
 
 
 class Terminal(io.StringIO):
@@ -12,17 +12,17 @@ class Terminal(io.StringIO):
 
 
 def test_a_pipe__gets_no_progress():
-    assert isinstance(progress_for(io.StringIO(), quiet=False), Quiet)
+    assert isinstance(progress_for(io.StringIO(), quiet=False), SilentProgress)
 
 
 def test_a_terminal__gets_none_where_quiet_is_asked_for():
-    assert isinstance(progress_for(Terminal(), quiet=True), Quiet)
-    assert isinstance(progress_for(Terminal(), quiet=False), Spinner)
+    assert isinstance(progress_for(Terminal(), quiet=True), SilentProgress)
+    assert isinstance(progress_for(Terminal(), quiet=False), SpinnerProgress)
 
 
 def test_short_work__shows_nothing():
     screen = Terminal()
-    spinner = Spinner(screen, clock=lambda: 0.0)
+    spinner = SpinnerProgress(screen, clock=lambda: 0.0)
     for _ in range(100):
         spinner.advance("traces")
     spinner.finish()
@@ -31,7 +31,7 @@ def test_short_work__shows_nothing():
 
 def test_long_work__is_counted_and_the_line_taken_away():
     screen, seconds = Terminal(), count()
-    spinner = Spinner(screen, clock=lambda: float(next(seconds)))
+    spinner = SpinnerProgress(screen, clock=lambda: float(next(seconds)))
     for _ in range(1_234):
         spinner.advance("traces")
     spinner.finish()
@@ -43,7 +43,7 @@ def test_long_work__is_counted_and_the_line_taken_away():
 
 def test_long_work__tells_its_pace_and_after_a_while_how_much_is_left():
     screen, seconds = Terminal(), count()
-    spinner = Spinner(screen, clock=lambda: float(next(seconds)), share=lambda: 0.25)
+    spinner = SpinnerProgress(screen, clock=lambda: float(next(seconds)), share=lambda: 0.25)
     for _ in range(60):
         spinner.advance("traces", 100)
     shown = screen.getvalue()
@@ -55,7 +55,7 @@ def test_long_work__tells_its_pace_and_after_a_while_how_much_is_left():
 
 def test_a_line_that_can_not_know_what_is_left__says_nothing_of_it():
     screen, seconds = Terminal(), count()
-    spinner = Spinner(screen, clock=lambda: float(next(seconds)), share=lambda: None)
+    spinner = SpinnerProgress(screen, clock=lambda: float(next(seconds)), share=lambda: None)
     for _ in range(20):
         spinner.advance("traces", 100)
     spinner.finish()

@@ -61,10 +61,10 @@ def test_key__is_always_text():
 
 def test_at__finds_keys_items_and_the_nearest_part_that_exists():
     document = load("a:\n  - b: 1\n    c:\n      d: x\n", "f.yaml")
-    assert str(document.at(("a", 0, "c", "d"))) == "f.yaml:4:7"
-    assert str(document.at(("a", 0))) == "f.yaml:2:5"
-    assert str(document.at(("a", 0, "c", "nowhere", "deeper"))) == "f.yaml:3:5"
-    assert str(document.at(())) == "f.yaml:1:1"
+    assert str(document.locate(("a", 0, "c", "d"))) == "f.yaml:4:7"
+    assert str(document.locate(("a", 0))) == "f.yaml:2:5"
+    assert str(document.locate(("a", 0, "c", "nowhere", "deeper"))) == "f.yaml:3:5"
+    assert str(document.locate(())) == "f.yaml:1:1"
 
 
 @pytest.mark.parametrize("text", ["a: yes", "a: [on]", "a: {b: FALSE}"])

@@ -7,12 +7,12 @@ import pytest
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.messages.judge_response import (
-    judgement_of,
-    told,
-    told_bug,
-    told_refusal,
-    told_written,
-    written_of,
+    decode_judgement,
+    decode_report,
+    encode_bug,
+    encode_judgement,
+    encode_refusal,
+    encode_report,
 )
 from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
@@ -39,11 +39,11 @@ def a_judgement(verdict="fail", **changes):
 
 
 def sent(judgement):
-    return json.loads(json.dumps(told(judgement)))
+    return json.loads(json.dumps(encode_judgement(judgement)))
 
 
 def read(answer, files=FILES, *, report_only=False):
-    return judgement_of(answer, files.get, baseline_zip="/here", report_only=report_only)
+    return decode_judgement(answer, files.get, baseline_zip="/here", report_only=report_only)
 
 
 def test_a_judgement_arrives_without_its_suites():
@@ -65,13 +65,13 @@ def test_a_judgement_arrives_without_its_suites():
 def test_input_that_can_not_be_used_is_told_with_its_place():
     problem = Problem("bad", Location("f.yaml", 3, None), "mend it")
     with pytest.raises(SettingError) as refusal:
-        read(told_refusal(SettingError(problem)))
+        read(encode_refusal(SettingError(problem)))
     assert refusal.value.problems == [problem]
 
 
 def test_a_bug_is_told_with_its_place_and_nothing_else():
     with pytest.raises(JudgeCrashed) as bug:
-        read(told_bug("KeyError", ["judge.py:7 in _judge", "::error::x", "x.py:1 in f\n::error::"]))
+        read(encode_bug("KeyError", ["judge.py:7 in _judge", "::error::x", "x.py:1 in f\n::error::"]))
     assert (bug.value.kind, bug.value.places, bug.value.exit_code) == (
         "KeyError",
         ["judge.py:7 in _judge"],
@@ -81,7 +81,7 @@ def test_a_bug_is_told_with_its_place_and_nothing_else():
 
 def test_the_kind_of_a_bug_is_a_word():
     with pytest.raises(JudgeCrashed) as bug:
-        read(told_bug("::error::", []))
+        read(encode_bug("::error::", []))
     assert bug.value.kind == "Exception"
 
 
@@ -169,13 +169,13 @@ def test_a_run_that_lets_everything_through_is_green_where_it_may():
 
 def test_a_report_arrives_with_its_texts_and_no_word_of_its_baseline():
     document = results([a_suite("s", [a_scenario()])], "pass", baseline=a_baseline(status="@everyone"))
-    answer = json.loads(json.dumps(told_written(RenderedReport(document, "c", "s", ["w"]))))
-    found = written_of(answer, FILES.get)
+    answer = json.loads(json.dumps(encode_report(RenderedReport(document, "c", "s", ["w"]))))
+    found = decode_report(answer, FILES.get)
     assert (found.comment, found.summary, found.warnings) == ("text", "more", ["w"])
     assert found.results["baseline"] is None
 
 
 def test_a_report_without_its_texts_is_a_bug():
-    answer = told_written(RenderedReport(results([]), "", ""))
+    answer = encode_report(RenderedReport(results([]), "", ""))
     with pytest.raises(JudgeCrashed):
-        written_of(answer, {}.get)
+        decode_report(answer, {}.get)

@@ -89,13 +89,13 @@ def test_a_mistake_of_the_base_approves_nothing_and_is_a_warning():
 def test_what_a_store_approves_counts_and_weakens_no_gate():
     from evalgate.application.comparison.weakening import added_approvals
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.reporting.results.standings import earlier_of
+    from evalgate.reporting.results.standings import build_baseline_from_results
 
     [said] = read_approvals(file())
     stored = replace(said, location=None, provenance=Provenance("shell"))
     found = judged(remembered=(stored,))
     assert (found.exit_code, statuses(found)) == (0, ["active"])
-    before = earlier_of(judged().results)
+    before = build_baseline_from_results(judged().results)
     assert added_approvals(Approvals((stored,)), before) == []
     assert [each.kind for each in added_approvals(Approvals((said,)), before)] == ["approval_added"]
 
@@ -136,7 +136,7 @@ def test_without_a_pull_request_the_one_file_counts():
 class Watched:
     """A fingerprint for every glob."""
 
-    def of(self, globs):
+    def compute_fingerprint(self, globs):
         return f"hash of {' '.join(globs)}"
 
 

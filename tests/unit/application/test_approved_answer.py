@@ -10,23 +10,23 @@ import pytest
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.judge.approved_report import approve_report
-from evalgate.application.messages.approval_response import approved_of, told_approved
+from evalgate.application.messages.approval_response import decode_approved, encode_approved
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
 from evalgate.models.approvals.triggering_run import TriggeringRun
-from evalgate.reporting.results.results_json import dump
+from evalgate.reporting.results.results_json import dump_results
 
 HEAD = "c" * 40
-RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)
+RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_same_repository=True)
 
 
 @pytest.fixture(scope="module")
 def report():
     reasons = [{"code": "hard_fail", "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
     suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
-    content = dump({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
+    content = dump_results({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
     consents = [
         CommentApproval(
             name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content
@@ -38,21 +38,28 @@ def report():
 
 @pytest.fixture
 def answer(report):
-    return json.loads(json.dumps(told_approved(report)))
+    return json.loads(json.dumps(encode_approved(report)))
 
 
 @pytest.fixture
 def file(report):
-    files = {"comment.md": report.written.comment.encode(), "summary.md": report.written.summary.encode()}
+    files = {"comment.md": report.rendered.comment.encode(), "summary.md": report.rendered.summary.encode()}
     return files.get
 
 
 def test_it_arrives_as_it_was_told(report, answer, file):
-    found = approved_of(answer, file)
-    assert (found.heading, found.told, found.refused) == (report.heading, report.told, list(report.refused))
-    assert (found.written.comment, found.written.summary) == (report.written.comment, report.written.summary)
-    assert (found.written.results["verdict"], found.written.results["exit_code"]) == ("pass", 0)
-    assert [each["status"] for each in found.told] == ["active"]
+    found = decode_approved(answer, file)
+    assert (found.heading, found.approvals, found.refused) == (
+        report.heading,
+        report.approvals,
+        list(report.refused),
+    )
+    assert (found.rendered.comment, found.rendered.summary) == (
+        report.rendered.comment,
+        report.rendered.summary,
+    )
+    assert (found.rendered.results["verdict"], found.rendered.results["exit_code"]) == ("pass", 0)
+    assert [each["status"] for each in found.approvals] == ["active"]
     assert found.refused[0][0] == 2
 
 
@@ -81,10 +88,10 @@ def test_what_it_may_not_answer_is_not_believed(answer, file, place, value):
         parent = parent[step]
     parent[last] = value
     with pytest.raises(JudgeCrashed):
-        approved_of(forged, file)
+        decode_approved(forged, file)
 
 
 @pytest.mark.parametrize("forged", [None, [], "x", {}, {"heading": "passed"}])
 def test_no_answer_is_none(file, forged):
     with pytest.raises(JudgeCrashed):
-        approved_of(forged, file)
+        decode_approved(forged, file)

@@ -7,12 +7,12 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
-from evalgate.application.evaluation.trajectories import MOST_KEPT, MOST_TOLD, stored_courses
+from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, load_trajectories
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline
 
 SUITE = """
@@ -109,7 +109,7 @@ def test_a_baseline_without_the_recording_leaves_the_names():
 
 
 class _Damaged(BaselineShelf):
-    def traces(self, path):
+    def read_traces(self, path):
         raise SettingError("the baseline b.zip is refused: traces.jsonl in it is damaged")
         yield b""
 
@@ -132,22 +132,22 @@ def test_broken_scenarios_are_told_before_others_and_bounded():
     before = [a_trace(name) for name in names]
     now = [a_trace(name, response="no") for name in names]
     told = behaviours(compared(before, now))
-    assert list(told) == names[:MOST_TOLD]
+    assert list(told) == names[:MAX_LISTED]
 
 
 def test_lines_that_are_no_traces_are_passed_over():
-    good = orjson.dumps(to_document(a_trace()), option=orjson.OPT_APPEND_NEWLINE)
+    good = orjson.dumps(encode_trace(a_trace()), option=orjson.OPT_APPEND_NEWLINE)
     deep = b'{"tool_calls":' + b"[" * 900 + b"]" * 900 + b',"source":{"path":"a/None.json"}}\n'
     other_order = b'{"source":{"path":"x","line":3},"messages":[]}\n'
     lines = [b"\n", b"[]\n", b'"source":{\n', b'{"source":{"path":[]}}\n', b"\xff\n", deep, other_order, good]
-    found = stored_courses(lines, {("a/None.json", None, None), ("x", 3, None)})
+    found = load_trajectories(lines, {("a/None.json", None, None), ("x", 3, None)})
     assert [call.name for call in found["a/None.json", None, None].calls] == ["pay"]
     assert found["x", 3, None].calls == []
 
 
 def test_no_more_is_read_than_is_wanted():
     def lines():
-        yield orjson.dumps(to_document(a_trace()))
+        yield orjson.dumps(encode_trace(a_trace()))
         raise AssertionError
 
-    assert len(stored_courses(lines(), {("a/None.json", None, None)})) == 1
+    assert len(load_trajectories(lines(), {("a/None.json", None, None)})) == 1

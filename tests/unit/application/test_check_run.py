@@ -4,11 +4,11 @@ import pytest
 from fakes.world import FakeCheckRuns, FakeStep
 from results_builder import a_reason, a_scenario, a_suite, results
 
-from evalgate.application.action.post_check_run import check_of, conclusion, post_check
+from evalgate.application.action.post_check_run import build_check_run, conclusion, post_check
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github.annotation import Annotation
-from evalgate.reporting.markdown.heading import heading
+from evalgate.reporting.markdown.heading import build_heading
 
 REQUEST = JudgeRequest(commit="c" * 40, comment_key="evals.yml/gate", report_url="https://github.com/x")
 COMMENT = b"<!-- evalgate:sticky v1 key=evals.yml/gate -->\n## verdict\n"
@@ -19,7 +19,7 @@ def judged(verdict="fail", *, comment=COMMENT, suites=None, **changes):
     files = {"results.json": b"{}", **({"comment.md": comment} if comment else {})}
     document = results(suites, verdict, **changes)
     annotations = [Annotation("error", "t", "m")]
-    return Judgement(document, files, annotations, heading=heading(document).text)
+    return Judgement(document, files, annotations, heading=build_heading(document).text)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_conclusion_is_the_verdicts_and_neutral_where_nothing_is_blocked(ver
 
 
 def test_a_check_run_tells_what_the_comment_tells_without_its_marker():
-    made = check_of(REQUEST, judged())
+    made = build_check_run(REQUEST, judged())
     assert (made.name, made.commit) == ("EvalGate (evals.yml/gate)", "c" * 40)
     assert made.summary == "## verdict\n"
     assert made.title.startswith("Failed")
@@ -49,18 +49,20 @@ def test_a_check_run_tells_what_the_comment_tells_without_its_marker():
 
 def test_wrong_input_is_told_by_its_reasons_in_code():
     reasons = [a_reason("invalid_suite", f"mistake {n} <b> @x") for n in range(60)]
-    made = check_of(REQUEST, judged("invalid", comment=None, suites=[], reasons=reasons))
+    made = build_check_run(REQUEST, judged("invalid", comment=None, suites=[], reasons=reasons))
     assert made.summary.startswith("- ` mistake 0 <b> @\u200bx `\n")
     assert made.summary.endswith("\n- 10 more are in results.json")
 
 
 def test_a_comment_that_is_too_long_for_a_check_run_gives_way_to_the_reasons():
-    made = check_of(REQUEST, judged(comment=b"m\n" + b"x" * 65_536, reasons=[a_reason("hard_fail", "why")]))
+    made = build_check_run(
+        REQUEST, judged(comment=b"m\n" + b"x" * 65_536, reasons=[a_reason("hard_fail", "why")])
+    )
     assert made.summary == "- ` why `"
 
 
 def test_without_a_commit_there_is_no_check_run():
-    assert check_of(JudgeRequest(), judged()) is None
+    assert build_check_run(JudgeRequest(), judged()) is None
 
 
 @pytest.mark.parametrize(

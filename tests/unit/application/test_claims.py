@@ -27,7 +27,7 @@ def claimed(claims, trace):
 
 
 def reported(claims):
-    return [claim.id for claim in claims.all()]
+    return [claim.id for claim in claims.all_claims()]
 
 
 def test_exact_id__claims_before_a_glob_that_stands_first():

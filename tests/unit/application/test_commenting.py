@@ -4,7 +4,7 @@ import pytest
 from fakes.world import FakeArtifacts, FakeFolder, FakeJudge, FakePullRequest, FakeStep
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.action.post_comment import CommentText, keep_comment
+from evalgate.application.action.post_comment import CommentText, post_comment
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
@@ -30,7 +30,7 @@ class Packed:
 
 def kept(pull_request, text=TEXT):
     step = FakeStep()
-    keep_comment(text, pull_request, step)
+    post_comment(text, pull_request, step)
     return step
 
 
@@ -49,7 +49,7 @@ def leaving_a_report(files=FILES, artifacts=None, comment="auto"):
         JudgeRequest(comment_key="k"),
         ".evalgate",
         comment=comment,
-        only_reads=True,
+        is_read_only=True,
         report_artifact="evalgate-report-k",
     )
     assert run_gate(task, world) == 0

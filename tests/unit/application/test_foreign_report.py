@@ -20,13 +20,13 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.application.documents.untrusted_report import write_anew
+from evalgate.application.documents.untrusted_report import render_untrusted_report
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import InvalidInput, SettingError
 from evalgate.models.approvals.triggering_run import TriggeringRun
 
 SHA = "c0ffee" + "0" * 34
-RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_ours=False)
+RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_same_repository=False)
 URL = "https://github.com/acme/agent/actions/runs/9"
 FORM = RenderOptions("k", 60_000, URL)
 
@@ -54,7 +54,7 @@ def a_document() -> Any:
 
 
 def written(document):
-    return write_anew(json.dumps(document).encode(), RUN, FORM)
+    return render_untrusted_report(json.dumps(document).encode(), RUN, FORM)
 
 
 def places(value, path=()):
@@ -95,12 +95,12 @@ def test_a_command_of_a_stranger_is_not_shown():
 
 
 def test_a_run_of_this_repository_is_not_called_a_forks():
-    run = TriggeringRun(9, "pull_request", 1001, "acme/agent", "x", SHA, is_ours=True)
-    assert "fork" not in write_anew(json.dumps(a_document()).encode(), run, FORM).comment
+    run = TriggeringRun(9, "pull_request", 1001, "acme/agent", "x", SHA, is_same_repository=True)
+    assert "fork" not in render_untrusted_report(json.dumps(a_document()).encode(), run, FORM).comment
 
 
 def test_with_hardly_any_room_it_still_says_whose_run_it_was():
-    report = write_anew(json.dumps(a_document()).encode(), RUN, RenderOptions("k", 1_000, URL))
+    report = render_untrusted_report(json.dumps(a_document()).encode(), RUN, RenderOptions("k", 1_000, URL))
     assert len(report.comment) <= 1_000
     assert "` mallory/agent `" in report.comment
 
@@ -129,7 +129,7 @@ VALUES = st.none() | st.booleans() | NUMBERS | st.sampled_from(HOSTILE) | st.bui
 def test_any_value_in_any_place_is_shown_harmless_or_refused(path, value):
     content = json.dumps(with_value(a_document(), path, value), ensure_ascii=True).encode()
     try:
-        report = write_anew(content, RUN, FORM)
+        report = render_untrusted_report(content, RUN, FORM)
     except InvalidInput:
         return
     assert flaws(report.comment, links=[URL], comments=["evalgate:sticky v1 key=k"]) == []

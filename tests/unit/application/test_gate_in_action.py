@@ -132,14 +132,14 @@ def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
 
 def test_a_fork_gets_a_notice_and_no_comment():
     world = world_of(judged(), pull_request=FakePullRequest())
-    run_gate(replace(TASK, only_reads=True), world)
+    run_gate(replace(TASK, is_read_only=True), world)
     assert world.pull_request.comments == {}
     assert [said.level for said in world.step.annotations] == ["error", "notice"]
 
 
 def test_a_fork_gets_a_comment_where_it_is_asked_for():
     world = world_of(judged(), pull_request=FakePullRequest())
-    run_gate(replace(TASK, only_reads=True, comment="always"), world)
+    run_gate(replace(TASK, is_read_only=True, comment="always"), world)
     assert world.pull_request.comments == {"k": "# c"}
 
 

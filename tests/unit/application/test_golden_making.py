@@ -13,10 +13,10 @@ from evalgate.adapters.suites.json_lines import json_lines
 from evalgate.application.goldens.golden_from_trace import golden_from_trace
 from evalgate.application.goldens.golden_import import expected_goldens, goldens_in
 from evalgate.errors import SettingError, SuiteError
-from evalgate.scoring.golden.judging import judged
+from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules
-from evalgate.suite.goldens.golden_written import written_golden
-from evalgate.suite.stored_suites import StoredDocument
+from evalgate.suite.goldens.golden_written import encode_golden
+from evalgate.suite.stored_suites import BaselineDocument
 
 TALK = (("Late, order 42", "Refund it?"), ("yes", "Done."), ("and a bomb?", "I can't help with that."))
 
@@ -42,7 +42,7 @@ def test_golden_from_trace__demands_what_the_trace_shows():
 
 
 def test_trace_of_a_golden__holds_it():
-    found = judged(GoldenRules(golden_from_trace(good_trace())), good_trace())
+    found = judge_golden(GoldenRules(golden_from_trace(good_trace())), good_trace())
     scores = {name: each.score for name, each in found.dimensions.items() if each.score is not None}
     # The call that failed on the way keeps counting: turn 2 has one demand met and one call gone wrong.
     assert scores == {"refusal_correctness": 1.0, "response_completeness": 1.0, "tool_success_rate": 0.75}
@@ -93,14 +93,14 @@ def test_older_eval_set__is_numbered():
 
 def test_golden__is_written_and_read_back_the_same():
     made = golden_from_trace(good_trace(), creator="ada")
-    assert goldens_in([StoredDocument("g.json", written_golden(made))]) == [made]
-    lines = json_lines(json.dumps({"goldens": [written_golden(made)]}), "g.jsonl")
+    assert goldens_in([BaselineDocument("g.json", encode_golden(made))]) == [made]
+    lines = json_lines(json.dumps({"goldens": [encode_golden(made)]}), "g.jsonl")
     assert goldens_in(lines) == [made]
 
 
 def test_mistakes_in_documents__are_told_together():
     documents = [
-        StoredDocument("g.yaml", [{"id": "a*"}, {"title": "x"}, {"id": "b", "required_refusal": ["x@9"]}])
+        BaselineDocument("g.yaml", [{"id": "a*"}, {"title": "x"}, {"id": "b", "required_refusal": ["x@9"]}])
     ]
     with pytest.raises(SuiteError) as caught:
         goldens_in(documents)

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
 from evalgate.application.approvals.consented_failures import resolve_consents
-from evalgate.application.judge.approved_report import approve_report, decide_anew
+from evalgate.application.judge.approved_report import approve_report, decide_with_approvals
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.errors import SettingError
 from evalgate.models.approvals.comment_approval import CommentApproval
 from evalgate.models.approvals.provenance import Provenance
 from evalgate.models.approvals.triggering_run import TriggeringRun
-from evalgate.models.run.chunks import whole
-from evalgate.reporting.results.results_json import dump, load
+from evalgate.models.run.chunks import join_chunks
+from evalgate.reporting.results.results_json import dump_results, load_results
 
 HEAD = "c" * 40
 NAMES = ("a", "b", "d")
@@ -31,7 +31,7 @@ SUITE = (
     "version: 1\nsuite: s\ntraces: [t]\npolicy: {fail_on: [hard_fail, below_threshold]}\nscenarios:\n"
     + "".join(LINES)
 )
-RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_ours=True)
+RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_same_repository=True)
 FORM = RenderOptions("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
 TODAY = date(2026, 1, 2)
 
@@ -49,12 +49,12 @@ def consent(scenario, report, *, comment=1, until=date(2026, 1, 5)):
 
 
 def anew(judgement, *consents):
-    return approve_report(whole(judgement.files["results.json"]), RUN, consents, FORM, [], TODAY)
+    return approve_report(join_chunks(judgement.files["results.json"]), RUN, consents, FORM, [], TODAY)
 
 
 def a_report(*scenarios, **given):
     document = results([a_suite("support", list(scenarios), "fail")], **given)
-    return dump({**document, "commit": HEAD})
+    return dump_results({**document, "commit": HEAD})
 
 
 def why(scenario, report):
@@ -69,7 +69,7 @@ def why(scenario, report):
 
 def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
     before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    [approval] = resolve_consents([consent("a", whole(before.files["results.json"]))]).approvals
+    [approval] = resolve_consents([consent("a", join_chunks(before.files["results.json"]))]).approvals
     assert (approval.scenario, approval.least_score, approval.checks) == ("a", 0.5, {"polite"})
     assert (approval.who, approval.until, approval.provenance.comment_id) == ("bob", date(2026, 1, 5), 1)
 
@@ -78,7 +78,7 @@ def test_all_is_what_failed_then_but_not_what_nobody_knows():
     before = judged({"a": "ok", "b": "yes ok"})
     assert [
         each.scenario
-        for each in resolve_consents([consent(None, whole(before.files["results.json"]))]).approvals
+        for each in resolve_consents([consent(None, join_chunks(before.files["results.json"]))]).approvals
     ] == ["a"]
 
 
@@ -103,7 +103,7 @@ def test_a_variant_is_named_with_its_scenario(name):
 
 def test_two_suites_with_one_name_must_be_told_apart():
     suites = [a_suite(name, [a_scenario("s1", "FAIL")], "fail") for name in ("x", "y")]
-    report = dump({**results(suites), "commit": HEAD})
+    report = dump_results({**results(suites), "commit": HEAD})
     assert why("s1", report) == "2 suites have a scenario of this name: say `x/s1` or `y/s1`"
     assert [each.suite for each in resolve_consents([consent("y/s1", report)]).approvals] == ["y"]
 
@@ -129,7 +129,7 @@ def test_a_report_that_is_none_approves_nothing(report):
 
 
 def test_the_report_of_another_commit_approves_nothing():
-    report = dump({**json.loads(a_report(a_scenario("s1", "FAIL"))), "commit": "d" * 40})
+    report = dump_results({**json.loads(a_report(a_scenario("s1", "FAIL"))), "commit": "d" * 40})
     assert "of another commit" in why("s1", report)
 
 
@@ -138,19 +138,21 @@ def test_the_report_of_another_commit_approves_nothing():
 
 def test_a_run_decided_anew_is_as_it_would_have_been():
     before = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    report = anew(before, consent("a", whole(before.files["results.json"])))
-    after = report.written.results
+    report = anew(before, consent("a", join_chunks(before.files["results.json"])))
+    after = report.rendered.results
     assert (before.exit_code, after["exit_code"], after["verdict"]) == (1, 0, "pass")
     assert [each["verdict"] for each in after["suites"]] == ["pass"]
     assert report.heading == "passed, but 1 scenario hard-failed (approved)"
-    assert "by ` bob: outage `, ` comment 1, for ccccccc only, may write `" in report.written.comment
+    assert "by ` bob: outage `, ` comment 1, for ccccccc only, may write `" in report.rendered.comment
     assert after["command"] is None
-    assert load(dump(after)) == after
+    assert load_results(dump_results(after)) == after
 
 
 def test_what_more_fails_than_was_approved_still_blocks():
     seen = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    worse = judged({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", whole(seen.files["results.json"]))])
+    worse = judged(
+        {"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", join_chunks(seen.files["results.json"]))]
+    )
     [told] = worse.results["approvals"]
     assert (worse.exit_code, told["status"]) == (1, "void")
     assert told["message"].startswith("worse than approved")
@@ -158,8 +160,8 @@ def test_what_more_fails_than_was_approved_still_blocks():
 
 def test_another_check_that_fails_is_more_than_was_approved():
     report = a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("x")]))
-    now = load(a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("y")])))
-    told = decide_anew(now, resolve_consents([consent("s1", report)]).approvals, TODAY)
+    now = load_results(a_report(a_scenario("s1", "FAIL", score=0.5, trials=[_trial("x"), _trial("y")])))
+    told = decide_with_approvals(now, resolve_consents([consent("s1", report)]).approvals, TODAY)
     assert [(each.status, each.message) for each in told] == [("void", "more fails than was approved: y")]
 
 
@@ -171,31 +173,35 @@ def _trial(name):
 
 def test_an_approval_that_was_counted_before_is_looked_at_again_and_those_of_files_stay():
     before = judged({"a": "ok", "b": "ok", "d": "yes ok"})
-    content = whole(before.files["results.json"])
-    once = anew(before, consent("a", content)).written.results
+    content = join_chunks(before.files["results.json"])
+    once = anew(before, consent("a", content)).rendered.results
     once["approvals"].append({**once["approvals"][0], "scenario": "b", "provenance": None})
-    told = decide_anew(once, resolve_consents([consent("b", content, comment=2)]).approvals, TODAY)
+    told = decide_with_approvals(once, resolve_consents([consent("b", content, comment=2)]).approvals, TODAY)
     assert [each.approval.scenario for each in told] == ["b"]
     assert [each["scenario"] for each in once["approvals"]] == ["b", "b"]
 
 
 def test_a_change_that_is_approved_is_flagged():
-    document = load(a_report(a_scenario("s1", "FAIL", a_change("broken"))))
-    decide_anew(document, resolve_consents([consent("s1", dump(document))]).approvals, TODAY)
+    document = load_results(a_report(a_scenario("s1", "FAIL", a_change("broken"))))
+    decide_with_approvals(
+        document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY
+    )
     assert document["suites"][0]["scenarios"][0]["change"]["flags"] == ["approved"]
 
 
 @pytest.mark.parametrize("code", ["no_baseline", "weakened", "stale_evidence", "min_evaluated"])
 def test_what_no_approval_covers_still_blocks(code):
     reasons = [{"code": code, "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
-    document = load(a_report(a_scenario("s1", "FAIL"), reasons=reasons, verdict="fail", exit_code=1))
-    decide_anew(document, resolve_consents([consent("s1", dump(document))]).approvals, TODAY)
+    document = load_results(a_report(a_scenario("s1", "FAIL"), reasons=reasons, verdict="fail", exit_code=1))
+    decide_with_approvals(
+        document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY
+    )
     assert (document["verdict"] != "pass", document["reasons"][0]["code"]) == (True, code)
 
 
 def test_a_run_that_only_reports_keeps_its_exit_code():
     before = judged({"a": "ok", "b": "ok", "d": "yes ok"}, report_only=True)
-    after = anew(before, consent("a", whole(before.files["results.json"]))).written.results
+    after = anew(before, consent("a", join_chunks(before.files["results.json"]))).rendered.results
     assert (after["verdict"], after["exit_code"], after["report_only"]) == ("fail", 0, True)
 
 
@@ -203,8 +209,8 @@ def test_a_report_of_another_commit_is_refused():
     before = judged({"a": "ok", "b": "ok", "d": "ok"})
     with pytest.raises(SettingError, match="another commit"):
         approve_report(
-            whole(before.files["results.json"]),
-            TriggeringRun(7, "pull_request", 1, "a/b", "x", "d" * 40, is_ours=True),
+            join_chunks(before.files["results.json"]),
+            TriggeringRun(7, "pull_request", 1, "a/b", "x", "d" * 40, is_same_repository=True),
             [],
             FORM,
             [],
@@ -222,10 +228,10 @@ ANSWERS = st.sampled_from(["yes ok", "ok", "yes", "no"])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_judging_with_consents_and_deciding_anew_come_to_the_same(responses, wanted):
     before = judged(responses)
-    content = whole(before.files["results.json"])
+    content = join_chunks(before.files["results.json"])
     consents = [consent(name, content, comment=number) for number, name in enumerate(wanted, 1)]
     judged_again = judged(responses, consents).results
-    decided = anew(before, *consents).written.results
+    decided = anew(before, *consents).rendered.results
     for field in ("verdict", "exit_code", "reasons", "approvals"):
         assert dict(decided)[field] == dict(judged_again)[field]
     assert [each["verdict"] for each in decided["suites"]] == [

@@ -6,8 +6,8 @@ import pytest
 from builders import make_trace
 
 from evalgate.adapters.formats.native.at_once import read_at_once
-from evalgate.application.evaluation.trace_excerpt import MOST, held, told
-from evalgate.gate.trajectory.trajectories import course_of
+from evalgate.application.evaluation.trace_excerpt import MAX_BYTES, build_trajectory, make_excerpt
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
 from evalgate.models.trace.trace import Trace, TraceLocation
 
 RECORDED = [
@@ -50,15 +50,15 @@ def whole(**fields):
     ],
 )
 def test_the_course_is_the_same_and_nothing_else_is_kept(trace):
-    kept = held(trace)
+    kept = make_excerpt(trace)
     assert isinstance(kept, Trace)
     assert [trace.metadata, kept.metadata] == [{"long": "x"}, {}]
-    assert told(kept) == course_of(trace)
+    assert build_trajectory(kept) == trajectory_from_trace(trace)
 
 
 def test_no_message_is_made_for_it():
     trace = glanced()
-    kept = held(trace)
+    kept = make_excerpt(trace)
     assert isinstance(kept, Trace)
     assert trace.glance is not None
     assert kept.glance is not None
@@ -67,14 +67,14 @@ def test_no_message_is_made_for_it():
 @pytest.mark.parametrize(
     "trace",
     [
-        whole(user="x" * MOST),
-        whole(status="error", error={"type": None, "message": "x" * MOST}),
+        whole(user="x" * MAX_BYTES),
+        whole(status="error", error={"type": None, "message": "x" * MAX_BYTES}),
         make_trace([("pay", {"amount": 2**64})]),
         make_trace(user="\ud800"),
-        glanced([{"role": "user", "content": "x" * MOST}, *RECORDED[1:]]),
+        glanced([{"role": "user", "content": "x" * MAX_BYTES}, *RECORDED[1:]]),
     ],
 )
 def test_of_one_that_is_large_or_of_unknown_size_the_course_is_kept(trace):
-    kept = held(trace)
+    kept = make_excerpt(trace)
     assert not isinstance(kept, Trace)
-    assert told(kept) == kept == course_of(trace)
+    assert build_trajectory(kept) == kept == trajectory_from_trace(trace)

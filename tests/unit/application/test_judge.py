@@ -4,14 +4,14 @@ import pytest
 from builders import make_trace
 from fakes.core import BaselineShelf, make_tools
 
-from evalgate.adapters.progress import Quiet
+from evalgate.adapters.progress import SilentProgress
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.run.chunks import whole
+from evalgate.models.run.chunks import join_chunks
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.ports import Baseline
 from evalgate.suite.schema.suite_file import PolicyEntry
@@ -185,7 +185,7 @@ def test_more_scenarios_than_a_run_may_have__are_over_the_limit():
     configuration = tools.suites.load([])
 
     def evaluated(most):
-        return evaluate(configuration, tools.traces, TraceChoice(), Quiet(), lambda _: None, most)
+        return evaluate(configuration, tools.traces, TraceChoice(), SilentProgress(), lambda _: None, most)
 
     assert len(evaluated(4).suites) == 2
     with pytest.raises(OverLimit, match="4 scenarios were found, a run may have 3"):
@@ -336,7 +336,7 @@ def test_baseline_zip__holds_results_suites_manifest_and_every_trace():
         "main",
         "7",
     )
-    assert whole(parts.results) == whole(judgement.files["results.json"])
+    assert join_chunks(parts.results) == join_chunks(judgement.files["results.json"])
     assert tools.baselines.kept == ["x", "y"]
 
 

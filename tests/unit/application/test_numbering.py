@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.evaluation.trial_order import numbered
+from evalgate.application.evaluation.trial_order import order_trials
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from evalgate.application.evaluation.trial_order import numbered
     ],
 )
 def test_by_recorded_number_else_by_time_else_as_read(recorded, started, order, numbers):
-    assert [list(each) for each in numbered(recorded, started)] == [order, numbers]
+    assert [list(each) for each in order_trials(recorded, started)] == [order, numbers]
 
 
 def test_of_numbers_that_ascend_no_copy_is_made():
     recorded = [3, 5, 9]
-    assert numbered(recorded, [])[1] is recorded
+    assert order_trials(recorded, [])[1] is recorded

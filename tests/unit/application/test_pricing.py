@@ -12,7 +12,7 @@ from evalgate.application.messages.request import JudgeRequest
 from evalgate.measures.prices import Rates
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import unknown_usage
-from evalgate.reporting.results.results_json import dump, load
+from evalgate.reporting.results.results_json import dump_results, load_results
 from evalgate.suite.suite_prices import SuitePrices
 
 LIMITED = "suite: s\ntraces: [t]\nscenarios: [{id: s1, assertions: [{type: cost_limit, max_usd: 5, required: true}]}]\n"
@@ -162,7 +162,7 @@ def test_prices_of_a_suite_reach_its_checks_and_its_results():
     assert (trial["cost_usd"], trial["status"]) == (3.0, "passed")
     assert trial["pricing"]["table"].startswith("prices ")
     assert results["summary"]["cost_computed"] == 1
-    assert load(dump(results)) == results
+    assert load_results(dump_results(results)) == results
 
 
 def test_a_report_says_that_a_cost_was_computed():
@@ -210,16 +210,16 @@ def test_usage_of_very_many_models_is_not_kept_and_can_not_be_priced_again():
     trace = metered(tokens_in=10_000 * len(many), llm_calls=calls(*many))
     assert priced(trace, table=Table())["usd"] is not None
     assert trace.pricing["usage"] is None
-    assert Pricer(SuitePrices(), Table(2)).again(trace.pricing)["usd"] is None
+    assert Pricer(SuitePrices(), Table(2)).reprice(trace.pricing)["usd"] is None
 
 
 @pytest.mark.parametrize(
     "damage", [5, {}, {"usage": 3}, {"missing_models": [1]}, {"known_usd": -1}, {"usage": [{"model": 1}]}]
 )
 def test_a_damaged_record_of_prices_is_refused_and_not_computed_with(damage):
-    document = json.loads(dump(run(PRICED, metered("mine"))))
+    document = json.loads(dump_results(run(PRICED, metered("mine"))))
     trial = document["suites"][0]["scenarios"][0]["trials"][0]
     whole = trial["pricing"]
     trial["pricing"] = {**whole, **damage} if isinstance(damage, dict) and damage else damage
     with pytest.raises(Exception, match="pricing"):
-        load(json.dumps(document).encode())
+        load_results(json.dumps(document).encode())

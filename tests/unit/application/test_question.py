@@ -6,15 +6,15 @@ from datetime import UTC, date, datetime
 import pytest
 
 from evalgate.application.messages.request import JudgeRequest, RenderOptions
-from evalgate.application.messages.request_codec import from_plain, to_plain
+from evalgate.application.messages.request_codec import decode_value, encode_value
 from evalgate.errors import Location
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.approvals.triggering_run import TriggeringRun
-from evalgate.models.comparison.comparison import BaselineInfo, ChangedEvaluator, Drift
+from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
 from evalgate.models.github.template_file import TemplateFile
 from evalgate.settings.limits import Limits
 
-DRIFT = Drift("exact", suites=True, evaluators=(ChangedEvaluator("regex", 1, 2),))
+DRIFT = BaselineDrift("exact", has_changed_suites=True, evaluators=(ChangedEvaluator("regex", 1, 2),))
 REQUEST = JudgeRequest(
     configs=("evals/\ud800 \u00fc.yaml",),
     traces=("a", "b"),
@@ -29,7 +29,7 @@ REQUEST = JudgeRequest(
 
 def over(value):
     """What arrives at the other end."""
-    return from_plain(json.loads(json.dumps(to_plain(value))))
+    return decode_value(json.loads(json.dumps(encode_value(value))))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def over(value):
         JudgeRequest(),
         Limits(traces=5, memory=7),
         RenderOptions("k", 1_000, "https://x", TemplateFile("t", "")),
-        TriggeringRun(1, "pull_request", None, "", "b", "c" * 40, is_ours=False),
+        TriggeringRun(1, "pull_request", None, "", "b", "c" * 40, is_same_repository=False),
         Location("f", 1, None),
         ("a", 1, 1.5, None, True, b"\x00\xff", date(2026, 1, 2), datetime(2026, 1, 2, tzinfo=UTC)),
         {"a": ("b",), "record": "x"},
@@ -54,9 +54,9 @@ def test_a_question_arrives_as_it_was_asked(value):
 @pytest.mark.parametrize("name", ["os:system", "evalgatex.y:z", "subprocess:Popen"])
 def test_only_records_of_our_own_are_made(name):
     with pytest.raises(ValueError, match="of our own"):
-        from_plain({"record": name, "fields": {}})
+        decode_value({"record": name, "fields": {}})
 
 
 def test_what_is_no_plain_data_can_not_be_asked():
     with pytest.raises(TypeError, match="can't hold"):
-        to_plain(object())
+        encode_value(object())

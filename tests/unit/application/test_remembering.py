@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.history.run_record import Circumstances, run_identity, stored_run
-from evalgate.application.history.run_recorder import MOST_TURNED, RunRecorder, history_of
+from evalgate.application.history.run_record import RunContext, build_stored_run, run_identity
+from evalgate.application.history.run_recorder import MAX_UNSTEADY, RunRecorder, history_of
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Problem, SettingError, StoreUnreachable
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stored_run import Sighting, StoredScenarioRow
-from evalgate.reporting.results.results_json import dump
+from evalgate.models.store.stored_run import ScenarioHistoryEntry, StoredScenarioRow
+from evalgate.reporting.results.results_json import dump_results
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-AROUND = Circumstances("main", "7", history_branch="main")
+AROUND = RunContext("main", "7", history_branch="main")
 
 
 class Clock:
@@ -44,11 +44,11 @@ class Runs:
         self._fail("trend")
         return []
 
-    def turned(self, _window, **_):
+    def find_unsteady(self, _window, **_):
         return [ScenarioKey("s", f"{n}", None) for n in range(self.scenarios)]
 
     def sightings(self, key, _window, _branch):
-        return [Sighting("r", NOW, "main", None, StoredScenarioRow(key, "PASS"))]
+        return [ScenarioHistoryEntry("r", NOW, "main", None, StoredScenarioRow(key, "PASS"))]
 
     def record(self, run, evaluations=()):
         self._fail("record")
@@ -64,7 +64,7 @@ class NoApprovals:
 
 class Store:
     approvals = NoApprovals()
-    place = "postgresql://db/evalgate"
+    display_url = "postgresql://db/evalgate"
 
     def __init__(self, runs):
         self.runs, self.is_open = runs, True
@@ -75,7 +75,7 @@ class Store:
 
 def judgement(**changes):
     document = results([a_suite("support", [a_scenario()])], "pass")
-    return Judgement(document, {"results.json": dump(document)}, **changes)
+    return Judgement(document, {"results.json": dump_results(document)}, **changes)
 
 
 @pytest.mark.parametrize("error", [StoreUnreachable("it is gone"), SettingError("it is damaged")])
@@ -120,13 +120,13 @@ def test_a_run_is_kept_with_its_time_and_twice_is_once():
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_stability_is_told_of_so_many_scenarios(more):
-    told = history_of(Store(Runs(scenarios=MOST_TURNED + more)), None).scenarios
-    assert len(told) == min(MOST_TURNED, MOST_TURNED + more)
+    told = history_of(Store(Runs(scenarios=MAX_UNSTEADY + more)), None).scenarios
+    assert len(told) == min(MAX_UNSTEADY, MAX_UNSTEADY + more)
 
 
 def record(**changes):
     document = {**results([a_suite("support", [a_scenario()])], "pass"), **changes}
-    return stored_run(document, dump(document), AROUND, NOW, NOW)
+    return build_stored_run(document, dump_results(document), AROUND, NOW, NOW)
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_other_results_or_another_workflow_run_make_it_another():
 def test_an_unknown_verdict_is_stored_as_one_of_which_nothing_was_learned():
     document = results([a_suite("support", [a_scenario(verdict="PASS")])], "pass")
     document["suites"][0]["scenarios"][0]["verdict"] = "LATER"
-    assert stored_run(document, b"", AROUND, NOW, NOW).scenarios[0].verdict == "NOT_EVALUABLE"
+    assert build_stored_run(document, b"", AROUND, NOW, NOW).scenarios[0].verdict == "NOT_EVALUABLE"

@@ -1,6 +1,6 @@
 import pytest
 
-from evalgate.application.judge.rerun_command import command_of
+from evalgate.application.judge.rerun_command import build_rerun_command
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.models.comparison.comparison import BaselineInfo
 
@@ -27,4 +27,4 @@ from evalgate.models.comparison.comparison import BaselineInfo
     ],
 )
 def test_command__names_all_that_decided_the_run(request_, baseline, command):
-    assert command_of(request_, baseline) == command
+    assert build_rerun_command(request_, baseline) == command

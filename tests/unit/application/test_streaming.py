@@ -5,7 +5,7 @@ import gc
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.progress import Quiet
+from evalgate.adapters.progress import SilentProgress
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.models.trace.trace import Trace
 
@@ -30,7 +30,7 @@ def test_a_judged_trace_is_freed_without_the_collector():
     before = sum(isinstance(each, Trace) for each in gc.get_objects())
     gc.disable()
     try:
-        evaluate(configuration, stream, TraceChoice(), Quiet(), lambda _: None)
+        evaluate(configuration, stream, TraceChoice(), SilentProgress(), lambda _: None)
     finally:
         gc.enable()
     assert max(stream.alive) - before <= 1

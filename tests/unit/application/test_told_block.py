@@ -9,10 +9,10 @@ from fakes.core import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.progress import Quiet
+from evalgate.adapters.progress import SilentProgress
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trial_batch import TrialBatch, is_block
+from evalgate.application.evaluation.trial_batch import TrialBatch, is_trial_batch
 from evalgate.application.parallel.batch_judge import BatchJudge, BatchTask
 from evalgate.models.run.run import Run
 from evalgate.ports.batches import Batch
@@ -58,13 +58,13 @@ def test_blocks_of_trials_make_what_their_records_make(blocks):
     rows = [[(next(numbered), told) for told in block] for block in blocks]
     configuration = make_tools(SUITE).suites.load([])
     whole = evaluate(
-        configuration, Listed([row for block in rows for row in block]), TraceChoice(), Quiet(), None
+        configuration, Listed([row for block in rows for row in block]), TraceChoice(), SilentProgress(), None
     )
-    evaluation = SuiteEvaluation(configuration.suites[0], TraceChoice().earlier)
+    evaluation = SuiteEvaluation(configuration.suites[0], TraceChoice().baseline)
     for block in rows:
         sent = BatchJudge(configuration, TraceChoice(), Listed(block), lambda _: b"")(BatchTask(0, Batch()))
         found = marshal.loads(sent)["records"]  # noqa: S302  (our own bytes)
-        assert all(map(is_block, found))
+        assert all(map(is_trial_batch, found))
         for each in found:
             evaluation.take_all(TrialBatch._make(each))
     assert documents(Run([evaluation.result()])) == documents(whole)

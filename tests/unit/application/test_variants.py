@@ -6,7 +6,7 @@ from fakes.core import BaselineShelf, make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.progress import Quiet
+from evalgate.adapters.progress import SilentProgress
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
@@ -154,11 +154,11 @@ def test_scenarios_that_a_glob_finds__are_counted_with_their_variants(most):
     tools = make_tools(STAR, traces=[trace("a", "x"), trace("a", "y")])
     configuration = tools.suites.load([])
     if most == 4:
-        found = evaluate(configuration, tools.traces, TraceChoice(), Quiet(), lambda _: None, most)
+        found = evaluate(configuration, tools.traces, TraceChoice(), SilentProgress(), lambda _: None, most)
         assert len(found.suites[0].scenarios) == 4
     else:
         with pytest.raises(OverLimit, match="4 scenarios were found, a run may have 3"):
-            evaluate(configuration, tools.traces, TraceChoice(), Quiet(), lambda _: None, most)
+            evaluate(configuration, tools.traces, TraceChoice(), SilentProgress(), lambda _: None, most)
 
 
 @given(st.permutations([("a", "x1"), ("b", "x1"), ("a", "x2"), ("b", "x2"), ("c", "x2")]))

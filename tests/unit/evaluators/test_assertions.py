@@ -9,7 +9,7 @@ from evalgate.evaluators.core.parse import Parser
 
 def read(*raw):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    return parser.assertions(list(raw), ("assertions",)), parser.flaws
+    return parser.parse_assertions(list(raw), ("assertions",)), parser.problems
 
 
 def assess(raw, trace=None):

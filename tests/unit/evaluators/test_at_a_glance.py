@@ -22,7 +22,7 @@ def whole():
 
 def glanced(trace):
     """The same trace before any message of it is made, of which none may be."""
-    found = Trace.unread(
+    found = Trace.from_glance(
         Glance(NAMES, len(trace.messages), 1, trace.response, None, read_nothing, ()), trace.source
     )
     found.cost, found.latency, found.usage, found.metadata = (

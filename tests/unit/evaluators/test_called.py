@@ -70,8 +70,8 @@ def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls
             fitting = [wanted for wanted in alternatives if wanted.fits_name(call["name"])]
             best = min((wanted.judge(call) for wanted in fitting), default=DIFFERS)
             assert best == DIFFERS or at in candidates
-            for found.level in (MATCHES, UNKNOWN, BROKEN):
-                assert found.accepts(kind, at) == (best <= found.level)
+            for found.worst_match in (MATCHES, UNKNOWN, BROKEN):
+                assert found.accepts(kind, at) == (best <= found.worst_match)
 
 
 NAMES = st.sampled_from(["a", "ab", "b", "a" * 70])

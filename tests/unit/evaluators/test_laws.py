@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kinds import ALL, EXAMPLES, JSON, any_trace, forms, judge
 
 from evalgate.evaluators.core.parse import Parser
-from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -19,10 +19,10 @@ SWAPPED = {"passed": "failed", "failed": "passed"}
 
 
 def test_every_kind__has_an_example() -> None:
-    assert sorted(EXAMPLES) == sorted(KINDS)
+    assert sorted(EXAMPLES) == sorted(BUILT_IN_TYPES)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BUILT_IN_TYPES)
 @settings(max_examples=12)
 @given(data=st.data(), trace=any_trace())
 def test_check__ends_with_a_score_and_a_reason_and_its_negation_swaps_passed_and_failed(
@@ -57,8 +57,8 @@ def test_check_with_other_settings__is_a_mistake_or_judges_every_trace(
 ) -> None:
     parser = Parser(lambda _: None)
     changed = {name: value for name, value in {**raw, **changes}.items() if name not in left_out}
-    found = parser.assertions([changed], ())
-    assert bool(found) != bool(parser.flaws), changed
+    found = parser.parse_assertions([changed], ())
+    assert bool(found) != bool(parser.problems), changed
     for assertion in found:
         row = assertion.assess(trace)
         assert not row.reason.startswith("the check failed on this trace"), (changed, row.reason)

@@ -1,7 +1,7 @@
 import pytest
 from builders import make_call, make_trace
 
-from evalgate.evaluators.core.field_access import looking
+from evalgate.evaluators.core.field_access import build_getter
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace_view import METADATA, TraceView
 
@@ -35,4 +35,4 @@ PATHS = [
 @pytest.mark.parametrize("path", PATHS)
 def test_looking__finds_what_the_view_shows(trace, path):
     expected = Query(path).search_value(TraceView(trace).whole())
-    assert looking(Query(path))(trace) == expected
+    assert build_getter(Query(path))(trace) == expected

@@ -9,7 +9,7 @@ from builders import make_call, make_trace
 from judging import outcome
 from kinds import BY_TIMING, EXAMPLES, PATHS, TEXT_KINDS, forms
 
-from evalgate.evaluators.core.registry import KINDS
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.models.trace.trace import Trace, unknown_cost, unknown_latency, unknown_usage
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ CALLS_ALONE = {
 
 
 def test_every_kind__is_known_by_the_evidence_it_needs() -> None:
-    assert {kind for kind, _, _ in LACKING} | CALLS_ALONE == set(KINDS)
+    assert {kind for kind, _, _ in LACKING} | CALLS_ALONE == set(BUILT_IN_TYPES)
     assert not {kind for kind, _, _ in LACKING} & CALLS_ALONE
 
 

@@ -17,7 +17,7 @@ FIGURES = st.floats(-1e6, 1e6)
 
 def read(raw):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    return parser.assertions([raw], ("assertions",)), parser.flaws
+    return parser.parse_assertions([raw], ("assertions",)), parser.problems
 
 
 def assess(raw, trace):

@@ -11,7 +11,7 @@ from evalgate.errors import Location
 from evalgate.evaluators.base import Evaluator, Finding
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.plugin_evaluator import compiled
+from evalgate.evaluators.core.plugin_evaluator import compile_plugin
 
 
 class Own(Evaluator):
@@ -33,7 +33,7 @@ class Nameless(Own):
 
 
 def assess(check):
-    made = compiled(Own(makes=lambda: check))
+    made = compile_plugin(Own(makes=lambda: check))
     return Assertion("own", "own", 1.0, False, False, made, Location("s")).assess(make_trace())
 
 
@@ -74,7 +74,7 @@ def test_evidence__that_a_check_goes_on_to_change_says_what_it_said():
         seen["traces"].append(trace.trace_id)
         return Finding("failed", "as ever", seen)
 
-    made = compiled(Own(makes=lambda: check))
+    made = compile_plugin(Own(makes=lambda: check))
     assertion = Assertion("own", "own", 1.0, False, False, made, Location("s"))
     rows = [assertion.assess(make_trace(trace_id=name)) for name in "abc"]
     assert [row.evidence for row in rows] == [{"traces": list("abc"[:count])} for count in (1, 2, 3)]
@@ -96,5 +96,5 @@ def test_reason_and_evidence_without_end__are_cut():
 )
 def test_settings_it_fails_on__are_a_mistake_in_the_suite(settings, told):
     with pytest.raises(FieldProblemError, match="own evaluator") as caught:
-        compiled(settings)
-    assert told in caught.value.flaw.message
+        compile_plugin(settings)
+    assert told in caught.value.problem.message

@@ -4,7 +4,7 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
-from evalgate.evaluators.core.assertion import MOST_KEPT
+from evalgate.evaluators.core.assertion import MAX_CACHED_ROWS
 from evalgate.evaluators.core.evaluator import Finding
 from evalgate.records import replace
 
@@ -168,7 +168,9 @@ def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
     assertion = compiled({"type": "latency_limit", "max_seconds": 1})
     for seconds in range(2, 1_000):
         assertion.assess(make_trace(latency_seconds=seconds))
-    assert {outcome: len(rows) for outcome, rows in assertion.kept.rows.items()} == {"failed": MOST_KEPT}
+    assert {outcome: len(rows) for outcome, rows in assertion.row_cache.rows.items()} == {
+        "failed": MAX_CACHED_ROWS
+    }
     passed = assertion.assess(fine(1))
     assert assertion.assess(fine(1)) is passed
 

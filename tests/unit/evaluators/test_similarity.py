@@ -21,8 +21,8 @@ BY_METRIC = pytest.mark.parametrize("metric", METRICS)
 def assess(metric, text, reference, least):
     raw = {"type": "similarity", "metric": metric, "reference": reference, "min_score": least}
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    (assertion,) = parser.assertions([raw], ("assertions",))
-    assert not parser.flaws
+    (assertion,) = parser.parse_assertions([raw], ("assertions",))
+    assert not parser.problems
     return assertion.assess(make_trace(response=text))
 
 

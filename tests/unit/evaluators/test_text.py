@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from evalgate.errors import Location
 from evalgate.evaluators.core.parse import Parser
-from evalgate.measures.text.refusals import OPENINGS, PHRASES, REFUSED, WHOLE, flattened
+from evalgate.measures.text.refusals import OPENINGS, PHRASES, REFUSED, WHOLE, flatten_text
 
 
 def assess(raw, answer="Your refund of 9.50 is on its way.", calls=()):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    (assertion,) = parser.assertions([raw], ("assertions",))
-    assert not parser.flaws
+    (assertion,) = parser.parse_assertions([raw], ("assertions",))
+    assert not parser.problems
     trace = make_trace(response=answer, calls=calls)
     trace.response["content"] = answer  # an empty answer too
     return assertion.assess(trace)
@@ -27,8 +27,8 @@ def outcome(raw, answer="Your refund of 9.50 is on its way."):
 
 def flaw(raw):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
-    assert parser.assertions([raw], ("assertions",)) == []
-    return parser.flaws[0]
+    assert parser.parse_assertions([raw], ("assertions",)) == []
+    return parser.problems[0]
 
 
 OBJECT = {"type": "object", "required": ["id"]}
@@ -217,7 +217,7 @@ def test_refusal__names_the_phrase():
 def test_refusal_phrases__are_each_found_and_written_as_they_are_compared():
     assert len(PHRASES) == len(OPENINGS) * len(REFUSED) + len(WHOLE)
     for phrase in PHRASES:
-        assert flattened(phrase) == phrase
+        assert flatten_text(phrase) == phrase
         assert outcome({"type": "is_refusal"}, f"Well, {phrase.upper()}.") == "passed"
 
 

@@ -13,7 +13,7 @@ from evalgate.evaluators.core.parse import Parser
 def read(sequence, **settings):
     parser = Parser(lambda path: Location("suite.yaml", len(path)))
     raw = {"type": "tool_sequence", "sequence": sequence, **settings}
-    return parser.assertions([raw], ("assertions",)), parser.flaws
+    return parser.parse_assertions([raw], ("assertions",)), parser.problems
 
 
 def assess(sequence, calls, **settings):

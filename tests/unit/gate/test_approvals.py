@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_assertion, make_run, make_scenario, make_trial
 
-from evalgate.gate.decision.approvals import proposals, rule_by_day, rule_on
+from evalgate.gate.decision.approvals import find_proposals, rule_by_date, rule_on_approvals
 from evalgate.gate.decision.decide import decide
 from evalgate.models.approvals.approval import Approval, Approvals
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
@@ -33,8 +33,8 @@ def failing(verdict="HARD_FAIL", *checks, score=None, status="hard_fail", **more
 
 
 def ruled(scenario, *approvals, changes=None, today=TODAY):
-    found = rule_on(make_run(scenario), changes or {}, Approvals(tuple(approvals)), today)
-    return [(ruling.status, ruling.message) for ruling in found.told], found.approved
+    found = rule_on_approvals(make_run(scenario), changes or {}, Approvals(tuple(approvals)), today)
+    return [(ruling.status, ruling.message) for ruling in found.rulings], found.approved
 
 
 # --- one approval ---------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def test_a_recording_that_can_not_be_read_is_more_than_checks_that_fail():
 
 
 def test_without_a_run_the_day_alone_decides():
-    told = rule_by_day([approval(), approval(until=date(2026, 11, 20))], TODAY)
+    told = rule_by_date([approval(), approval(until=date(2026, 11, 20))], TODAY)
     assert [(each.status, each.message, each.days_left) for each in told] == [
         ("active", "expires in 3 days", 3),
         ("expired", "expired on 2026-11-20", -1),
@@ -209,15 +209,15 @@ def test_many_other_failures_are_counted():
 
 
 def test_what_a_pull_request_proposes_is_shown_and_does_not_count():
-    found = rule_on(make_run(failing()), {}, Approvals((), (approval(),)), TODAY)
-    assert [(each.status, each.days_left) for each in found.told] == [("proposed", 3)]
+    found = rule_on_approvals(make_run(failing()), {}, Approvals((), (approval(),)), TODAY)
+    assert [(each.status, each.days_left) for each in found.rulings] == [("proposed", 3)]
     assert not found.approved
 
 
 def test_only_what_its_base_lacks_is_proposed():
     moved = replace(approval(), location=("elsewhere", 9, 1))
     looser = approval(least_score=0.1)
-    assert proposals([approval()], [moved, looser]) == (looser,)
+    assert find_proposals([approval()], [moved, looser]) == (looser,)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_only_what_its_base_lacks_is_proposed():
     ],
 )
 def test_an_approval_that_was_changed_is_a_proposal(change):
-    assert proposals([approval()], [approval(**change)]) == (approval(**change),)
+    assert find_proposals([approval()], [approval(**change)]) == (approval(**change),)
 
 
 # --- the decision ---------------------------------------------------------------------------------------------

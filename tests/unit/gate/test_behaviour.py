@@ -4,10 +4,10 @@ import pytest
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_scenario, make_suite, make_trial
 
-from evalgate.gate.trajectory.trial_pairs import add_calls
+from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.standings import earlier_of
+from evalgate.reporting.results.standings import build_baseline_from_results
 
 KEY = ScenarioKey("support", "refund", None)
 EARLIER = [
@@ -30,7 +30,7 @@ def trial(status, number, *calls, score=None):
 def compared(run, kind="broken", *, earlier=EARLIER, key=KEY):
     comparison = Comparison({key: Change(kind, "")}, [])
     before = results([a_suite("support", [a_scenario("refund", trials=earlier)])])
-    add_calls(comparison, run, earlier_of(before))
+    add_tool_calls(comparison, run, build_baseline_from_results(before))
     return comparison.changes[key].calls
 
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from evalgate.gate.trajectory.cause import CrossScores, ScoredVerdict, cause_of
+from evalgate.gate.trajectory.cause import CrossScores, ScoredVerdict, find_cause
 
 PASS, FAIL = ScoredVerdict("PASS", 1.0), ScoredVerdict("FAIL", 0.0)
 SIDES = {"P": PASS, "F": FAIL, "?": None}
@@ -37,7 +37,7 @@ TABLE = {
 
 def cause(row, least=0.05):
     before, now, now_by_old, before_by_new = (SIDES[each] for each in row)
-    return cause_of(before, now, CrossScores(now_by_old, before_by_new, "why"), least)
+    return find_cause(before, now, CrossScores(now_by_old, before_by_new, "why"), least)
 
 
 def test_the_table__has_every_row():
@@ -78,13 +78,13 @@ def test_the_sentences_that_people_look_for():
 @pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
 def test_a_side_of_which_nothing_was_learned__has_no_cause(verdict):
     nothing = ScoredVerdict(verdict, None)
-    assert cause_of(nothing, PASS, CrossScores(PASS, PASS), 0.05) is None
-    assert cause_of(PASS, nothing, CrossScores(PASS, PASS), 0.05) is None
+    assert find_cause(nothing, PASS, CrossScores(PASS, PASS), 0.05) is None
+    assert find_cause(PASS, nothing, CrossScores(PASS, PASS), 0.05) is None
 
 
 @pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
 def test_a_crossed_judgement_that_taught_nothing__counts_as_unknown(verdict):
-    found = cause_of(PASS, FAIL, CrossScores(ScoredVerdict(verdict, 0.0), FAIL), 0.05)
+    found = find_cause(PASS, FAIL, CrossScores(ScoredVerdict(verdict, 0.0), FAIL), 0.05)
     assert (found.kind, found.now_by_old_rules) == ("rules_stricter", None)
 
 
@@ -93,7 +93,7 @@ def scores(before, now, now_by_old, before_by_new, least=0.05):
         None if each is None else ScoredVerdict("PASS", each)
         for each in (before, now, now_by_old, before_by_new)
     ]
-    found = cause_of(sides[0], sides[1], CrossScores(sides[2], sides[3]), least)
+    found = find_cause(sides[0], sides[1], CrossScores(sides[2], sides[3]), least)
     return found and found.kind
 
 

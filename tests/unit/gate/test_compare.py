@@ -367,4 +367,4 @@ def test_scenarios_that_no_test_can_judge_are_in_no_family():
 def test_baseline_side_of_every_scenario_is_handed_on():
     before, now, _ = family(3)
     new = ScenarioKey("support", "new", None)
-    assert compare({**now, new: make_standing()}, before, {}).before == before
+    assert compare({**now, new: make_standing()}, before, {}).baseline_outcomes == before

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.comparison.corrections import corrected, level
+from evalgate.gate.comparison.corrections import correct_p_values, corrected_alpha
 from evalgate.suite.policy import RegressionPolicy
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)
@@ -12,27 +12,27 @@ CORRECTIONS = st.sampled_from(["holm", "bh"])
 
 
 def test_holm_of_known_values():
-    assert corrected([0.01, 0.04, 0.03, 0.005], 4, "holm") == [0.03, 0.06, 0.06, 0.02]
+    assert correct_p_values([0.01, 0.04, 0.03, 0.005], 4, "holm") == [0.03, 0.06, 0.06, 0.02]
 
 
 def test_benjamini_hochberg_of_known_values():
-    assert corrected([0.01, 0.04, 0.03, 0.005], 4, "bh") == [0.02, 0.04, 0.04, 0.02]
+    assert correct_p_values([0.01, 0.04, 0.03, 0.005], 4, "bh") == [0.02, 0.04, 0.04, 0.02]
 
 
 def test_those_that_did_not_move_count_as_1():
     few = [0.01, 0.04, 0.03, 0.005]
     for word in ("holm", "bh"):
-        assert corrected(few, 9, word) == corrected([*few, *[1.0] * 5], 9, word)[:4]
+        assert correct_p_values(few, 9, word) == correct_p_values([*few, *[1.0] * 5], 9, word)[:4]
 
 
 def test_one_scenario_alone_is_left_as_it_is():
-    assert corrected([0.029], 1, "holm") == corrected([0.029], 1, "bh") == [0.029]
-    assert corrected([], 0, "holm") == corrected([], 0, "bh") == []
+    assert correct_p_values([0.029], 1, "holm") == correct_p_values([0.029], 1, "bh") == [0.029]
+    assert correct_p_values([], 0, "holm") == correct_p_values([], 0, "bh") == []
 
 
 @given(P_VALUES, st.integers(0, 50), CORRECTIONS)
 def test_correction_keeps_the_order_and_makes_nothing_likelier(p_values, more, word):
-    found = corrected(p_values, len(p_values) + more, word)
+    found = correct_p_values(p_values, len(p_values) + more, word)
     assert all(
         0 <= raw - 1e-9 <= after <= 1 or raw < 1e-9 for raw, after in zip(p_values, found, strict=True)
     )
@@ -44,19 +44,23 @@ def test_correction_keeps_the_order_and_makes_nothing_likelier(p_values, more, w
 def test_correction_does_not_know_in_which_order_scenarios_stand(p_values, word, chance):
     places = list(range(len(p_values)))
     chance.shuffle(places)
-    there = corrected(p_values, len(p_values), word)
-    assert corrected([p_values[place] for place in places], len(p_values), word) == [there[p] for p in places]
+    there = correct_p_values(p_values, len(p_values), word)
+    assert correct_p_values([p_values[place] for place in places], len(p_values), word) == [
+        there[p] for p in places
+    ]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 50))
 def test_holm_is_never_bolder_than_benjamini_and_hochberg(p_values, more):
     family = len(p_values) + more
-    pairs = zip(corrected(p_values, family, "holm"), corrected(p_values, family, "bh"), strict=True)
+    pairs = zip(
+        correct_p_values(p_values, family, "holm"), correct_p_values(p_values, family, "bh"), strict=True
+    )
     assert all(holm >= bh for holm, bh in pairs)
 
 
 def test_level_that_is_always_enough():
-    assert level(RegressionPolicy(), {"none": 50}) == 0.05
-    assert level(RegressionPolicy(correction="holm"), {"holm": 50}) == pytest.approx(0.001)
-    assert level(RegressionPolicy(correction="bh"), {"bh": 1}) == 0.05
-    assert level(RegressionPolicy(correction="bh"), {}) == 0.05
+    assert corrected_alpha(RegressionPolicy(), {"none": 50}) == 0.05
+    assert corrected_alpha(RegressionPolicy(correction="holm"), {"holm": 50}) == pytest.approx(0.001)
+    assert corrected_alpha(RegressionPolicy(correction="bh"), {"bh": 1}) == 0.05
+    assert corrected_alpha(RegressionPolicy(correction="bh"), {}) == 0.05

@@ -5,15 +5,15 @@ from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.trajectory.trajectories import course_of
-from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, course_difference
-from evalgate.models.comparison.trajectory import Sides
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, diff_trajectories
+from evalgate.models.comparison.trajectory import TextPair
 
 LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})
 
 
 def differ(before, now):
-    return course_difference(course_of(before), course_of(now), 0, 3)
+    return diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 0, 3)
 
 
 def kinds(found):
@@ -32,8 +32,8 @@ def test_calls_are_placed_by_turn_and_number():
         make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")])
     )
     added, same = found.steps
-    assert (added.before, added.now) == (None, (2, 1))
-    assert (same.before, same.now) == ((2, 1), (2, 2))
+    assert (added.baseline, added.current) == (None, (2, 1))
+    assert (same.baseline, same.current) == ((2, 1), (2, 2))
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,24 @@ def test_an_earlier_turn_departs_first_and_words_only_where_nothing_else_does():
 
 def test_words_of_a_turn_stand_side_by_side():
     found = differ(make_trace(turns=[("hi", "hello")]), make_trace(turns=[("hi", "good day")]))
-    assert [tuple(said) for said in found.said] == [(1, "agent", "hello", "good day")]
+    assert [tuple(said) for said in found.utterances] == [(1, "agent", "hello", "good day")]
 
 
 def test_a_call_that_ended_otherwise_says_so():
     found = differ(make_trace([make_call("f")]), make_trace([make_call("f", status="error", result="no")]))
-    assert (found.steps[0].kind, found.steps[0].outcome) == ("same", Sides("ok", "error"))
+    assert (found.steps[0].kind, found.steps[0].outcome) == ("same", TextPair("ok", "error"))
 
 
 def test_an_equal_call_that_was_answered_otherwise_shows_both_answers():
     found = differ(make_trace([make_call("f", result="open")]), make_trace([make_call("f", result="closed")]))
-    assert found.steps[0].answer == Sides("open", "closed")
+    assert found.steps[0].answer == TextPair("open", "closed")
     assert found.first is None
 
 
 def test_a_recording_that_broke_off_says_so():
     now = make_trace(status="error", error={"type": "Timeout", "message": "took too long"})
     found = differ(make_trace(), now)
-    assert (found.status, found.error) == (Sides("ok", "error"), Sides(None, "took too long"))
+    assert (found.status, found.error) == (TextPair("ok", "error"), TextPair(None, "took too long"))
 
 
 def test_of_very_many_calls_those_that_differ_are_told():
@@ -116,7 +116,13 @@ calls = st.lists(
 def test_a_recording_held_against_itself_differs_in_nothing(made, answer):
     found = differ(make_trace(made, answer), make_trace(made, answer))
     assert {step.kind for step in found.steps} <= {"same"}
-    assert (found.first, found.said, found.response, found.status, found.error) == (None, [], [], None, None)
+    assert (found.first, found.utterances, found.response, found.status, found.error) == (
+        None,
+        [],
+        [],
+        None,
+        None,
+    )
 
 
 @given(calls, calls)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.decision.decide import decide, with_approved
+from evalgate.gate.decision.decide import apply_late_approvals, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
@@ -418,4 +418,4 @@ def test_a_decision_that_takes_approvals_in_later_is_the_one_that_knew_them(
         decide(run, None, None, policies, run_policy=Policy(), report_only=report_only, approved=known)
         for known in (keys, set())
     )
-    assert with_approved(run, before, keys) == knew
+    assert apply_late_approvals(run, before, keys) == knew

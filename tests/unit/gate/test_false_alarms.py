@@ -34,7 +34,7 @@ def evidence(*pairs, **policy):
         }
         for side in (0, 1)
     ]
-    return compare(sides[1], sides[0], {"support": RegressionPolicy(**policy)}).evidence
+    return compare(sides[1], sides[0], {"support": RegressionPolicy(**policy)}).power
 
 
 GOOD, BAD, MIXED = [1.0] * 4, [0.0] * 4, [1.0, 1.0, 0.0, 0.0]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evalgate.gate.comparison.fewer_trials import missing_trials
+from evalgate.gate.comparison.fewer_trials import find_missing_trials
 from evalgate.models.comparison.comparison import Comparison, ScenarioKey
-from evalgate.scoring.weakening_text import told
+from evalgate.scoring.weakening_text import describe_weakening
 
 
 def compared(**trials):
@@ -13,16 +13,16 @@ def compared(**trials):
 
 @pytest.mark.parametrize("counts", [(2, 2), (1, 3), (2, 0), (0, 0)])
 def test_as_many_or_more__or_none_at_all__are_not_fewer(counts):
-    assert missing_trials(compared(a=counts)) == []
+    assert find_missing_trials(compared(a=counts)) == []
 
 
 def test_one_scenario_is_named_with_its_numbers():
-    (only,) = missing_trials(compared(a=(4, 3), b=(4, 4)))
+    (only,) = find_missing_trials(compared(a=(4, 3), b=(4, 4)))
     assert (only.suite, only.scenario) == ("s", "a")
-    assert told(only) == "fewer trials were recorded: trials: 4 -> 3"
+    assert describe_weakening(only) == "fewer trials were recorded: trials: 4 -> 3"
 
 
 def test_scenarios_that_lost_as_many_are_told_together():
-    together, alone = missing_trials(compared(a=(4, 3), b=(4, 3), c=(4, 1)))
+    together, alone = find_missing_trials(compared(a=(4, 3), b=(4, 3), c=(4, 1)))
     assert (together.scenario, together.scenarios) == (None, 2)
     assert alone.scenario == "c"

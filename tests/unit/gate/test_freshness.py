@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_trial
 
-from evalgate.gate.comparison.freshness import mark_stale, staleness
+from evalgate.gate.comparison.freshness import find_staleness, mark_stale
 from evalgate.gate.decision.decide import decide
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.comparison.freshness import Present
+from evalgate.models.comparison.freshness import FreshnessContext
 from evalgate.models.run.run import TraceRef
 from evalgate.suite.policy import FreshnessPolicy, Policy
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HEAD, OTHER = "a" * 40, "b" * 40
-PRESENT = Present(NOW, frozenset({HEAD}))
+PRESENT = FreshnessContext(NOW, frozenset({HEAD}))
 
 
 def trace(**told):
@@ -26,7 +26,7 @@ def trace(**told):
 
 
 def stale(policy, present=PRESENT, watched=None, **told):
-    return staleness(trace(**told), FreshnessPolicy(**policy), present, watched)
+    return find_staleness(trace(**told), FreshnessPolicy(**policy), present, watched)
 
 
 def test_a_policy_that_asks_for_nothing_takes_any_recording():
@@ -57,7 +57,7 @@ def test_no_beginning_of_a_secret_is_told(secret):
 
 
 def test_the_merge_commit_counts_as_the_one_judged():
-    present = Present(NOW, frozenset({HEAD, OTHER}))
+    present = FreshnessContext(NOW, frozenset({HEAD, OTHER}))
     assert stale({"require": "head"}, present, commit=OTHER) is None
     assert stale({"require": "head"}, present, commit="c" * 40).endswith("aaaaaaa or bbbbbbb")
 
@@ -67,7 +67,7 @@ def test_a_recording_that_names_no_commit_is_stale_where_one_is_asked_for():
 
 
 def test_without_a_commit_that_is_judged_nothing_is_fresh():
-    assert "--commit" in stale({"require": "head"}, Present(NOW), commit=HEAD)
+    assert "--commit" in stale({"require": "head"}, FreshnessContext(NOW), commit=HEAD)
 
 
 def test_a_recording_by_the_files_as_they_are_is_fresh():
@@ -103,7 +103,7 @@ def test_a_recording_is_as_old_as_its_beginning(recorded_at, message):
 
 @pytest.mark.parametrize(("age", "hours"), [("12h", 12), ("1d", 24), ("2w", 14 * 24), ("9999w", 9999 * 168)])
 def test_ages_are_hours_days_or_weeks(age, hours):
-    assert FreshnessPolicy(max_age=age).longest == timedelta(hours=hours)
+    assert FreshnessPolicy(max_age=age).longest_age == timedelta(hours=hours)
 
 
 @pytest.mark.parametrize("age", ["7", "d", "0d", "1m", "7 d", "-1d", "12345d", "1d\n"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.gate.comparison.golden_status import regression_status, status_of
+from evalgate.gate.comparison.golden_status import find_golden_status, regression_status
 from evalgate.models.comparison.comparison import Change
 
 
@@ -41,8 +41,8 @@ def test_threshold_and_passing_score__are_the_suites():
     [(0.86, "inconclusive", "pass"), (0.80, "inconclusive", "fail"), (0.80, "regressed", "degradation")],
 )
 def test_move_that_trials_do_not_bear_out__is_none(score, kind, status):
-    assert status_of(score, 0.95, Change(kind, "")) == status
+    assert find_golden_status(score, 0.95, Change(kind, "")) == status
 
 
 def test_nothing_scored__has_no_status():
-    assert status_of(None, 0.9, None) is None
+    assert find_golden_status(None, 0.9, None) is None

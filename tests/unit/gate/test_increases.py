@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 from run_builders import make_standing
 
-from evalgate.gate.comparison.increases import increases
+from evalgate.gate.comparison.increases import find_increases
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 FIFTH = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2))
 
 
 def cost(before, now, policy=FIFTH):
-    return increases(make_standing(costs=before), make_standing(costs=now), policy)
+    return find_increases(make_standing(costs=before), make_standing(costs=now), policy)
 
 
 def test_increase_over_the_limit_is_named_with_the_limit():
@@ -64,4 +64,4 @@ def test_latency_and_tokens_have_limits_of_their_own():
     policy = RegressionPolicy(latency=IncreaseLimit(max_increase=0), tokens=IncreaseLimit(max_increase=1))
     before = make_standing(costs=[1.0], latencies=[1.0], tokens=[100])
     now = make_standing(costs=[9.0], latencies=[1.5], tokens=[300])
-    assert increases(before, now, policy) == ["latency +50% (limit +0%)", "tokens +200% (limit +100%)"]
+    assert find_increases(before, now, policy) == ["latency +50% (limit +0%)", "tokens +200% (limit +100%)"]

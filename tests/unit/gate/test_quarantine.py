@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.common.quarantine import covers, set_apart, too_long
+from evalgate.gate.common.quarantine import apply_quarantines, covers, too_long
 from evalgate.gate.decision.decide import RULES, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
-from evalgate.models.comparison.quarantine import LONGEST_DAYS, Quarantine
+from evalgate.models.comparison.quarantine import MAX_DAYS, Quarantine
 from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
 
@@ -25,7 +25,7 @@ def a_quarantine(scenario="b", *, variant=None, days=3):
 
 
 def ruled(suite, *quarantines):
-    return [(each.status, each.message) for each in set_apart(suite, quarantines, TODAY)]
+    return [(each.status, each.message) for each in apply_quarantines(suite, quarantines, TODAY)]
 
 
 def decided(run, words=("hard_fail",), changes=None, **policy):
@@ -59,14 +59,14 @@ def test_it_holds_through_its_last_day(days, expected):
 
 def test_a_star_names_many_and_brackets_stand_for_themselves():
     suite = make_suite(*(make_scenario("FAIL", name) for name in ("ab", "a[b]", "x")))
-    set_apart(suite, [a_quarantine("a*b]")], TODAY)
+    apply_quarantines(suite, [a_quarantine("a*b]")], TODAY)
     assert [each.id for each in suite.scenarios if each.quarantined] == ["a[b]"]
 
 
 def test_a_variant_is_named_alone_or_all_of_them_are():
     def of(variant):
         suite = make_suite(make_scenario("FAIL", "b", variant="x"), make_scenario("FAIL", "b", variant="y"))
-        set_apart(suite, [a_quarantine(variant=variant)], TODAY)
+        apply_quarantines(suite, [a_quarantine(variant=variant)], TODAY)
         return [each.quarantined for each in suite.scenarios]
 
     assert (of(None), of("y"), of("z")) == ([True, True], [False, True], [False, False])
@@ -88,7 +88,7 @@ def test_an_expired_one_does_not_undo_another_that_holds():
 
 
 def test_it_lasts_ninety_days_at_most():
-    told = [str(each) for each in too_long([a_quarantine(days=LONGEST_DAYS), a_quarantine(days=91)], TODAY)]
+    told = [str(each) for each in too_long([a_quarantine(days=MAX_DAYS), a_quarantine(days=91)], TODAY)]
     assert told == [
         "the quarantine of `b` would last 91 days, 90 at most (bring `until` nearer; it can be extended later)"
     ]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.decision.stability import past_outcomes, stability, with_outcome
+from evalgate.gate.decision.stability import add_outcome, collect_outcomes, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.store.stability import LEAST, WINDOW
-from evalgate.models.store.stored_run import Sighting, StoredScenarioRow
+from evalgate.models.store.stability import MIN_RUNS, WINDOW
+from evalgate.models.store.stored_run import ScenarioHistoryEntry, StoredScenarioRow
 
 KEY = ScenarioKey("s", "a", None)
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ VERDICTS = {"+": "PASS", "-": "FAIL", "!": "HARD_FAIL", "e": "ERROR", "m": "MISS
 
 def seen(signs, fingerprints=None):
     return [
-        Sighting(
+        ScenarioHistoryEntry(
             f"run{number}",
             START + timedelta(days=number),
             "main",
@@ -32,7 +32,7 @@ def seen(signs, fingerprints=None):
 
 
 def of(signs, fingerprints=None):
-    return stability(past_outcomes(KEY, seen(signs, fingerprints)))
+    return measure_stability(collect_outcomes(KEY, seen(signs, fingerprints)))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_laws_of_any_history(signs):
     assert 0 <= found.flips <= found.runs
     assert (found.since is None) == (found.flips == 0)
     assert not found.is_new or found.steadiness == "flaky"
-    assert (found.steadiness == "unknown") == (found.runs < LEAST)
+    assert (found.steadiness == "unknown") == (found.runs < MIN_RUNS)
     if found.runs:
         low, high = found.interval
         assert 0 <= low <= found.passed / found.runs <= high <= 1
@@ -128,6 +128,6 @@ def test_passes_and_failures_swapped_are_as_stable(signs):
 def test_one_run_at_a_time_is_all_at_once(signs, verdict):
     sign = {"PASS": "+", "FAIL": "-", "MISSING": "m"}[verdict]
     at = START + timedelta(days=len(signs))
-    assert with_outcome(past_outcomes(KEY, seen(signs)), verdict, at) == past_outcomes(
+    assert add_outcome(collect_outcomes(KEY, seen(signs)), verdict, at) == collect_outcomes(
         KEY, seen(signs + sign)
     )

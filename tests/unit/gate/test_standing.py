@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING, Any
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline, outcomes_of_run, scenario_outcome
+from evalgate.gate.comparison.scenario_outcome import (
+    outcome_from_scenario,
+    outcomes_from_baseline,
+    outcomes_from_run,
+)
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.standings import earlier_of
+from evalgate.reporting.results.standings import build_baseline_from_results
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
@@ -17,7 +21,9 @@ if TYPE_CHECKING:
 def earlier(*trials: Any, **scenario: Any) -> BaselineRun:
     told = {"cost_usd": 0.25, "latency_seconds": None, "total_tokens": 70}
     kept = [a_trial(number, **told, **each) for number, each in enumerate(trials)]
-    return earlier_of(results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])]))
+    return build_baseline_from_results(
+        results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])])
+    )
 
 
 def test_standing_of_a_scenario_keeps_one_entry_a_trial():
@@ -26,7 +32,7 @@ def test_standing_of_a_scenario_keeps_one_entry_a_trial():
         make_trial("not_evaluable"),
     ]
     scenario = make_scenario("PASS", "refund", trials=trials, variant="de")
-    assert scenario_outcome("support", scenario) == ScenarioOutcome(
+    assert outcome_from_scenario("support", scenario) == ScenarioOutcome(
         ScenarioKey("support", "refund", "de"),
         "PASS",
         1.0,
@@ -46,7 +52,7 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
             make_suite(make_scenario("MISSING", "a"), name="two"),
         ]
     )
-    assert {key: found.verdict for key, found in outcomes_of_run(run).items()} == {
+    assert {key: found.verdict for key, found in outcomes_from_run(run).items()} == {
         ("one", "a", None): "PASS",
         ("one", "a", "de"): "FAIL",
         ("two", "a", None): "MISSING",
@@ -55,7 +61,7 @@ def test_standings_of_a_run_tell_suites_and_variants_apart():
 
 def test_standings_of_a_document_are_read_back():
     key = ScenarioKey("support", "refund", None)
-    found = outcomes_of_baseline(earlier({}, {"status": "failed", "score": 0.5}, score=0.75))
+    found = outcomes_from_baseline(earlier({}, {"status": "failed", "score": 0.5}, score=0.75))
     assert found == {
         key: ScenarioOutcome(
             *(key, "PASS", 0.75, [True, False], [1.0, 0.5], [0.25, 0.25], [None, None], [70, 70], [0, 1])
@@ -66,15 +72,15 @@ def test_standings_of_a_document_are_read_back():
 def test_document_without_token_counts_leaves_them_unknown():
     stored = results([a_suite("support", [a_scenario("refund", trials=[a_trial()])])])
     stored["suites"][0]["scenarios"][0]["trials"][0].pop("total_tokens", None)
-    assert next(iter(outcomes_of_baseline(earlier_of(stored)).values())).tokens == [None]
+    assert next(iter(outcomes_from_baseline(build_baseline_from_results(stored)).values())).tokens == [None]
 
 
 def test_verdict_word_of_another_version_counts_as_not_evaluable():
     assert (
-        next(iter(outcomes_of_baseline(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
+        next(iter(outcomes_from_baseline(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
     )
 
 
 def test_scenario_without_trials_has_no_figures():
-    found = outcomes_of_run(make_run(make_scenario("MISSING")))
+    found = outcomes_from_run(make_run(make_scenario("MISSING")))
     assert next(iter(found.values())) == ScenarioOutcome(ScenarioKey("support", "s1", None), "MISSING", None)

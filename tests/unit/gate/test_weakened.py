@@ -3,22 +3,22 @@
 from run_builders import make_run, make_scenario
 
 from evalgate.gate.decision.decide import decide
-from evalgate.gate.decision.weakening_reasons import weakened_reasons
-from evalgate.models.comparison.weakening import Weakening, Weakenings
-from evalgate.scoring.weakening_text import told
+from evalgate.gate.decision.weakening_reasons import reasons_from_weakenings
+from evalgate.models.comparison.weakening import Weakening, WeakeningList
+from evalgate.scoring.weakening_text import describe_weakening
 from evalgate.suite.policy import Policy
 
-LOWERED = Weakening("threshold_lowered", "support", "s1", before="threshold: 0.9", after="threshold: 0.5")
-DROPPED = Weakening("fail_on_dropped", before="fail_on: broken")
+LOWERED = Weakening("threshold_lowered", "support", "s1", baseline="threshold: 0.9", current="threshold: 0.5")
+DROPPED = Weakening("fail_on_dropped", baseline="fail_on: broken")
 
 
 def reasons(*told, failing=("support", None)):
-    found = weakened_reasons(Weakenings(told, failing=frozenset(failing)))
+    found = reasons_from_weakenings(WeakeningList(told, failing=frozenset(failing)))
     return [(each.suite, each.scenario, each.message) for each in found]
 
 
 def test_each_place__gives_one_reason():
-    other = LOWERED._replace(kind="errors_allowed", before=None, after=None)
+    other = LOWERED._replace(kind="errors_allowed", baseline=None, current=None)
     assert reasons(LOWERED, DROPPED, other) == [
         ("support", "s1", "the threshold was lowered: threshold: 0.9 -> 0.5 (and 1 more)"),
         (None, None, "less fails the gate: fail_on: broken"),
@@ -35,21 +35,21 @@ def decided(weakenings, *, report_only=False):
 
 
 def test_a_weakened_gate_that_fails__decides():
-    weakenings = Weakenings([LOWERED], failing=frozenset({"support"}))
+    weakenings = WeakeningList([LOWERED], failing=frozenset({"support"}))
     found = decided(weakenings)
     assert (found.verdict, found.exit_code, found.suite_verdicts) == ("fail", 1, {"support": "fail"})
     assert decided(weakenings, report_only=True).exit_code == 0
 
 
 def test_a_weakened_gate_that_is_only_shown__decides_nothing():
-    found = decided(Weakenings([LOWERED]))
+    found = decided(WeakeningList([LOWERED]))
     assert (found.verdict, found.reasons) == ("pass", [])
 
 
 def test_what_many_scenarios_share__is_counted_in_words():
     whole = LOWERED._replace(scenario=None, scenarios=12)
-    assert told(whole) == "the threshold was lowered in 12 scenarios: threshold: 0.9 -> 0.5"
-    gone = Weakening("suite_removed", "support", before="3 scenarios", scenarios=3)
-    assert told(gone) == "the suite is gone: 3 scenarios"
+    assert describe_weakening(whole) == "the threshold was lowered in 12 scenarios: threshold: 0.9 -> 0.5"
+    gone = Weakening("suite_removed", "support", baseline="3 scenarios", scenarios=3)
+    assert describe_weakening(gone) == "the suite is gone: 3 scenarios"
     replaced = Weakening("check_replaced", "s", "a", None, "says", '{"regex":"a: b"}', '{"regex":"a: c"}')
-    assert told(replaced).endswith('says {"regex":"a: b"} -> {"regex":"a: c"}')
+    assert describe_weakening(replaced).endswith('says {"regex":"a: b"} -> {"regex":"a: c"}')

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.comparison.removed_scenarios import removed
-from evalgate.gate.weakening.detect_weakening import weakened
+from evalgate.gate.comparison.removed_scenarios import find_removed_scenarios
+from evalgate.gate.weakening.detect_weakening import find_weakenings
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import SUITES_SCHEMA
-from evalgate.suite.stored_suites import stored_suites
+from evalgate.suite.stored_suites import parse_baseline_suites
 
 CHECK = {"contains": "refund"}
 
 
 def configuration(*suites, **project):
     entries = [{"path": f"{each['suite']}.yaml", "suite": each} for each in suites]
-    found = stored_suites({"schema": SUITES_SCHEMA, "project": project, "suites": entries})
+    found = parse_baseline_suites({"schema": SUITES_SCHEMA, "project": project, "suites": entries})
     assert found is not None
     assert not found.unread, found.unread
     return found.configuration
@@ -27,7 +27,7 @@ def suite(*checks, name="s", scenario=None, **more):
 
 
 def told(old, new, **compared):
-    return weakened(configuration(old), configuration(new), compared)
+    return find_weakenings(configuration(old), configuration(new), compared)
 
 
 def kinds(old, new, **compared):
@@ -187,7 +187,7 @@ def test_what_a_weakening_tells__is_the_check_and_both_sides():
     (found,) = told(
         suite({"type": "cost_limit", "max_usd": 0.5}), suite({"type": "cost_limit", "max_usd": 2})
     )
-    assert (found.suite, found.scenario, found.before, found.after) == (
+    assert (found.suite, found.scenario, found.baseline, found.current) == (
         "s",
         "a",
         "max_usd: 0.5",
@@ -250,9 +250,9 @@ def test_a_policy__is_weaker_one_way_only(before, after, kind, is_project):
         ]
     else:
         sides = [configuration(suite(policy=each)) for each in (before, after)]
-    found = weakened(*sides, {})
+    found = find_weakenings(*sides, {})
     assert [(each.kind, each.suite) for each in found] == [(kind, None if is_project else "s")]
-    assert weakened(*reversed(sides), {}) == []
+    assert find_weakenings(*reversed(sides), {}) == []
 
 
 def test_a_word_that_another_one_covers__may_go():
@@ -263,7 +263,7 @@ def test_a_word_that_another_one_covers__may_go():
 def gone(old, new, *keys, counts=None):
     return [
         (each.kind, each.suite, each.scenario, each.variant, each.scenarios)
-        for each in removed(keys, old, new, counts or {})
+        for each in find_removed_scenarios(keys, old, new, counts or {})
     ]
 
 
@@ -295,7 +295,7 @@ def test_a_suite_that_is_gone__is_told_once_with_its_scenarios():
 
 def test_a_suite_that_is_new__weakens_nothing():
     both = configuration(suite(), suite(name="t"))
-    assert weakened(configuration(suite()), both, {}) == []
+    assert find_weakenings(configuration(suite()), both, {}) == []
     assert gone(configuration(suite()), both) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from golden_builders import golden
 from judging import compiled
 
-from evalgate.gate.weakening.weaker_goldens import assigned, weaker_golden
+from evalgate.gate.weakening.weaker_goldens import find_golden_weakenings, list_assigned_assertions
 from evalgate.scoring.golden.rules import GoldenRules
 from evalgate.scoring.golden.weights import Weights
 
@@ -15,7 +15,7 @@ OLD = GoldenRules(WHAT, is_strict=True)
 
 
 def told(new, old=OLD):
-    return [(each.kind, each.before, each.after) for each in weaker_golden(old, new)]
+    return [(each.kind, each.baseline, each.current) for each in find_golden_weakenings(old, new)]
 
 
 def test_same_golden__is_no_weaker():
@@ -85,5 +85,5 @@ def test_less_is_told(new, expected):
 def test_assigned_assertions__are_compared_once():
     tone, cost = compiled({"type": "not_empty"}), compiled({"type": "not_empty", "required": True})
     rules = GoldenRules(WHAT, assigned={"tone_adherence": [tone], "factual_accuracy": [cost]})
-    assert assigned(rules) == [tone]
-    assert assigned(None) == []
+    assert list_assigned_assertions(rules) == [tone]
+    assert list_assigned_assertions(None) == []

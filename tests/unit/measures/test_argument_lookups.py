@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.argument_lookups import lookups
-from evalgate.measures.sequences.argument_matchers import arguments_matcher
+from evalgate.measures.sequences.argument_lookups import build_lookups
+from evalgate.measures.sequences.argument_matchers import build_arguments_matcher
 
 
 def test_lookups__are_the_arguments_a_call_can_be_looked_up_by_texts_with_a_part_last():
@@ -17,12 +17,12 @@ def test_lookups__are_the_arguments_a_call_can_be_looked_up_by_texts_with_a_part
         "no_part": {"$regex": "[ab]"},
         "near": {"$approx": 5},
     }
-    assert [lookup.name for lookup in lookups(args)] == ["plain", "list", "in", "near", "part"]
+    assert [lookup.name for lookup in build_lookups(args)] == ["plain", "list", "in", "near", "part"]
 
 
 def test_lookup_by_plain_values_that_look_like_matchers__is_none():
-    assert lookups({"a": {"$in": [{"$any": True}]}}) == []
-    assert lookups({"a": {"$in": [[1, {"x": {"$any": True}}]]}}) == []
+    assert build_lookups({"a": {"$in": [{"$any": True}]}}) == []
+    assert build_lookups({"a": {"$in": [[1, {"x": {"$any": True}}]]}}) == []
 
 
 @given(
@@ -33,12 +33,12 @@ def test_lookup_by_plain_values_that_look_like_matchers__is_none():
 )
 def test_lookup_of_an_approximate_number__leaves_out_nothing_that_matches(centre, tolerance, side, near):
     wanted = {"$approx": centre, "$tol": tolerance}
-    (found,) = lookups({"x": wanted})
+    (found,) = build_lookups({"x": wanted})
     actual = centre + side * tolerance * near
-    fits = arguments_matcher({"x": wanted}, "subset")({"x": actual}) is None
+    fits = build_arguments_matcher({"x": wanted}, "subset")({"x": actual}) is None
     assert not fits or found.low <= actual <= found.high
 
 
 @pytest.mark.parametrize("centre", [10**400, -(10**400)])
 def test_lookup_of_a_number_that_no_float_can_hold__is_none(centre):
-    assert lookups({"x": {"$approx": centre}}) == []
+    assert build_lookups({"x": {"$approx": centre}}) == []

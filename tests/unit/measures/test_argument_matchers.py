@@ -2,8 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.argument_matchers import ABSENT, MatcherError, arguments_matcher, size
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.sequences.argument_matchers import (
+    ABSENT,
+    MatcherError,
+    build_arguments_matcher,
+    count_values,
+)
+from evalgate.measures.values.json_values import json_equal
 
 VALUES = st.recursive(
     st.none()
@@ -18,11 +23,11 @@ VALUES = st.recursive(
 
 def fits(wanted, actual):
     given = {} if actual is ABSENT else {"x": actual}
-    return arguments_matcher({"x": wanted}, "subset")(given) is None
+    return build_arguments_matcher({"x": wanted}, "subset")(given) is None
 
 
 def told(args, actual, mode="subset"):
-    return arguments_matcher(args, mode)(actual).told()
+    return build_arguments_matcher(args, mode)(actual).describe()
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def told(args, actual, mode="subset"):
 )
 def test_mode(args, actual, subset, exact, superset):
     for mode, expected in (("subset", subset), ("exact", exact), ("superset", superset)):
-        assert (arguments_matcher(args, mode)(actual) is None) is expected, mode
+        assert (build_arguments_matcher(args, mode)(actual) is None) is expected, mode
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_matcher(wanted, right, wrong):
 )
 def test_demand_that_cannot_be_meant__is_told_by_path(args, path):
     with pytest.raises(MatcherError) as caught:
-        arguments_matcher(args, "subset")
+        build_arguments_matcher(args, "subset")
     assert caught.value.path == path
 
 
@@ -110,7 +115,7 @@ def test_demand__nested_without_end_is_refused():
     for _ in range(100):
         value = [value]
     with pytest.raises(MatcherError):
-        arguments_matcher({"a": value}, "subset")
+        build_arguments_matcher({"a": value}, "subset")
 
 
 def test_mismatch__is_told_by_path():
@@ -123,7 +128,7 @@ def test_mismatch__is_told_by_path():
 
 @given(VALUES, VALUES)
 def test_plain_value__fits_what_is_equal_to_it_and_nothing_else(wanted, actual):
-    assert fits(wanted, actual) == equal(wanted, actual)
+    assert fits(wanted, actual) == json_equal(wanted, actual)
     assert fits(wanted, wanted)
 
 
@@ -134,7 +139,9 @@ def test_unordered__fits_its_values_in_any_order(values, random):
 
 @given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4))
 def test_unordered__fits_nothing_but_its_values(values, others):
-    same = [[sum(equal(value, each) for each in several) for several in (values, others)] for value in values]
+    same = [
+        [sum(json_equal(value, each) for each in several) for several in (values, others)] for value in values
+    ]
     expected = len(values) == len(others) and all(here == there for here, there in same)
     assert fits({"$unordered": values}, others) == expected
 
@@ -158,4 +165,4 @@ def test_unordered__gives_plain_values_what_matchers_could_do_without():
     ],
 )
 def test_size__is_what_a_comparison_may_take(value, expected):
-    assert size(value) == expected
+    assert count_values(value) == expected

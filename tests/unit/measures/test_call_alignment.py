@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.call_alignment import align
+from evalgate.measures.sequences.call_alignment import align_calls
 
 calls = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, {"x": 1}, {"x": [2]}])), max_size=9
@@ -14,7 +14,7 @@ calls = st.lists(
 
 
 def told(before, now):
-    return [tuple(pair) for pair in align(before, now)]
+    return [tuple(pair) for pair in align_calls(before, now)]
 
 
 def test_equal_calls_stand_side_by_side():
@@ -61,7 +61,7 @@ def test_without_calls_on_a_side_the_others_went_or_came():
 
 @given(calls, calls)
 def test_every_call_stands_in_one_pair_and_in_order(before, now):
-    pairs = align(before, now)
+    pairs = align_calls(before, now)
     assert [at for at, _ in pairs if at is not None] == list(range(len(before)))
     assert [at for _, at in pairs if at is not None] == list(range(len(now)))
     assert all(before[i][0] == now[j][0] for i, j in pairs if i is not None and j is not None)
@@ -70,7 +70,7 @@ def test_every_call_stands_in_one_pair_and_in_order(before, now):
 @given(calls, calls)
 def test_as_many_names_are_paired_whichever_side_comes_first(before, now):
     def paired(one, other):
-        return sum(None not in pair for pair in align(one, other))
+        return sum(None not in pair for pair in align_calls(one, other))
 
     assert paired(before, now) == paired(now, before)
 
@@ -79,6 +79,6 @@ def test_thousands_of_calls_on_both_sides_are_told_in_bounded_time():
     before = [("a", n) for n in range(3_000)]
     now = [("a", -n) for n in range(1, 3_000)]
     start = time.process_time()
-    pairs = align(before, now)
+    pairs = align_calls(before, now)
     assert time.process_time() - start < 2
     assert len(pairs) == 5_999

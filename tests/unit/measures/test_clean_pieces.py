@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.redaction.redact import hide, without_hidden
-from evalgate.measures.redaction.redact_chunks import clean_pieces
+from evalgate.measures.redaction.redact import hide_secrets, remove_exact_secrets
+from evalgate.measures.redaction.redact_chunks import redact_chunks
 
 SECRETS = ('s3cr3t-","-of-the-job', "plain-value-of-a-variable", 'quoted\\","value')
 TEXTS = st.lists(
@@ -24,9 +24,9 @@ DOCUMENTS = st.recursive(
 
 @pytest.fixture(autouse=True, scope="module")
 def _hidden():
-    hide(SECRETS)
+    hide_secrets(SECRETS)
     yield
-    hide(())
+    hide_secrets(())
 
 
 def cut(document, lengths):
@@ -41,7 +41,7 @@ def cut(document, lengths):
 @given(DOCUMENTS, st.booleans(), st.lists(st.integers(0, 60), max_size=30))
 def test_it_is_the_same_wherever_it_is_cut(document, ascii_only, lengths):
     written = json.dumps(document, separators=(",", ":"), ensure_ascii=ascii_only).encode()
-    assert b"".join(clean_pieces(cut(written, lengths))) == without_hidden(written)
+    assert b"".join(redact_chunks(cut(written, lengths))) == remove_exact_secrets(written)
 
 
 def test_no_piece_waits_for_the_end():
@@ -53,7 +53,7 @@ def test_no_piece_waits_for_the_end():
             made.append(1)
             yield record + b","
 
-    cleaned = clean_pieces(records())
+    cleaned = redact_chunks(records())
     first = next(cleaned)
     assert SECRETS[1].encode() not in first
     assert len(made) <= 2

@@ -21,7 +21,7 @@ ALONE = ExactSecrets([SECRET])
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
 def test_in_base64_of_a_longer_text(before, after, encode):
     encoded = encode(f"{before}{SECRET}{after}".encode()).decode()
-    shown = Redactor([SECRET]).text(f"Basic: {encoded}")
+    shown = Redactor([SECRET]).redact_text(f"Basic: {encoded}")
     assert MARK in shown
     known = encode(SECRET.encode()).decode()[4:-6]
     assert known not in shown
@@ -39,12 +39,12 @@ def test_in_base64_of_a_longer_text(before, after, encode):
     ],
 )
 def test_in_an_address(spelled):
-    assert Redactor([SECRET]).text(f"x={spelled} y") == f"x={MARK} y"
+    assert Redactor([SECRET]).redact_text(f"x={spelled} y") == f"x={MARK} y"
 
 
 @pytest.mark.parametrize("hidden_in", ["tr0ub\u200b4dor-key", "tr0u\U000e0041b4dor-key"])
 def test_behind_characters_that_nobody_sees(hidden_in):
-    assert Redactor(["tr0ub4dor-key"]).text(f"it is {hidden_in}.") == f"it is {MARK}."
+    assert Redactor(["tr0ub4dor-key"]).redact_text(f"it is {hidden_in}.") == f"it is {MARK}."
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_behind_characters_that_nobody_sees(hidden_in):
     ],
 )
 def test_as_a_document_writes_it(written):
-    assert ALONE.taken_out_of(f"<{written}>".encode()) == f"<{MARK}>".encode()
+    assert ALONE.remove_from(f"<{written}>".encode()) == f"<{MARK}>".encode()
 
 
 @pytest.mark.parametrize("cut", ["\u2026", "\\u2026", "..."])
 @pytest.mark.parametrize("left", [8, 12, len(SECRET) - 1])
 def test_what_a_cut_left_of_it(cut, left):
-    found = ALONE.taken_out_of(
+    found = ALONE.remove_from(
         f"one {cut} two {SECRET[:left].replace(chr(34), chr(92) + chr(34))}{cut} (+9)".encode()
     )
     assert found == f"one {cut} two {MARK}{cut} (+9)".encode()
@@ -72,16 +72,16 @@ def test_what_a_cut_left_of_it(cut, left):
 
 def test_the_beginning_of_it_where_nothing_was_cut_stays():
     told = f"{SECRET[:9]} and so on \u2026".encode()
-    assert ALONE.taken_out_of(told) == told
+    assert ALONE.remove_from(told) == told
 
 
 def test_each_long_line_of_a_secret_of_several():
     secret = "-- key --\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-- end --"
-    assert Redactor([secret]).text("see AQEFAASCBKcwggSjAgEAAoIB") == f"see {MARK}"
-    assert Redactor([secret]).text("-- end --") == "-- end --"
+    assert Redactor([secret]).redact_text("see AQEFAASCBKcwggSjAgEAAoIB") == f"see {MARK}"
+    assert Redactor([secret]).redact_text("-- end --") == "-- end --"
 
 
 @given(st.text(max_size=200))
 def test_a_text_without_it_stays_as_it_is(text):
-    assert ALONE.taken_out_of(text.encode("utf-8", "replace")) == text.encode("utf-8", "replace")
-    assert not ALONE.are_in(text)
+    assert ALONE.remove_from(text.encode("utf-8", "replace")) == text.encode("utf-8", "replace")
+    assert not ALONE.is_in(text)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.measures.text.globs import GlobError, matches_id, path_pattern
+from evalgate.measures.text.globs import GlobError, compile_path_glob, matches_id
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_matches_id__agrees_with_a_slow_definition(pattern, text):
     ],
 )
 def test_path_pattern__stars_stay_in_their_folder(pattern, path, fits):
-    assert (path_pattern(pattern).fullmatch(path) is not None) is fits
+    assert (compile_path_glob(pattern).fullmatch(path) is not None) is fits
 
 
 @given(st.text("ab*?/", max_size=7), st.text("ab/", max_size=8))
@@ -62,7 +62,7 @@ def test_path_pattern__agrees_with_a_slow_definition(pattern, path):
         return bool(t) and (p[0] == t[0] or (p[0] == "?" and t[0] != "/")) and slow(p[1:], t[1:])
 
     assume("**" not in pattern)
-    assert (path_pattern(pattern).fullmatch(path) is not None) == slow(pattern, path)
+    assert (compile_path_glob(pattern).fullmatch(path) is not None) == slow(pattern, path)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_path_pattern__agrees_with_a_slow_definition(pattern, path):
     [("*a" * 100 + "b", "a" * 4_000), ("**/a/**/a/b", "a/" * 500), ("*a*/" * 50 + "x", "a" * 250 + "/y")],
 )
 def test_path_pattern__can_not_be_made_to_hang(pattern, path):
-    assert not path_pattern(pattern).fullmatch(path)
+    assert not compile_path_glob(pattern).fullmatch(path)
 
 
 def test_path_pattern__that_crosses_folders_too_often_is_refused():
     with pytest.raises(GlobError, match="2 `\\*\\*`"):
-        path_pattern("**/a/**/b/**")
+        compile_path_glob("**/a/**/b/**")

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.numeric.intervals import mean_interval, paired_rates_interval, student_95, wilson
+from evalgate.measures.numeric.intervals import (
+    mean_interval,
+    paired_rates_interval,
+    student_point,
+    wilson_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,18 +23,18 @@ from evalgate.measures.numeric.intervals import mean_interval, paired_rates_inte
     ],
 )
 def test_wilson_interval_of_known_shares(passed, total, expected):
-    assert wilson(passed, total) == pytest.approx(expected, abs=5e-4)
+    assert wilson_interval(passed, total) == pytest.approx(expected, abs=5e-4)
 
 
 def test_wilson_interval_without_trials_is_unknown():
-    assert wilson(0, 0) is None
+    assert wilson_interval(0, 0) is None
 
 
 @settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_wilson_interval_lies_in_the_unit_range_and_holds_the_share(counts):
     passed, total = counts
-    interval = wilson(passed, total)
+    interval = wilson_interval(passed, total)
     assert interval is not None
     low, high = interval
     assert 0 <= low <= passed / total + 1e-9
@@ -71,7 +76,7 @@ def test_interval_of_a_move_of_nothing_is_unknown():
     [(1, 12.7062), (2, 4.3027), (3, 3.1824), (4, 2.7764), (10, 2.2281), (100, 1.9840)],
 )
 def test_students_points_are_those_of_the_tables(degrees, expected):
-    assert student_95(degrees) == pytest.approx(expected, abs=0.03)
+    assert student_point(degrees) == pytest.approx(expected, abs=0.03)
 
 
 def test_interval_of_a_mean_move():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.values.json_difference import differences, excerpts
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.values.json_difference import excerpt_texts, find_differences
+from evalgate.measures.values.json_values import json_equal
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3),
@@ -15,7 +15,7 @@ values = st.recursive(
 
 
 def told(before, now, most=10):
-    return [tuple(each) for each in differences(before, now, most)[0]]
+    return [tuple(each) for each in find_differences(before, now, most)[0]]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_each_place_that_differs_is_named(before, now, expected):
 
 
 def test_more_places_than_asked_for_are_counted():
-    found, left = differences({f"k{n}": n for n in range(30)}, {}, 10)
+    found, left = find_differences({f"k{n}": n for n in range(30)}, {}, 10)
     assert (len(found), left) == (10, 20)
 
 
@@ -51,11 +51,11 @@ def test_of_long_texts_the_part_that_differs_is_shown():
 
 
 def test_short_texts_are_shown_whole():
-    assert excerpts("one", "two") == ("one", "two")
+    assert excerpt_texts("one", "two") == ("one", "two")
 
 
 def test_a_text_that_only_goes_on_is_shown_from_before_its_end():
-    assert excerpts("a" * 300, "a" * 300 + "b", 30) == ("…" + "a" * 20, "…" + "a" * 20 + "b")
+    assert excerpt_texts("a" * 300, "a" * 300 + "b", 30) == ("…" + "a" * 20, "…" + "a" * 20 + "b")
 
 
 def test_values_nested_deeper_than_json_may_be_are_told_as_one():
@@ -69,7 +69,7 @@ def test_values_nested_deeper_than_json_may_be_are_told_as_one():
 
 @given(values, values)
 def test_values_differ_in_no_place_exactly_where_they_are_equal(before, now):
-    assert (told(before, now) == []) == equal(before, now)
+    assert (told(before, now) == []) == json_equal(before, now)
 
 
 @given(values, values)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.values.json_values import as_number, cut, equal, kind, show
+from evalgate.measures.values.json_values import as_number, json_equal, json_type, show, truncate
 
 JSON = st.recursive(
     st.none()
@@ -32,13 +32,13 @@ JSON = st.recursive(
     ],
 )
 def test_equal__is_json_equality(a, b, same):
-    assert equal(a, b) is same
-    assert equal(b, a) is same
+    assert json_equal(a, b) is same
+    assert json_equal(b, a) is same
 
 
 @given(JSON)
 def test_equal__every_value_equals_itself(value):
-    assert equal(value, value)
+    assert json_equal(value, value)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_show__of_a_huge_text_stays_short():
     [(None, "null"), (True, "boolean"), (1, "number"), ("", "text"), ([], "list"), ({}, "object")],
 )
 def test_kind__uses_the_words_of_json(value, name):
-    assert kind(value) == name
+    assert json_type(value) == name
 
 
 @pytest.mark.parametrize("shown", [10, 20, 30])
@@ -84,16 +84,16 @@ def test_cut__secret_that_ends_where_nothing_was_looked_at__is_not_shown_in_part
     secret = "ghp_" + "a1B2" * 9
     before = secret + "a" * (2_080 - len(secret) - len(" and ") - shown) + " and "
     text = before + secret + " and more"
-    assert secret[:6] not in cut(text, 80)
+    assert secret[:6] not in truncate(text, 80)
 
 
 def test_cut__long_text_without_a_secret__is_its_beginning():
-    assert cut("ab" * 5_000, 80) == "ab" * 40
+    assert truncate("ab" * 5_000, 80) == "ab" * 40
 
 
 def test_cut__of_a_text_full_of_secrets__still_shows_what_was_taken_out():
     token = "ghp_" + "a1B2" * 9
-    shown = cut(f"{token} " * 200, 160)
+    shown = truncate(f"{token} " * 200, 160)
     assert len(shown) > 100
     assert "ghp_" not in shown
 
@@ -101,4 +101,4 @@ def test_cut__of_a_text_full_of_secrets__still_shows_what_was_taken_out():
 def test_cut__invisible_characters_at_the_end__show_no_beginning_of_a_secret():
     seen = f"{'ghp_' + 'a1B2' * 9} " * 140
     seen += "SECRET".rjust(6_000 - 100 - len(seen), "x") + "\u200b" * 100
-    assert "SECRET" not in cut(seen + "-GOES-ON" * 400, 4_000)
+    assert "SECRET" not in truncate(seen + "-GOES-ON" * 400, 4_000)

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.list_difference import difference
+from evalgate.measures.sequences.list_difference import diff_lists
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=12)
 SIGNS = {"kept": " ", "gone": "-", "come": "+"}
 
 
 def told(before, now):
-    return [f"{SIGNS[step.kind]}{step.name}" for step in difference(list(before), list(now))]
+    return [f"{SIGNS[step.kind]}{step.name}" for step in diff_lists(list(before), list(now))]
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_difference__two_lists__are_steps_from_one_to_the_other(before, now, ste
 
 @given(NAMES, NAMES)
 def test_difference__any_lists__hold_both_sides_in_order(before, now):
-    steps = difference(before, now)
+    steps = diff_lists(before, now)
     assert [step.name for step in steps if step.kind != "come"] == before
     assert [step.name for step in steps if step.kind != "gone"] == now
 
 
 @given(NAMES, NAMES)
 def test_difference__any_lists__has_as_many_steps_either_way(before, now):
-    assert len(difference(before, now)) == len(difference(now, before))
+    assert len(diff_lists(before, now)) == len(diff_lists(now, before))
 
 
 def test_difference__lists_too_long_to_align__are_replaced_but_for_their_common_ends():
     before = ["x", *(f"a{n}" for n in range(1_000)), "y"]
     now = ["x", *(f"b{n}" for n in range(1_000)), "y"]
     started = time.process_time()
-    steps = difference(before, now)
+    steps = diff_lists(before, now)
     assert time.process_time() - started < 0.2
     assert [step.kind for step in steps] == ["kept", *["gone"] * 1_000, *["come"] * 1_000, "kept"]

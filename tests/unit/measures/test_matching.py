@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.sequences.bipartite import BipartiteMatching
-from evalgate.measures.work_budget import LOOKS, WorkBudget
+from evalgate.measures.work_budget import LOOKUPS_PER_COMPARISON, WorkBudget
 
 EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
 
@@ -75,7 +75,7 @@ def test_right_with_room_for_several__is_as_good_as_several_rights(edges, room, 
 def test_matching__ends_where_its_effort_runs_out():
     asked = []
     size, effort = 1_000, WorkBudget(100)
-    pairs = BipartiteMatching(lambda _: range(size), lambda *pair: asked.append(pair), effort=effort)
+    pairs = BipartiteMatching(lambda _: range(size), lambda *pair: asked.append(pair), budget=effort)
     assert not any(pairs.add(left, left) for left in range(size))
     assert effort.ran_out
-    assert len(asked) <= 2 * 100 * LOOKS + size
+    assert len(asked) <= 2 * 100 * LOOKUPS_PER_COMPARISON + size

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.values.outputs import OutputError, look_up, read_json, read_number, steps_of, text_of
+from evalgate.measures.values.outputs import OutputError, look_up, parse_path, read_json, read_number, to_text
 
 KEYS = st.text(st.characters(exclude_characters=".]", exclude_categories=["Cs"]), min_size=1)
 JSON = st.recursive(
@@ -31,11 +31,11 @@ def places(value, steps=()):
 
 @given(JSON)
 def test_every_place_of_a_document_is_found_by_its_dotted_path(value):
-    for steps, found in places(read_json(text_of(value))):
+    for steps, found in places(read_json(to_text(value))):
         path = ".".join(steps)
-        assert look_up(value, steps_of(f".{path}")) == found
+        assert look_up(value, parse_path(f".{path}")) == found
         if steps and path != ".":
-            assert look_up(value, steps_of(path)) == found
+            assert look_up(value, parse_path(path)) == found
 
 
 @given(JSON)
@@ -60,10 +60,10 @@ def test_text_of_any_kind_is_read_or_refused(text):
 @pytest.mark.parametrize("path", ["", "..", "a..b", ".a.", "a[0]"])
 def test_path_that_can_not_be_meant_is_refused(path):
     with pytest.raises(ValueError, match="dots"):
-        steps_of(path)
+        parse_path(path)
 
 
 def test_output_of_megabytes_is_read_to_its_end():
     rows = [{"id": number, "name": "x" * 50} for number in range(50_000)]
     value = read_json(json.dumps({"rows": rows}))
-    assert look_up(value, steps_of("rows.49999.id")) == 49_999
+    assert look_up(value, parse_path("rows.49999.id")) == 49_999

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.redaction.named_values import NamedValues
-from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets, hides_too_much
+from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern, explain_too_broad
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
 
 TOKEN = "ghp_" + "a1B2" * 9
-OWN = ProjectSecrets([HiddenText("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])
+OWN = ProjectSecrets([SecretPattern("customer", Pattern(r"C-\d{6}"))], ["account", "full name", "Straße"])
 
 
 def redactor(own=OWN):
     made = Redactor()
-    made.own = own
+    made.project = own
     return made
 
 
@@ -40,7 +40,7 @@ def redactor(own=OWN):
     ],
 )
 def test_text__shows_a_mark_instead(text, shown):
-    assert redactor().text(text) == shown
+    assert redactor().redact_text(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -56,51 +56,51 @@ def test_text__shows_a_mark_instead(text, shown):
     ],
 )
 def test_text__that_is_not_meant__stays(text):
-    assert redactor().text(text) == text
+    assert redactor().redact_text(text) == text
 
 
 def test_known_secrets_go_as_well__whatever_a_project_asks_for():
-    assert redactor().text(f"{TOKEN} C-123456") == "[redacted: GitHub token] [redacted: customer]"
+    assert redactor().redact_text(f"{TOKEN} C-123456") == "[redacted: GitHub token] [redacted: customer]"
 
 
 @pytest.mark.parametrize(
     "text", ["C-123456 account: x", f"account: {TOKEN}", '{"account": {"a": "C-123456"}}']
 )
 def test_a_second_door_changes_nothing(text):
-    once = redactor().text(text)
-    assert redactor().text(once) == once
+    once = redactor().redact_text(text)
+    assert redactor().redact_text(once) == once
 
 
 def test_a_mark_in_a_recording_hides_nothing_from_a_pattern():
-    assert "C-123456" not in redactor().text("[redacted: C-123456] [redacted: secret, C-123456]")
+    assert "C-123456" not in redactor().redact_text("[redacted: C-123456] [redacted: secret, C-123456]")
 
 
 def test_value__under_a_name__goes_whatever_it_is():
     document = {"Account": [7, "x", {"y": 1.5, "C-123456": "z", "no": None, "is": True}], "of": "C-123456"}
     mark = "[redacted: field]"
-    assert redactor().value(document) == {
+    assert redactor().redact_value(document) == {
         "Account": [mark, mark, {"y": mark, "[redacted: customer]": mark, "no": None, "is": True}],
         "of": "[redacted: customer]",
     }
 
 
 def test_a_pattern_that_takes_too_long__hides_the_text():
-    slow = ProjectSecrets([HiddenText("slow", Pattern(r"(x+x+)+y", 1.0))])
+    slow = ProjectSecrets([SecretPattern("slow", Pattern(r"(x+x+)+y", 1.0))])
     text = "x" * 5_000 + "zy"
-    assert redactor(slow).text(text) == "[redacted: slow, text not searched]"
-    assert redactor(slow).text("other xy") == "[redacted: slow, text not searched]"
+    assert redactor(slow).redact_text(text) == "[redacted: slow, text not searched]"
+    assert redactor(slow).redact_text("other xy") == "[redacted: slow, text not searched]"
 
 
 def test_it_travels_to_other_processes():
     there = pickle.loads(pickle.dumps(OWN))  # noqa: S301  our own
-    assert there.has(OWN)
-    assert OWN.has(there)
-    assert redactor(there).text("C-123456 account=1") == redactor().text("C-123456 account=1")
+    assert there.includes(OWN)
+    assert OWN.includes(there)
+    assert redactor(there).redact_text("C-123456 account=1") == redactor().redact_text("C-123456 account=1")
 
 
 def test_joined__hides_what_either_does():
-    both = OWN.joined(ProjectSecrets([HiddenText("car", Pattern("car-[0-9]"))], ["owner"]))
-    shown = redactor(both).text("C-123456 car-7 account=1 owner=2")
+    both = OWN.merge(ProjectSecrets([SecretPattern("car", Pattern("car-[0-9]"))], ["owner"]))
+    shown = redactor(both).redact_text("C-123456 car-7 account=1 owner=2")
     assert shown == "[redacted: customer] [redacted: car] account=[redacted: field] owner=[redacted: field]"
 
 
@@ -120,14 +120,14 @@ def test_joined__hides_what_either_does():
     ],
 )
 def test_pattern__that_leaves_nothing_to_read__is_known(pattern, is_too_much):
-    assert (hides_too_much(Pattern(pattern)) is not None) == is_too_much
+    assert (explain_too_broad(Pattern(pattern)) is not None) == is_too_much
 
 
 @given(st.text(alphabet="ab\"\\':={}[], \n", max_size=40), st.text(alphabet="xyz019", min_size=1))
 def test_value_of_a_name_in_json__is_never_left(around, value):
     said = json.dumps({"before": around, "a name": value, "after": around})
     for text in (said, json.dumps(said)):
-        found = [text[start:end] for start, end in NamedValues(["A NAME"]).places(text)]
+        found = [text[start:end] for start, end in NamedValues(["A NAME"]).find_spans(text)]
         assert any(value in each for each in found)
 
 
@@ -137,4 +137,4 @@ def test_value_of_a_name_in_json__is_never_left(around, value):
 def test_time__of_text_that_never_ends__grows_with_its_length(unit):
     """Calls of our own code are counted, and with them what it looks at: none begins anew at every place."""
     text = unit * 20_000
-    assert len(redactor(ProjectSecrets((), ["n", "field]"])).text(text)) <= 40 * len(text)
+    assert len(redactor(ProjectSecrets((), ["n", "field]"])).redact_text(text)) <= 40 * len(text)

@@ -6,12 +6,12 @@ from evalgate.measures.text.patterns import MAX_LENGTH, Pattern, PatternError, P
 
 
 def test_pattern__is_searched_not_matched():
-    assert Pattern(r"\d{3}").found_in("call 112 now")
-    assert not Pattern(r"^\d{3}$").found_in("call 112 now")
+    assert Pattern(r"\d{3}").is_found_in("call 112 now")
+    assert not Pattern(r"^\d{3}$").is_found_in("call 112 now")
 
 
 def test_pattern__knows_look_around_and_back_references():
-    assert Pattern(r"(?<=id )(\w)\1").found_in("id aab")
+    assert Pattern(r"(?<=id )(\w)\1").is_found_in("id aab")
 
 
 @pytest.mark.parametrize("source", ["(", "[a", "*", "(?P<x", "a" * (MAX_LENGTH + 1), r"\p{Nope}"])
@@ -23,19 +23,19 @@ def test_pattern__that_is_none_is_refused(source):
 def test_pattern__that_explodes_ends_within_its_limit_and_then_at_once():
     pattern, text = Pattern(r"^(a|aa)+$"), "a" * 60 + "!"
     with pytest.raises(PatternFailedError, match="more than 1 s"):
-        pattern.found_in(text)
+        pattern.is_found_in(text)
     start = time.monotonic()
     for _ in range(10_000):
         with pytest.raises(PatternFailedError, match="earlier in this run"):
-            pattern.found_in(text)
+            pattern.is_found_in(text)
     assert time.monotonic() - start < 5
 
 
 def test_pattern__that_is_slow_on_every_text_ends_after_a_while():
     pattern, text = Pattern(r"^(a|aa)+$", slow_seconds=0.1), "a" * 28 + "!"
-    assert not pattern.found_in(text)
+    assert not pattern.is_found_in(text)
     with pytest.raises(PatternFailedError, match="earlier in this run"):
-        any(pattern.found_in(text) for _ in range(100))
+        any(pattern.is_found_in(text) for _ in range(100))
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_pattern__that_counts_would_blow_up_is_refused_before_it_is_compiled(sou
 
 def test_pattern__with_counts_as_people_use_them_is_fine():
     uuid = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-    assert Pattern(rf"^(?:{uuid},){{2,20}}$").found_in("00000000-0000-0000-0000-000000000000," * 3)
-    assert Pattern(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}").found_in("00:1b:44:11:3a:b7")
-    assert Pattern(r"^.{0,100000}$").found_in("a" * 5000)
+    assert Pattern(rf"^(?:{uuid},){{2,20}}$").is_found_in("00000000-0000-0000-0000-000000000000," * 3)
+    assert Pattern(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}").is_found_in("00:1b:44:11:3a:b7")
+    assert Pattern(r"^.{0,100000}$").is_found_in("a" * 5000)
 
 
 def test_pattern__does_not_search_a_text_that_is_too_long():
     with pytest.raises(PatternFailedError, match="1,000,000 characters"):
-        Pattern("a").found_in("a" * 1_000_001)
+        Pattern("a").is_found_in("a" * 1_000_001)

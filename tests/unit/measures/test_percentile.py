@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.numeric import percentile
-from evalgate.measures.numeric.percentile import nearest_rank, ranks_among
+from evalgate.measures.numeric.percentile import nearest_rank, ranks_in
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,5 @@ def test_ranks_among_many_values_are_those_of_all_of_them_sorted(values, percent
     expected = [nearest_rank(values, percent) for percent in percents]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(percentile, "STRETCH", 3)
-        assert ranks_among(array("d", values), percents) == expected
-    assert ranks_among(array("d", values), percents) == expected
+        assert ranks_in(array("d", values), percents) == expected
+    assert ranks_in(array("d", values), percents) == expected

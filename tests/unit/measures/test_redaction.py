@@ -166,11 +166,14 @@ def test_redact__secret_that_touches_another__is_gone(text, open_part):
 
 
 def test_redactor__secret_behind_an_exact_one__is_gone():
-    assert Redactor(["hunter2x"]).text("hunter2xsk-" + "a1" * 12) == "[redacted: secret][redacted: API key]"
+    assert (
+        Redactor(["hunter2x"]).redact_text("hunter2xsk-" + "a1" * 12)
+        == "[redacted: secret][redacted: API key]"
+    )
 
 
 def test_redactor__short_secret_with_an_invisible_character__is_gone():
-    assert "f" not in Redactor(["abcdef"]).text("abc\u200bdef").replace("redacted", "")
+    assert "f" not in Redactor(["abcdef"]).redact_text("abc\u200bdef").replace("redacted", "")
 
 
 def test_redact_value__name_with_an_invisible_character__is_still_that_name():
@@ -192,11 +195,11 @@ def test_redactor__exact_secret__is_gone_in_every_spelling():
         "x p%40ss%2fw%c3%b6rd%2b1 y",
     ]
     for text in texts:
-        assert Redactor([secret]).text(text).rstrip("= y") == "x [redacted: secret]"
+        assert Redactor([secret]).redact_text(text).rstrip("= y") == "x [redacted: secret]"
 
 
 def test_redactor__very_short_secret__is_passed_over():
-    assert Redactor(["a"]).text("a banana") == "a banana"
+    assert Redactor(["a"]).redact_text("a banana") == "a banana"
 
 
 def test_redact_value__fields_named_like_secrets__lose_their_text_and_nothing_else():

@@ -3,8 +3,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.repeats import first_repeat, hashable
-from evalgate.measures.values.json_values import equal
+from evalgate.measures.sequences.repeats import find_repeat, json_key
+from evalgate.measures.values.json_values import json_equal
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from([0.0, 1.0, 1.5]), st.sampled_from(["", "1"])
@@ -30,26 +30,26 @@ def found_slowly(entries, most):
 
 @given(st.lists(st.integers(0, 2), max_size=20), st.integers(1, 4))
 def test_first_repeat__is_what_trying_everything_finds(entries, most):
-    assert first_repeat(entries, most) == found_slowly(entries, most)
+    assert find_repeat(entries, most) == found_slowly(entries, most)
 
 
 @given(st.lists(st.sampled_from([0, 256, 512]), max_size=16), st.integers(1, 3))
 def test_first_repeat__does_not_take_entries_that_share_a_byte_for_the_same(entries, most):
     many = [*range(1_000, 1_600), *entries]
     found = found_slowly(entries, most)
-    assert first_repeat(many, most) == (found and (found[0] + 600, *found[1:]))
+    assert find_repeat(many, most) == (found and (found[0] + 600, *found[1:]))
 
 
 @given(VALUES, VALUES)
 def test_hashable__is_the_same_exactly_where_json_is(first, second):
-    assert (hashable(first) == hashable(second)) == equal(first, second)
-    if equal(first, second):
-        assert hash(hashable(first)) == hash(hashable(second))
+    assert (json_key(first) == json_key(second)) == json_equal(first, second)
+    if json_equal(first, second):
+        assert hash(json_key(first)) == hash(json_key(second))
 
 
 def test_first_repeat__of_ten_thousand_entries_does_not_hang():
     nearly = ["a", "a", "a", "b", "a", "a", "b"] * 3 + ["c"]
     entries = [name for number in range(500) for name in [*nearly[: number % 22], str(number)]][:10_000]
     started = time.process_time()
-    assert first_repeat(entries * 2, 4) is None
+    assert find_repeat(entries * 2, 4) is None
     assert time.process_time() - started < 5

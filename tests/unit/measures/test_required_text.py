@@ -3,7 +3,7 @@ import regex
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.measures.text.required_text import required_text
+from evalgate.measures.text.required_text import find_required_text
 
 PIECES = st.sampled_from(
     [
@@ -23,7 +23,7 @@ def test_text_that_matches__holds_the_required_text(source, text):
         pattern = regex.compile(source)
     except regex.error:
         assume(False)
-    assert pattern.search(text) is None or required_text(source) in text
+    assert pattern.search(text) is None or find_required_text(source) in text
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_text_that_matches__holds_the_required_text(source, text):
     ],
 )
 def test_required_text__is_the_longest_run_outside_of_groups(source, required):
-    assert required_text(source) == required
+    assert find_required_text(source) == required

@@ -6,15 +6,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text.pattern_tokens import tokens
+from evalgate.measures.text.pattern_tokens import tokenize_pattern
 from evalgate.measures.text.patterns import Pattern
-from evalgate.measures.text.search_work import LENGTHS, UnknownWorkError, free_length, parsed, work_and_ways
+from evalgate.measures.text.search_work import (
+    LENGTHS,
+    UnknownWorkError,
+    free_length,
+    parse_branches,
+    work_and_ways,
+)
 
 LONGEST = LENGTHS[0]
 
 
 def free(source):
-    return free_length(tokens(source))
+    return free_length(tokenize_pattern(source))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,7 @@ PIECES = [*"aab.^$|", "*", "+", "?", "*?", "{2}", "{1,3}", "{2,}", "(", "(?:", "
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join), st.integers(1, 5))
 def test_work__is_no_less_than_what_an_engine_does_that_tries_everything(source, length):
     try:
-        tree, branches = parse(source), parsed(tokens(source))
+        tree, branches = parse(source), parse_branches(tokenize_pattern(source))
     except (re.error, UnknownWorkError):
         assume(False)
     work, _ = work_and_ways(branches, length)
@@ -123,7 +129,12 @@ def test_work__is_no_less_than_what_an_engine_does_that_tries_everything(source,
 
 def test_text__longer_than_the_free_ones_is_searched_all_the_same():
     pattern = Pattern("a*bc")
-    assert 0 < pattern.free < 1_000
-    for length in (pattern.free - 1, pattern.free, pattern.free + 1, 2 * pattern.free):
-        assert pattern.found_in("a" * (length - 2) + "bc")
-        assert not pattern.found_in("bd" * length + "b-bd")
+    assert 0 < pattern.untimed_length < 1_000
+    for length in (
+        pattern.untimed_length - 1,
+        pattern.untimed_length,
+        pattern.untimed_length + 1,
+        2 * pattern.untimed_length,
+    ):
+        assert pattern.is_found_in("a" * (length - 2) + "bc")
+        assert not pattern.is_found_in("bd" * length + "b-bd")

@@ -24,7 +24,7 @@ class Names:
     def __init__(self, names):
         self.names = names
         self.count = len(names)
-        self.effort = WorkBudget(10**9)
+        self.budget = WorkBudget(10**9)
 
     def candidates(self, kind):
         return range(self.count)
@@ -121,7 +121,7 @@ def test_alignment__accounts_for_every_required_step_and_every_call_once(groups,
         found = align(plan, calls)
         pairs = {slot: at for slot, at in found.rows if slot is not None and at is not None}
         assert sorted([*pairs.values(), *found.extra]) == list(range(calls.count))
-        assert sorted(found.missing) == plan.required(set(range(len(plan.slots))) - pairs.keys())
+        assert sorted(found.missing) == plan.required_slots(set(range(len(plan.slots))) - pairs.keys())
         assert all(calls.accepts(plan.slots[slot].kind, at) for slot, at in pairs.items())
         assert sorted(at for _, at in found.rows if at is not None) == list(range(calls.count))
 

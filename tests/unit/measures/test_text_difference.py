@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.text_difference import text_difference
+from evalgate.measures.sequences.text_difference import diff_texts
 
 texts = st.lists(st.sampled_from(["a", "b", "c.", " ", "\n", "  "]), max_size=14).map("".join)
 
 
 def told(before, now):
-    return [tuple(part) for part in text_difference(before, now)]
+    return [tuple(part) for part in diff_texts(before, now)]
 
 
 def test_a_word_that_changed_stands_between_what_stayed():
@@ -71,7 +71,7 @@ def test_a_word_in_the_middle_of_a_long_text_is_found():
 
 @given(texts, texts)
 def test_either_text_can_be_put_together_again(before, now):
-    parts = text_difference(before, now)
+    parts = diff_texts(before, now)
     assert "".join(part.text for part in parts if part.kind != "come") == before
     assert "".join(part.text for part in parts if part.kind != "gone") == now
 
@@ -83,7 +83,7 @@ def test_a_text_stays_itself(text):
 
 def test_texts_without_end_are_told_in_bounded_time():
     start = time.process_time()
-    parts = text_difference("a. " * 20_000, "b. " * 20_000)
+    parts = diff_texts("a. " * 20_000, "b. " * 20_000)
     assert time.process_time() - start < 2
     assert [part.kind for part in parts] == ["gone", "come"]
 

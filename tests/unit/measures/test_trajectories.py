@@ -47,7 +47,7 @@ class Letters:
     def __init__(self, called):
         self.called = called
         self.count = len(called)
-        self.effort = WorkBudget(10**9)
+        self.budget = WorkBudget(10**9)
 
     def candidates(self, kind):
         return range(self.count)

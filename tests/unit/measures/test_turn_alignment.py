@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.turn_alignment import TurnStep, align, cost
+from evalgate.measures.sequences.turn_alignment import TurnStep, align_turn_texts, alignment_cost
 from evalgate.measures.text.text_similarity import TooLongError
 
 WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
@@ -14,35 +14,35 @@ TALKS = st.lists(WORDS, max_size=6)
 
 
 def test_same_turns__pair_in_order():
-    assert align(["a", "b"], ["a", "b"]) == [TurnStep(0, 0), TurnStep(1, 1)]
+    assert align_turn_texts(["a", "b"], ["a", "b"]) == [TurnStep(0, 0), TurnStep(1, 1)]
 
 
 def test_missing_turn__stands_alone():
-    assert align(["hello", "refund please", "thanks"], ["hello", "thanks"]) == [
+    assert align_turn_texts(["hello", "refund please", "thanks"], ["hello", "thanks"]) == [
         TurnStep(0, 0), TurnStep(1, None), TurnStep(2, 1),
     ]  # fmt: skip
 
 
 def test_extra_turn__stands_alone():
-    assert align(["hello", "thanks"], ["hello", "which order?", "thanks"]) == [
+    assert align_turn_texts(["hello", "thanks"], ["hello", "which order?", "thanks"]) == [
         TurnStep(0, 0), TurnStep(None, 1), TurnStep(1, 2),
     ]  # fmt: skip
 
 
 def test_one_turn_each__is_paired_whatever_it_says():
-    assert align(["My parcel is late"], ["Where does it hide?"]) == [TurnStep(0, 0)]
+    assert align_turn_texts(["My parcel is late"], ["Where does it hide?"]) == [TurnStep(0, 0)]
 
 
 def test_nothing_said__is_all_missing_or_all_extra():
-    assert align(["a", "b"], []) == [TurnStep(0, None), TurnStep(1, None)]
-    assert align([], ["a"]) == [TurnStep(None, 0)]
-    assert align([], []) == []
+    assert align_turn_texts(["a", "b"], []) == [TurnStep(0, None), TurnStep(1, None)]
+    assert align_turn_texts([], ["a"]) == [TurnStep(None, 0)]
+    assert align_turn_texts([], []) == []
 
 
 @settings(max_examples=40)
 @given(TALKS, TALKS)
 def test_every_turn_of_both__stands_once_and_in_order(golden, actual):
-    steps = align(golden, actual)
+    steps = align_turn_texts(golden, actual)
     assert [step.golden for step in steps if step.golden is not None] == list(range(len(golden)))
     assert [step.actual for step in steps if step.actual is not None] == list(range(len(actual)))
 
@@ -50,19 +50,19 @@ def test_every_turn_of_both__stands_once_and_in_order(golden, actual):
 @settings(max_examples=40)
 @given(TALKS, TALKS)
 def test_cost__is_the_same_from_both_sides_and_nothing_for_the_same_talk(golden, actual):
-    assert cost(golden, actual) == pytest.approx(cost(actual, golden))
-    assert cost(golden, actual) <= (len(golden) + len(actual)) / 2 + 1e-9
+    assert alignment_cost(golden, actual) == pytest.approx(alignment_cost(actual, golden))
+    assert alignment_cost(golden, actual) <= (len(golden) + len(actual)) / 2 + 1e-9
     spoken = [text for text in golden if text]
-    assert cost(spoken, spoken) == 0.0
+    assert alignment_cost(spoken, spoken) == 0.0
 
 
 @settings(max_examples=40)
 @given(TALKS, TALKS, st.integers(0, 6))
 def test_cost__grows_by_a_turn_alone_at_most(golden, actual, place):
     longer = [*actual[:place], "something else entirely", *actual[place:]]
-    assert cost(golden, longer) <= cost(golden, actual) + 0.5 + 1e-9
+    assert alignment_cost(golden, longer) <= alignment_cost(golden, actual) + 0.5 + 1e-9
 
 
 def test_too_many_turns__are_refused():
     with pytest.raises(TooLongError, match="too many to align"):
-        align(["a"] * 501, ["a"] * 500)
+        align_turn_texts(["a"] * 501, ["a"] * 500)

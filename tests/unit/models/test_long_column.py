@@ -23,12 +23,12 @@ def test_a_figure_stays_where_it_is_whatever_goes_to_the_shelf(data):
         values += new
         figures.recent.extend(new)
         if is_full:
-            figures.set_aside()
+            figures.spill()
             assert len(figures.recent) < long_column.PAGE
     start, end = data.draw(st.tuples(*[st.integers(0, len(values))] * 2))
     order = data.draw(st.permutations(values))
-    assert list(figures.at(order)) == [figures[place] for place in order] == order
-    assert list(figures.at(range(start, end))) == values[start:end]
-    assert list(figures.at(range(start, end, 2))) == values[start:end:2]
+    assert list(figures.get_many(order)) == [figures[place] for place in order] == order
+    assert list(figures.get_many(range(start, end))) == values[start:end]
+    assert list(figures.get_many(range(start, end, 2))) == values[start:end:2]
     figures.arrange(order)
-    assert [list(figures.at(range(len(order)))), list(figures.recent)] == [order, order]
+    assert [list(figures.get_many(range(len(order)))), list(figures.recent)] == [order, order]

@@ -16,18 +16,18 @@ from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import (
     Trials,
-    column,
-    having,
-    lost_and_often,
-    lost_in,
-    make_stale,
-    outcomes_of,
-    priced,
-    stale,
-    statuses,
+    count_failed,
+    count_outcomes,
+    filter_by_status,
+    get_column,
+    list_failed,
+    list_priced,
+    list_stale_reasons,
+    list_statuses,
+    set_stale,
 )
-from evalgate.reporting.results.bounded import bounded_name
-from evalgate.reporting.results.trial_doc import trial_line
+from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.trial_doc import encode_trial
 
 pytestmark = pytest.mark.usefixtures("small_pages")
 
@@ -51,18 +51,18 @@ def alike(small, trials):
     assert list(small.documents()) == list(kept(deepcopy(trials)).documents())
     assert [small.document(at) for at in range(len(trials))] == list(small.documents())
     for name in ("trial", "score", "cost_usd", "latency_seconds", "total_tokens"):
-        assert column(small, name) == column(trials, name)
-    assert statuses(small) == statuses(trials)
-    assert outcomes_of([small]) == outcomes_of([trials])
-    assert priced(small) == priced(trials)
-    assert list(lost_in(small)) == list(lost_in(trials))
+        assert get_column(small, name) == get_column(trials, name)
+    assert list_statuses(small) == list_statuses(trials)
+    assert count_outcomes([small]) == count_outcomes([trials])
+    assert list_priced(small) == list_priced(trials)
+    assert list(list_failed(small)) == list(list_failed(trials))
     assert lost_often(small) == lost_often(trials)
-    assert list(having(small, "failed")) == list(kept(having(deepcopy(trials), "failed")))
+    assert list(filter_by_status(small, "failed")) == list(kept(filter_by_status(deepcopy(trials), "failed")))
 
 
 def lost_often(trials):
     found = Counter()
-    for lost, often in lost_and_often(trials):
+    for lost, often in count_failed(trials):
         found[tuple(lost)] += often
     return found
 
@@ -79,16 +79,16 @@ def trials_of(store, owners):
 @pytest.mark.parametrize("owner", [lambda at: at % 3, lambda at: at // 9, lambda at: 2 - at // 9])
 def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_memory(most, owner):
     trials = some_trials(25)
-    store, tell = TrialStore(DiskSpool(in_memory=0), trial_of, most), TrialEncoder(trial_line, bounded_name)
+    store, tell = TrialStore(DiskSpool(in_memory=0), trial_of, most), TrialEncoder(encode_trial, clean_name)
     for at, trial in enumerate(deepcopy(trials)):
         store.take(tell(trial), owner(at), trial.trial, f"t{at}" if at == 4 else None)
     for number, (found, started) in enumerate(trials_of(store, 4)):
         own = [at for at in range(25) if owner(at) == number]
         alike(found, [trials[at] for at in own])
         if own:
-            make_stale(found, len(own) // 2, "old")
+            set_stale(found, len(own) // 2, "old")
             assert [each.trace.stale for each in found].index("old") == len(own) // 2
-            assert stale(found) == ["old"]
+            assert list_stale_reasons(found) == ["old"]
             found.store.stale.clear()
         alike(found[1:], [trials[at] for at in own][1:])
         assert started == ["t4" if at == 4 else None for at in own]
@@ -96,13 +96,13 @@ def test_the_trials_of_each_scenario_stand_together_however_few_figures_are_in_m
 
 @pytest.mark.parametrize("most", [3, 8, 100])
 def test_trials_that_come_in_blocks_are_the_same(most):
-    trials, tell = some_trials(25), TrialEncoder(trial_line, bounded_name)
+    trials, tell = some_trials(25), TrialEncoder(encode_trial, clean_name)
     store = TrialStore(DiskSpool(in_memory=0), trial_of, most)
     for first in range(0, 25, 5):
         block = TrialStore(MemorySpool(), trial_of)
         for at, trial in enumerate(deepcopy(trials[first : first + 5])):
             block.take(tell(trial), at, trial.trial, "t" if first and not at else None)
-        sent = marshal.dumps(block.packed())
+        sent = marshal.dumps(block.pack())
         store.extend(marshal.loads(sent), [4, 3, 2, 1, 0])  # noqa: S302  (our own bytes)
     for owner, (found, started) in enumerate(trials_of(store, 5)):
         alike(found, trials[4 - owner :: 5])
@@ -114,7 +114,7 @@ def test_what_is_noted_of_a_recording_moves_with_its_trial():
     trials, secret = some_trials(6), "password=swordfish42"
     for trial in trials[1], trials[4]:
         trial.trace.path = f"{secret}/{trial.trial}"
-    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(trial_line, bounded_name)
+    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(encode_trial, clean_name)
     for at, trial in enumerate(deepcopy(trials)):
         store.take(tell(trial), at % 2, trial.trial, None)
     for owner, (found, _) in enumerate(trials_of(store, 2)):

@@ -16,18 +16,23 @@ from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import FailedAssertion
 from evalgate.models.run.trials import (
     Trials,
-    column,
-    having,
-    lost_and_often,
-    lost_in,
-    make_stale,
-    names_of_bad,
-    outcomes_of,
-    priced,
-    stale,
+    count_failed,
+    count_outcomes,
+    filter_by_status,
+    get_column,
+    list_failed,
+    list_failed_names,
+    list_priced,
+    list_stale_reasons,
+    set_stale,
 )
-from evalgate.reporting.results.trial_doc import trial_doc, trial_docs
-from evalgate.reporting.text.trial_reasons import bad_checks, passed_in, reasons_in, seconds_of
+from evalgate.reporting.results.trial_doc import build_trial_doc, build_trial_docs
+from evalgate.reporting.text.trial_reasons import (
+    count_failed_checks,
+    count_passed,
+    list_trial_reasons,
+    sum_seconds,
+)
 
 AMOUNTS = st.none() | st.floats(0, 1e6)
 COUNTS = st.none() | st.integers(0, 10**11)
@@ -71,7 +76,7 @@ TRIALS = st.builds(
 def test_trials_that_other_stores_packed_are_the_same(blocks):
     store = kept([]).store
     for block in blocks:
-        sent = marshal.dumps(kept(deepcopy(block)).store.packed())
+        sent = marshal.dumps(kept(deepcopy(block)).store.pack())
         packed = marshal.loads(sent)  # noqa: S302  (our own bytes)
         assert store.extend(packed, [0]) == len(block)
     [places] = store.arrange(1)
@@ -79,35 +84,39 @@ def test_trials_that_other_stores_packed_are_the_same(blocks):
     whole, small = kept(deepcopy(trials)), Trials(store, places, store.recorded(places))
     assert list(small.documents()) == list(whole.documents())
     for name in NAMES:
-        assert column(small, name) == column(trials, name)
-    assert outcomes_of([small]) == outcomes_of([trials])
-    assert list(lost_in(small)) == list(lost_in(trials))
-    assert priced(small) == priced(trials)
+        assert get_column(small, name) == get_column(trials, name)
+    assert count_outcomes([small]) == count_outcomes([trials])
+    assert list(list_failed(small)) == list(list_failed(trials))
+    assert list_priced(small) == list_priced(trials)
 
 
 def scenario(trials):
-    return {"trials": trial_docs(trials)}
+    return {"trials": build_trial_docs(trials)}
 
 
 @given(st.lists(TRIALS, max_size=6))
 def test_what_is_counted_over_trials_is_the_same(trials):
     small = kept(deepcopy(trials))
     for name in NAMES:
-        assert column(small, name) == column(trials, name)
-    assert outcomes_of([small]) == outcomes_of([trials])
-    assert priced(small) == priced(trials)
-    assert list(lost_in(small)) == list(lost_in(trials))
-    assert len(having(small, "failed")) == len(having(trials, "failed"))
+        assert get_column(small, name) == get_column(trials, name)
+    assert count_outcomes([small]) == count_outcomes([trials])
+    assert list_priced(small) == list_priced(trials)
+    assert list(list_failed(small)) == list(list_failed(trials))
+    assert len(filter_by_status(small, "failed")) == len(filter_by_status(trials, "failed"))
 
 
 @given(st.lists(TRIALS, max_size=6))
 def test_what_is_told_of_trials_is_the_same(trials):
     small = kept(deepcopy(trials))
-    assert list(trial_docs(small)) == [json.loads(json.dumps(trial_doc(trial))) for trial in trials]
+    assert list(build_trial_docs(small)) == [
+        json.loads(json.dumps(build_trial_doc(trial))) for trial in trials
+    ]
     told, plain = scenario(small), scenario(trials)
-    assert bad_checks(told) == bad_checks(plain)
-    assert (passed_in(told), seconds_of(told)) == (passed_in(plain), seconds_of(plain))
-    assert reasons_in(told) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
+    assert count_failed_checks(told) == count_failed_checks(plain)
+    assert (count_passed(told), sum_seconds(told)) == (count_passed(plain), sum_seconds(plain))
+    assert list_trial_reasons(told) == [
+        trial.reason for trial in trials if trial.status == "error" and trial.reason
+    ]
 
 
 def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
@@ -123,10 +132,10 @@ def test_a_trial_comes_back_as_it_was():
 
 def test_why_a_recording_is_stale_can_be_learned_later():
     trials = kept([a_trial(0), a_trial(1)])
-    make_stale(trials, 1, 'it is "old"')
-    assert stale(trials) == ['it is "old"']
+    set_stale(trials, 1, 'it is "old"')
+    assert list_stale_reasons(trials) == ['it is "old"']
     assert [trial.trace.stale for trial in trials] == [None, 'it is "old"']
-    assert [doc["trace"].get("stale") for doc in trial_docs(trials)] == [None, 'it is "old"']
+    assert [doc["trace"].get("stale") for doc in build_trial_docs(trials)] == [None, 'it is "old"']
 
 
 def test_a_row_that_trials_share_is_told_once_and_says_the_same():
@@ -134,7 +143,7 @@ def test_a_row_that_trials_share_is_told_once_and_says_the_same():
     trials = [a_trial(number) for number in range(3)]
     for trial in trials:
         trial.assertions = [shared]
-    assert list(trial_docs(kept(trials))) == [trial_doc(trial) for trial in trials]
+    assert list(build_trial_docs(kept(trials))) == [build_trial_doc(trial) for trial in trials]
 
 
 def priced_trial(number: int, together: SharedOutcome) -> TrialResult:
@@ -158,16 +167,16 @@ def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
     trials = [a_trial(0), priced_trial(1, together), a_trial(2), a_trial(3)]
     for trial in (trials[0], trials[2]):
         trial.assertions, trial.together = [shared], together
-    told = [trial_doc(trial) for trial in trials]
+    told = [build_trial_doc(trial) for trial in trials]
     small = kept(trials)
     assert [json.loads(each) for each in small.documents()] == told
     assert list(small.documents()) == [small.document(place) for place in range(len(trials))]
-    assert [b"assertions" in small.store.packed()[0], together.end != b""] == [True, True]
+    assert [b"assertions" in small.store.pack()[0], together.end != b""] == [True, True]
     again = kept([]).store
-    again.extend(marshal.loads(marshal.dumps(small.store.packed())), [0])  # noqa: S302  (our own bytes)
+    again.extend(marshal.loads(marshal.dumps(small.store.pack())), [0])  # noqa: S302  (our own bytes)
     [places] = again.arrange(1)
     assert list(Trials(again, places, small.numbers).documents()) == list(small.documents())
-    assert sorted(lost_and_often(small), key=str) == sorted(
+    assert sorted(count_failed(small), key=str) == sorted(
         [
             ((FailedAssertion("a", "jmespath", False, 1.0),), 2),
             ((FailedAssertion("a", "jmespath", False, 1.0),), 1),
@@ -192,5 +201,5 @@ def test_decisions_go_by_recordings_as_they_are():
     trial.assertions = [AssertionResult(secret, "jmespath", "failed", 0.0, 1.0, False, "no")]
     trials = kept([trial])
     assert (trials[0].trace.path, trials[0].trace.commit) == (f"d/{secret}.jsonl", secret)
-    assert names_of_bad(trials) == {secret}
-    assert "swordfish42" not in str(list(trial_docs(trials)))
+    assert list_failed_names(trials) == {secret}
+    assert "swordfish42" not in str(list(build_trial_docs(trials)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.reporting.markdown.heading import heading
+from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.results.results_json import dump, load
-from evalgate.reporting.terminal.explanation import explanation
+from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.terminal.explanation import render_explanation
 from evalgate.reporting.terminal.run_table import render_table
-from evalgate.reporting.text.approval_lines import approval_line, approval_text
+from evalgate.reporting.text.approval_lines import format_approval, render_approval
 
 
 def an_approval(status="active", scenario="s1", **changes):
@@ -39,7 +39,7 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 
 def test_an_approval_is_told_with_who_why_and_how_long():
-    assert approval_line(an_approval()) == (
+    assert render_approval(an_approval()) == (
         "approved: ` support / s1 `, ` expires in 3 days `, by ` Ana: outage `"
     )
 
@@ -47,7 +47,7 @@ def test_an_approval_is_told_with_who_why_and_how_long():
 def test_its_bounds_are_told():
     narrow = an_approval(variant="v", assertion="check", change="broken", limit={"score": 0.7})
     told = "approval approved: support / s1 / v / check (broken, score at least 0.7): expires in 3 days, by Ana: outage"
-    assert approval_text(narrow) == told
+    assert format_approval(narrow) == told
 
 
 ORIGIN = {
@@ -63,23 +63,25 @@ ORIGIN = {
 
 def test_one_that_was_given_in_a_comment_tells_where_for_which_commit_and_with_which_right():
     said = an_approval(provenance=ORIGIN)
-    assert approval_line(said).endswith("by ` Ana: outage `, ` comment 12, for abcdef0 only, may maintain `")
-    assert approval_text(said).endswith("by Ana: outage, comment 12, for abcdef0 only, may maintain")
+    assert render_approval(said).endswith(
+        "by ` Ana: outage `, ` comment 12, for abcdef0 only, may maintain `"
+    )
+    assert format_approval(said).endswith("by Ana: outage, comment 12, for abcdef0 only, may maintain")
 
 
 def test_one_that_approves_their_own_change_is_called_so():
     said = an_approval(provenance={**ORIGIN, "self_approved": True})
-    assert approval_line(said).endswith(", **self-approved**")
-    assert approval_text(said).endswith(", self-approved")
+    assert render_approval(said).endswith(", **self-approved**")
+    assert format_approval(said).endswith(", self-approved")
 
 
 def test_one_that_was_given_to_a_store_says_so():
     shell = {**dict.fromkeys(ORIGIN), "source": "shell", "self_approved": False}
-    assert approval_text(an_approval(provenance=shell)).endswith("by Ana: outage, shell")
+    assert format_approval(an_approval(provenance=shell)).endswith("by Ana: outage, shell")
 
 
 def test_a_status_that_this_version_does_not_know_is_no_markup():
-    assert approval_line(an_approval("**x**")).startswith("unknown: ")
+    assert render_approval(an_approval("**x**")).startswith("unknown: ")
 
 
 def test_those_in_force_come_first():
@@ -101,12 +103,12 @@ def test_those_in_force_come_first():
     ],
 )
 def test_the_heading_says_why_nothing_is_blocked(approvals, verdicts, why):
-    assert f"({why}" in heading(document(*approvals, verdicts=verdicts)).text
+    assert f"({why}" in build_heading(document(*approvals, verdicts=verdicts)).text
 
 
 def test_a_regression_that_is_approved_is_called_so():
     found = document(an_approval(), verdicts=["PASS"], change=a_change("regressed", flags=["approved"]))
-    assert heading(found).text == "passed, but 1 scenario regressed (approved)"
+    assert build_heading(found).text == "passed, but 1 scenario regressed (approved)"
 
 
 HOSTILE = "::error::x\n| a | <b> `` [x](http://y) \x1b[31m @me"
@@ -133,7 +135,7 @@ def test_an_explanation_tells_the_approvals_of_its_scenario_and_stale_recordings
     trial["trace"]["stale"] = "it is 9 days old, 7d is the most"
     suite = a_suite("support", [a_scenario("s1", "HARD_FAIL", trials=[trial])])
     found = results([suite], approvals=[an_approval(), an_approval(scenario="other", who="Ben")])
-    told = explanation(found, suite, suite["scenarios"][0])
+    told = render_explanation(found, suite, suite["scenarios"][0])
     assert "approved, expires in 3 days, by Ana: outage" in told
     assert "Ben" not in told
     assert "it is 9 days old, 7d is the most" in told
@@ -159,6 +161,6 @@ def test_an_explanation_tells_the_approvals_of_its_scenario_and_stale_recordings
 def test_approvals_of_another_shape_are_refused(change, words):
     from evalgate.errors import SettingError
 
-    assert load(dump(document(an_approval())))["approvals"] == [an_approval()]
+    assert load_results(dump_results(document(an_approval())))["approvals"] == [an_approval()]
     with pytest.raises(SettingError, match=words):
-        load(dump(document(an_approval(**change))))
+        load_results(dump_results(document(an_approval(**change))))

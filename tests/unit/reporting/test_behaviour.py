@@ -7,14 +7,14 @@ from builders import make_call, make_trace
 from markdown_check import HOSTILE, flaws
 from results_builder import a_change, some_calls
 
-from evalgate.gate.trajectory.trajectories import course_of
-from evalgate.gate.trajectory.trajectory_diff import course_difference
-from evalgate.reporting.markdown.trajectory_block import behaviour
-from evalgate.reporting.results.trajectory_doc import behaviour_doc
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.reporting.markdown.trajectory_block import format_trajectory_diff
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 
 
 def lines(before, now):
-    told = behaviour(a_change("broken", calls=some_calls(before, now)))
+    told = format_trajectory_diff(a_change("broken", calls=some_calls(before, now)))
     title, _, block = told.partition("\n\n")
     assert title == "Tool calls, in the baseline (\u2212) and now (+):"
     first, *inside, last = block.split("\n")
@@ -51,18 +51,18 @@ def test_a_long_difference_ends_in_a_count():
 
 @pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 calls"), (["a"], "1 call")])
 def test_the_same_calls_are_a_sentence(calls, words):
-    told = behaviour(a_change("broken", calls=some_calls(calls, list(calls))))
+    told = format_trajectory_diff(a_change("broken", calls=some_calls(calls, list(calls))))
     assert told == f"Tool calls: the same as in the baseline ({words})."
 
 
 def test_without_calls_nothing_is_said():
-    assert behaviour(None) == ""
-    assert behaviour(a_change("broken")) == ""
-    assert behaviour(a_change("broken", calls=some_calls([], []))) == ""
+    assert format_trajectory_diff(None) == ""
+    assert format_trajectory_diff(a_change("broken")) == ""
+    assert format_trajectory_diff(a_change("broken", calls=some_calls([], []))) == ""
 
 
 def test_names_without_end_are_told_in_little_room():
-    told = behaviour(
+    told = format_trajectory_diff(
         a_change("broken", calls=some_calls(["x" * 600] * 3, [f"{n}" * 600 for n in range(900)]))
     )
     assert len(told) < 4_000
@@ -70,12 +70,17 @@ def test_names_without_end_are_told_in_little_room():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_stay_code(text):
-    assert flaws(behaviour(a_change("broken", calls=some_calls([text, "a"], ["a", text, text])))) == []
+    assert (
+        flaws(format_trajectory_diff(a_change("broken", calls=some_calls([text, "a"], ["a", text, text]))))
+        == []
+    )
 
 
 def of_recordings(before, now):
-    difference = course_difference(course_of(before), course_of(now), 0, 0)
-    return behaviour(a_change("broken", behaviour=behaviour_doc(difference), calls=some_calls(["a"], ["b"])))
+    difference = diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 0, 0)
+    return format_trajectory_diff(
+        a_change("broken", behaviour=build_trajectory_diff_doc(difference), calls=some_calls(["a"], ["b"]))
+    )
 
 
 def test_recordings_tell_what_changed_in_the_arguments():

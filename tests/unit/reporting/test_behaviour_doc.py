@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
-from evalgate.gate.trajectory.trajectories import course_of
-from evalgate.gate.trajectory.trial_pairs import TrialPair, behaviour_of
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trial_pairs import TrialPair, compare_pair
 from evalgate.models.comparison.baseline_run import BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
-from evalgate.reporting.markdown.trajectory_block import behaviour
-from evalgate.reporting.results.results_json import dump, load
-from evalgate.reporting.results.trajectory_doc import behaviour_doc
-from evalgate.reporting.terminal.explanation import explanation
+from evalgate.reporting.markdown.trajectory_block import format_trajectory_diff
+from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.terminal.explanation import render_explanation
 
 BEFORE = make_trace(
     [("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")]
@@ -33,7 +33,9 @@ NOW = make_trace(
 def a_difference(before=BEFORE, now=NOW):
     earlier = BaselineTrial(0, True, 1.0, 0.5, None, 9, [], ("a.json", None, None))
     trial = TrialResult(3, TraceRef(None, "", "", None), "failed", 0.0, [])
-    return behaviour_doc(behaviour_of(TrialPair(earlier, trial), course_of(before), course_of(now)))
+    return build_trajectory_diff_doc(
+        compare_pair(TrialPair(earlier, trial), trajectory_from_trace(before), trajectory_from_trace(now))
+    )
 
 
 def a_document(found):
@@ -42,7 +44,9 @@ def a_document(found):
 
 
 def loaded(found, *, whole=True):
-    change = load(dump(a_document(found)), whole=whole)["suites"][0]["scenarios"][0]["change"]
+    change = load_results(dump_results(a_document(found)), with_assertions=whole)["suites"][0]["scenarios"][
+        0
+    ]["change"]
     return change["behaviour"]
 
 
@@ -117,8 +121,8 @@ def test_a_strangers_difference_of_the_right_shape_can_be_told(data):
     change = a_change("broken", behaviour=found)
     scenario = a_scenario("refund", "FAIL", change)
     suite = a_suite("support", [scenario])
-    assert behaviour(change)
-    assert explanation(results([suite]), suite, scenario)
+    assert format_trajectory_diff(change)
+    assert render_explanation(results([suite]), suite, scenario)
 
 
 def test_a_difference_without_end_is_of_bounded_size():
@@ -129,4 +133,4 @@ def test_a_difference_without_end_is_of_bounded_size():
         make_trace(calls, "w " * 30_000, turns=turns),
         make_trace(other, "v " * 30_000, turns=[(b, a) for a, b in turns]),
     )
-    assert len(dump(a_document(found))) < 3_000_000
+    assert len(dump_results(a_document(found))) < 3_000_000

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.redaction.project_secrets import HiddenText, ProjectSecrets
-from evalgate.measures.redaction.redact import hide, hide_too, redact_value
+from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern
+from evalgate.measures.redaction.redact import add_project_secrets, hide_secrets, redact_value
 from evalgate.measures.text.patterns import Pattern
 from evalgate.reporting.results.bounded import (
-    MOST_NAMES,
-    Names,
-    bounded_evidence,
-    bounded_id,
-    bounded_name,
-    bounded_text,
+    MAX_CACHED_NAMES,
+    NameCache,
+    clean_evidence,
+    clean_id,
+    clean_name,
+    clean_text,
 )
-from evalgate.reporting.results.trial_doc import names
+from evalgate.reporting.results.trial_doc import clean_call_names
 
 TOKEN = "ghp_" + "a1B2" * 9
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
@@ -32,49 +32,49 @@ VALUES = st.recursive(
 
 
 def told_call(name: str) -> str:
-    return names([name])[0]
+    return clean_call_names([name])[0]
 
 
 def test_names_are_remembered_in_bounded_number_and_size():
-    known = Names()
-    assert known["n" * 700] == bounded_name("n" * 700)
-    for number in range(2 * MOST_NAMES):
+    known = NameCache()
+    assert known["n" * 700] == clean_name("n" * 700)
+    for number in range(2 * MAX_CACHED_NAMES):
         assert known[f"n{number}"] == f"n{number}"
-    assert len(known) == MOST_NAMES
+    assert len(known) == MAX_CACHED_NAMES
     assert max(map(len, known)) < 100
 
 
 @pytest.fixture(autouse=True)
 def _hidden_as_before():
     yield
-    hide([])
+    hide_secrets([])
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=3))
 def test_evidence_is_json_without_secrets_at_once(evidence):
-    found = bounded_evidence(evidence)
+    found = clean_evidence(evidence)
     assert TOKEN not in json.dumps(found, allow_nan=False)
     assert redact_value(found) == found
 
 
 def test_evidence_under_a_name_like_password_is_hidden_however_the_name_is_written():
     name = f"{TOKEN} pass\u200bword"
-    assert list(bounded_evidence({name: "hunter22"}).values()) == ["[redacted: field]"]
+    assert list(clean_evidence({name: "hunter22"}).values()) == ["[redacted: field]"]
 
 
 @pytest.mark.parametrize(
     "told",
-    [bounded_text, bounded_name, bounded_id, told_call, lambda text: bounded_evidence({"a": text})["a"]],
+    [clean_text, clean_name, clean_id, told_call, lambda text: clean_evidence({"a": text})["a"]],
 )
 def test_what_is_hidden_later_is_hidden_from_then_on(told):
     assert told("order ABC123 of 2026") == "order ABC123 of 2026"
-    hide_too(ProjectSecrets([HiddenText("order", Pattern(r"[A-C]{3}\d{3}"))]))
+    add_project_secrets(ProjectSecrets([SecretPattern("order", Pattern(r"[A-C]{3}\d{3}"))]))
     assert told("order ABC123 of 2026") == "order [redacted: order] of 2026"
-    hide(["ABC123"])
+    hide_secrets(["ABC123"])
     assert told("order ABC123 of 2026") == "order [redacted: secret] of 2026"
 
 
 def test_a_time_is_hidden_where_that_is_asked_for():
-    assert bounded_name("2026-01-02T03:04:05Z") == "2026-01-02T03:04:05Z"
-    hide_too(ProjectSecrets([HiddenText("day", Pattern(r"\d{4}-\d\d-\d\d"))]))
-    assert bounded_name("2026-01-02T03:04:05Z") == "[redacted: day]T03:04:05Z"
+    assert clean_name("2026-01-02T03:04:05Z") == "2026-01-02T03:04:05Z"
+    add_project_secrets(ProjectSecrets([SecretPattern("day", Pattern(r"\d{4}-\d\d-\d\d"))]))
+    assert clean_name("2026-01-02T03:04:05Z") == "[redacted: day]T03:04:05Z"

@@ -7,25 +7,26 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting.terminal.text_columns import columns
+from evalgate.reporting.terminal.text_columns import format_columns
 
 ROW = st.tuples(st.text(max_size=60), st.text(max_size=60), st.text(max_size=5))
 
 
 def test_columns_are_as_wide_as_their_widest_cell():
     assert (
-        columns(("ID", "TITLE"), [("a", "one"), ("long", "two")], 80) == "ID    TITLE\na     one\nlong  two"
+        format_columns(("ID", "TITLE"), [("a", "one"), ("long", "two")], 80)
+        == "ID    TITLE\na     one\nlong  two"
     )
 
 
 def test_the_widest_column_gives_way_first():
-    lines = columns(("ID", "TITLE"), [("short", "x" * 100)], 30).splitlines()
+    lines = format_columns(("ID", "TITLE"), [("short", "x" * 100)], 30).splitlines()
     assert lines == ["ID     TITLE", f"short  {'x' * 22}\u2026"]
 
 
 @given(st.lists(ROW, max_size=4))
 def test_no_line_is_wider_than_the_window_and_each_row_has_one(rows):
-    lines = columns(("ONE", "TWO", "THREE"), rows, 50).split("\n")
+    lines = format_columns(("ONE", "TWO", "THREE"), rows, 50).split("\n")
     assert len(lines) == len(rows) + 1
     assert all(len(line) <= 50 for line in lines)
     assert not [sign for line in lines for sign in line if category(sign) in ("Cc", "Cf", "Cs")]

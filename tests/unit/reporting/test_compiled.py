@@ -6,14 +6,14 @@ import pytest
 from jinja2 import DictLoader, Environment
 
 from evalgate import reporting
-from evalgate.reporting.markdown.compiled_templates import Compiled
-from evalgate.reporting.markdown.render import compiled_templates
+from evalgate.reporting.markdown.compiled_templates import TemplateCache
+from evalgate.reporting.markdown.render import compile_templates
 
 FOLDER = Path(reporting.__path__[0]) / "templates"
 
 
 def rendered(source: str, stored: dict[str, bytes], kept: dict[str, bytes] | None = None) -> str:
-    cache = Compiled(stored.get, (kept if kept is not None else {}).__setitem__)
+    cache = TemplateCache(stored.get, (kept if kept is not None else {}).__setitem__)
     environment = Environment(loader=DictLoader({"a.j2": source}), bytecode_cache=cache, autoescape=True)
     return environment.get_template("a.j2").render(name="Ann")
 
@@ -21,7 +21,7 @@ def rendered(source: str, stored: dict[str, bytes], kept: dict[str, bytes] | Non
 def test_every_template_of_ours_is_compiled_to_a_place_of_its_own():
     names = {path.name for path in FOLDER.glob("*.j2")}
 
-    assert {place.split("/")[-1].split(".j2.")[0] + ".j2" for place in compiled_templates()} == names
+    assert {place.split("/")[-1].split(".j2.")[0] + ".j2" for place in compile_templates()} == names
 
 
 def test_bytecode_stands_in_for_compiling():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import SettingError
-from evalgate.reporting.dataset.csv_text import read_rows, rows_text
+from evalgate.reporting.dataset.csv_text import encode_rows, read_rows
 
 FORMULAS = [
     "=1+1",
@@ -34,27 +34,27 @@ CELLS = st.text(st.sampled_from("'=+-@\t\r\n ,;\"ab\uff1d\u200b\x00\x85\u2028\U0
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_begins_with_an_apostrophe_for_any_reader(text):
-    [[cell, beside]] = csv.reader(io.StringIO(rows_text([[text, "x"]]), newline=""), strict=True)
+    [[cell, beside]] = csv.reader(io.StringIO(encode_rows([[text, "x"]]), newline=""), strict=True)
     assert (cell, beside) == (f"'{text}", "x")
 
 
 @pytest.mark.parametrize("text", ["refund", "it's", "'quoted'", "a=b", "1.000", "", "don't = do"])
 def test_ordinary_text_stays_as_it_is(text):
-    assert rows_text([[text, "x"]]).startswith(text)
+    assert encode_rows([[text, "x"]]).startswith(text)
 
 
 def test_lines_end_in_cr_lf_and_quotes_are_doubled():
-    assert rows_text([["a", 'say "hi", now', "two\nlines"]]) == 'a,"say ""hi"", now","two\nlines"\r\n'
+    assert encode_rows([["a", 'say "hi", now', "two\nlines"]]) == 'a,"say ""hi"", now","two\nlines"\r\n'
 
 
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=4))
 def test_what_is_written_reads_back_the_same(rows):
-    assert [row for _, row in read_rows(rows_text(rows), "x.csv")] == rows
+    assert [row for _, row in read_rows(encode_rows(rows), "x.csv")] == rows
 
 
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1, max_size=3))
 def test_any_reader_finds_as_many_cells_and_no_formula(rows):
-    found = list(csv.reader(io.StringIO(rows_text(rows), newline=""), strict=True))
+    found = list(csv.reader(io.StringIO(encode_rows(rows), newline=""), strict=True))
     assert [len(row) for row in found] == [len(row) for row in rows]
     cells = [cell for row in found for cell in row]
     assert not [

@@ -9,8 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_check import HOSTILE, flaws, read, rendered, runner_commands
 
-from evalgate.measures.text.plain_text import visible, without_invisible
-from evalgate.reporting.text.escaping import cell, diff, fence, logsafe, span, terminal, xml
+from evalgate.measures.text.plain_text import make_visible, remove_invisible
+from evalgate.reporting.text.escaping import (
+    escape_cell,
+    escape_diff,
+    escape_fence,
+    escape_log,
+    escape_span,
+    escape_terminal,
+    escape_xml,
+)
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 TRICKY = st.lists(
@@ -20,12 +28,17 @@ TRICKY = st.lists(
 
 
 def table_of(text):
-    return f"| a | b | c |\n|--|--|--|\n| x | {cell(text)} | y |\n"
+    return f"| a | b | c |\n|--|--|--|\n| x | {escape_cell(text)} | y |\n"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_span__hostile_text__leaves_nothing_alive(text):
-    for markdown in (f"word {span(text)} word", f"- {span(text)}", f"> {span(text)}", f"**x** {span(text)}"):
+    for markdown in (
+        f"word {escape_span(text)} word",
+        f"- {escape_span(text)}",
+        f"> {escape_span(text)}",
+        f"**x** {escape_span(text)}",
+    ):
         assert flaws(markdown) == []
         assert read(markdown).counts["code"] == 1
 
@@ -40,7 +53,7 @@ def test_cell__hostile_text__keeps_the_table(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_fence__hostile_text__stays_one_block_and_no_line_starts_with_it(text):
-    block = fence(text)
+    block = escape_fence(text)
     assert flaws(f"before\n\n{block}\n\nafter") == []
     assert read(block).counts == {"pre": 1, "code": 1}
     assert all(line.startswith("\u2502") for line in block.split("\n")[1:-1])
@@ -48,28 +61,28 @@ def test_fence__hostile_text__stays_one_block_and_no_line_starts_with_it(text):
 
 @given(TRICKY)
 def test_span_and_cell__tricky_mixtures__leave_nothing_alive(text):
-    assert flaws(f"a {span(text)} b") == []
+    assert flaws(f"a {escape_span(text)} b") == []
     assert read(table_of(text)).rows == [3, 3]
     assert flaws(table_of(text)) == []
 
 
 @given(ANY_TEXT)
 def test_span_and_fence__any_unicode__leave_nothing_alive(text):
-    assert flaws(f"a {span(text)} b") == []
-    assert flaws(fence(text)) == []
-    assert "\n" not in span(text)
+    assert flaws(f"a {escape_span(text)} b") == []
+    assert flaws(escape_fence(text)) == []
+    assert "\n" not in escape_span(text)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_logsafe__hostile_text__holds_no_command_and_no_control(text):
-    line = logsafe(text)
+    line = escape_log(text)
     assert runner_commands(line) == []
     assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029]", line)
 
 
 @given(st.one_of(ANY_TEXT, TRICKY), st.sampled_from(["", "  ", "\u3000", "\n"]))
 def test_logsafe__anything__holds_no_command(text, before):
-    line = logsafe(before + text)
+    line = escape_log(before + text)
     assert runner_commands(line) == []
     assert len(line.splitlines()) <= 1
 
@@ -92,7 +105,7 @@ def runner(shared):
 @pytest.mark.shared
 def test_logsafe__parsed_by_the_stand_in_for_the_runner__holds_no_command(runner):
     for text in HOSTILE:
-        for line in (logsafe(text), terminal(text, None)):
+        for line in (escape_log(text), escape_terminal(text, None)):
             assert runner.parse_v1(line, runner.CMDS) is None
             assert runner.parse_v2(line, runner.CMDS) is None
 
@@ -101,8 +114,8 @@ def test_logsafe__parsed_by_the_stand_in_for_the_runner__holds_no_command(runner
 def test_xml__hostile_text__parses_as_an_attribute_and_says_the_same(text):
     from xml.etree import ElementTree as ET
 
-    element = ET.fromstring(f'<a b="{xml(text)}"/>')  # noqa: S314
-    assert "<" not in xml(text)
+    element = ET.fromstring(f'<a b="{escape_xml(text)}"/>')  # noqa: S314
+    assert "<" not in escape_xml(text)
     assert element.get("b") is not None
 
 
@@ -110,34 +123,34 @@ def test_xml__hostile_text__parses_as_an_attribute_and_says_the_same(text):
 def test_xml__any_unicode__is_well_formed(text):
     from xml.etree import ElementTree as ET
 
-    ET.fromstring(f'<a b="{xml(text)}">{xml(text)}</a>')  # noqa: S314
+    ET.fromstring(f'<a b="{escape_xml(text)}">{escape_xml(text)}</a>')  # noqa: S314
 
 
 def test_span__backticks__are_fenced_by_one_more():
-    assert span("a ``b`` c") == "``` a ``b`` c ```"
+    assert escape_span("a ``b`` c") == "``` a ``b`` c ```"
 
 
 def test_span__very_long_run_of_backticks__does_not_double_the_size():
-    assert len(span("`" * 10_000, 20_000)) < 20
+    assert len(escape_span("`" * 10_000, 20_000)) < 20
 
 
 def test_span__mention__carries_a_blank_of_no_width_for_answers_by_mail():
-    assert span("@octocat") == "` @\u200boctocat `"
+    assert escape_span("@octocat") == "` @\u200boctocat `"
 
 
 def test_span__long_text__is_cut_with_a_count():
-    assert span("x" * 30, 10) == f"` {'x' * 10}\u2026 (+20) `"
+    assert escape_span("x" * 30, 10) == f"` {'x' * 10}\u2026 (+20) `"
 
 
 def test_span__secret_hidden_by_an_invisible_character__is_redacted():
-    assert "[redacted: GitHub token]" in span("gh\u200bp_" + "a1B2" * 9)
+    assert "[redacted: GitHub token]" in escape_span("gh\u200bp_" + "a1B2" * 9)
 
 
 def test_span__secret_across_the_cut__is_not_shown_in_part():
-    assert "ghp_" not in span("x" * 190 + " ghp_" + "a1B2" * 9)
+    assert "ghp_" not in escape_span("x" * 190 + " ghp_" + "a1B2" * 9)
 
 
-@pytest.mark.parametrize("door", [span, cell, fence, logsafe, xml])
+@pytest.mark.parametrize("door", [escape_span, escape_cell, escape_fence, escape_log, escape_xml])
 @pytest.mark.parametrize("nothing", ["\u200b", "\x1b[31m", "\U000e0041"])
 @pytest.mark.parametrize("shown", [12, 39])
 def test_doors__secret_where_a_door_stops_looking__is_not_shown_in_part(door, nothing, shown):
@@ -148,22 +161,22 @@ def test_doors__secret_where_a_door_stops_looking__is_not_shown_in_part(door, no
 
 
 def test_span__text_of_which_little_is_seen__counts_what_is_left_to_see():
-    assert span("a" * 5_000 + "\u200b" * 20_000, 100) == f"` {'a' * 100}\u2026 (+9900) `"
+    assert escape_span("a" * 5_000 + "\u200b" * 20_000, 100) == f"` {'a' * 100}\u2026 (+9900) `"
 
 
 def test_fence__many_lines__are_cut_with_a_count():
-    block = fence("\n".join(map(str, range(100))))
+    block = escape_fence("\n".join(map(str, range(100))))
     assert "\u2026 (+40 lines)" in block
     assert len(block.split("\n")) == 63
 
 
 def test_logsafe__line_breaks__become_a_sign():
-    assert logsafe("a\r\nb\x0bc") == "a \u23ce b \u23ce c"
+    assert escape_log("a\r\nb\x0bc") == "a \u23ce b \u23ce c"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_diff__any_text__is_one_fence_whose_lines_begin_with_our_signs(text):
-    told = diff([("-", text), ("+", text), ("", text)])
+    told = escape_diff([("-", text), ("+", text), ("", text)])
     assert flaws(told) == []
     first, *lines, last = told.split("\n")
     assert first == f"{last}diff"
@@ -171,22 +184,22 @@ def test_diff__any_text__is_one_fence_whose_lines_begin_with_our_signs(text):
 
 
 def test_logsafe__longer_than_a_line_may_be__is_cut_with_a_count():
-    assert logsafe("x" * 600) == "x" * 500 + "\u2026 (+100)"
+    assert escape_log("x" * 600) == "x" * 500 + "\u2026 (+100)"
 
 
 def test_terminal__without_a_limit__keeps_everything():
-    assert terminal("x" * 30_000, None) == "x" * 30_000
+    assert escape_terminal("x" * 30_000, None) == "x" * 30_000
 
 
 def test_visible__terminal_colours__vanish():
-    assert visible("\x1b[1;31mred\x1b[0m") == "red"
+    assert make_visible("\x1b[1;31mred\x1b[0m") == "red"
 
 
 def test_visible__nested_colour_codes__leave_no_escape_character():
-    assert "\x1b" not in visible("\x1b\x1b[31m[31mred")
+    assert "\x1b" not in make_visible("\x1b\x1b[31m[31mred")
 
 
-@pytest.mark.parametrize("door", [span, fence, logsafe, terminal, xml])
+@pytest.mark.parametrize("door", [escape_span, escape_fence, escape_log, escape_terminal, escape_xml])
 def test_doors__every_control_character__is_made_visible_or_goes(door):
     kept = {" ", "\n", "\t"}
     controls = [
@@ -197,11 +210,11 @@ def test_doors__every_control_character__is_made_visible_or_goes(door):
 
 
 def test_fence__run_of_backticks__is_longer_than_any_inside():
-    assert fence("```\nfree").startswith("````text\n")
+    assert escape_fence("```\nfree").startswith("````text\n")
 
 
 def test_visible__marks_piled_up__leaves_four():
-    assert visible("z" + "\u0301" * 20 + "a") == "z" + "\u0301" * 4 + "a"
+    assert make_visible("z" + "\u0301" * 20 + "a") == "z" + "\u0301" * 4 + "a"
 
 
 def test_visible__words_of_other_scripts__stay_as_they_are():
@@ -212,11 +225,11 @@ def test_visible__words_of_other_scripts__stay_as_they_are():
         "na\u00efve \U0001f600",
         "e\u0301",
     ):
-        assert visible(text) == text
+        assert make_visible(text) == text
 
 
 def test_without_invisible__every_format_character__is_taken_out():
-    left = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "Cf" and without_invisible(c)]
+    left = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) == "Cf" and remove_invisible(c)]
     assert left == []
 
 

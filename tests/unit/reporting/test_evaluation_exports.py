@@ -15,10 +15,10 @@ from stored import NOW, make_evaluation, make_exported, make_feedback, make_gold
 from evalgate.errors import SettingError
 from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
 from evalgate.records import replace
-from evalgate.reporting.dataset.evaluation_csv import HEAD, evaluation_rows, read_evaluation_rows
-from evalgate.reporting.dataset.evaluation_jsonl import evaluation_lines
-from evalgate.reporting.dataset.export_times import file_stamp
-from evalgate.reporting.dataset.metrics import MetricsRequest, metrics, passed
+from evalgate.reporting.dataset.evaluation_csv import HEADER, encode_evaluation_csv, read_evaluation_csv
+from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
+from evalgate.reporting.dataset.export_times import format_file_time
+from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics, has_passed
 from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -74,7 +74,7 @@ def many(evaluations):
 
 
 def lines_of(found):
-    return b"".join(evaluation_lines(found)).splitlines(keepends=True)
+    return b"".join(encode_evaluations(found)).splitlines(keepends=True)
 
 
 def test_a_line_tells_one_turn_and_what_is_known_around_it():
@@ -82,7 +82,7 @@ def test_a_line_tells_one_turn_and_what_is_known_around_it():
     told = make_evaluation(
         turns=[make_turn(issues=(issue,)), make_turn(actual_response=None)], issues=(issue,)
     )
-    first, second = map(json.loads, evaluation_lines([make_exported(told, make_feedback())]))
+    first, second = map(json.loads, encode_evaluations([make_exported(told, make_feedback())]))
     assert {
         name: first[name] for name in ("schema", "evaluation_id", "golden_id", "golden_title", "version")
     } == {
@@ -140,13 +140,15 @@ def test_json_lines_may_stand_in_any_order(evaluations, chance):
 
 def test_json_lines_are_ascii_so_that_nothing_in_them_breaks_a_line():
     told = make_evaluation(turns=[make_turn(user_message="a\u2028b\x85c\nd\U0001f600\x1b[31m")])
-    [line] = evaluation_lines([make_exported(told)])
+    [line] = encode_evaluations([make_exported(told)])
     assert line.isascii()
     assert len(line.decode().splitlines()) == 1
     assert b"\x1b" not in line
 
 
-@pytest.mark.parametrize("write", [lambda found: b"".join(evaluation_lines(found)).decode(), evaluation_rows])
+@pytest.mark.parametrize(
+    "write", [lambda found: b"".join(encode_evaluations(found)).decode(), encode_evaluation_csv]
+)
 def test_secrets_do_not_leave(write):
     token = "ghp_" + "a1B2" * 9
     told = make_evaluation(turns=[make_turn(actual_response=f"it is {token}")], suite=token)
@@ -190,7 +192,7 @@ def test_a_line_that_can_not_be_meant_is_told_and_the_others_are_read(line, reas
     ],
 )
 def test_a_line_with_an_impossible_value_is_refused(field, value):
-    [line] = evaluation_lines([make_exported()])
+    [line] = encode_evaluations([make_exported()])
     found, problems = read_evaluation_lines([json.dumps({**json.loads(line), field: value}).encode()], "x")
     assert (found, len(problems)) == ([], 1)
 
@@ -205,8 +207,8 @@ def test_a_conversation_that_lacks_a_turn_is_left_out():
 
 def test_a_row_has_three_decimals_and_empty_cells_for_the_unknown():
     told = make_evaluation(score=2 / 3, statistics=EvaluationStatistics(2, None, None, 0.0125, 3, 1, 0.5))
-    [row] = csv.DictReader(io.StringIO(evaluation_rows([make_exported(told)]), newline=""), strict=True)
-    assert tuple(row) == HEAD
+    [row] = csv.DictReader(io.StringIO(encode_evaluation_csv([make_exported(told)]), newline=""), strict=True)
+    assert tuple(row) == HEADER
     assert (row["score"], row["tool_success_rate"], row["tone_adherence"]) == ("0.667", "1.000", "")
     assert (row["total_turns"], row["avg_latency_ms"], row["total_cost_usd"]) == ("2", "", "0.012500")
     assert (row["issue_count"], row["critical_issue_count"], row["pass_rate"]) == ("3", "1", "0.500")
@@ -216,23 +218,23 @@ def test_a_row_has_three_decimals_and_empty_cells_for_the_unknown():
 @settings(max_examples=12)
 @given(st.lists(EVALUATION, max_size=4))
 def test_rows_read_back_to_the_same_rows(evaluations):
-    text = evaluation_rows(many(evaluations))
-    found, problems = read_evaluation_rows(text, "x.csv")
+    text = encode_evaluation_csv(many(evaluations))
+    found, problems = read_evaluation_csv(text, "x.csv")
     assert problems == []
-    assert evaluation_rows(found) == text
+    assert encode_evaluation_csv(found) == text
     assert [each.evaluation.id for each in found] == [f"{n}{each.id}" for n, each in enumerate(evaluations)]
 
 
 def test_a_row_reads_back_to_the_evaluation_without_its_turns():
     told = make_evaluation(score=0.875, previous_score=0.9)
-    found, _ = read_evaluation_rows(evaluation_rows([make_exported(told)]), "x.csv")
+    found, _ = read_evaluation_csv(encode_evaluation_csv([make_exported(told)]), "x.csv")
     assert found == [make_exported(replace(told, turns=()))]
 
 
 def test_columns_may_stand_in_any_order_and_others_beside_them():
-    rows = list(csv.reader(io.StringIO(evaluation_rows([make_exported()]), newline="")))
+    rows = list(csv.reader(io.StringIO(encode_evaluation_csv([make_exported()]), newline="")))
     text = "\r\n".join(",".join([*reversed(row), "more"]) for row in rows)
-    found, problems = read_evaluation_rows(text, "x.csv")
+    found, problems = read_evaluation_csv(text, "x.csv")
     assert problems == []
     assert found == [make_exported(replace(make_evaluation(), turns=()))]
 
@@ -253,11 +255,11 @@ def test_columns_may_stand_in_any_order_and_others_beside_them():
     ],
 )
 def test_a_row_that_can_not_be_meant_is_told_with_its_line(column, cell, reason):
-    head, row = csv.reader(io.StringIO(evaluation_rows([make_exported()]), newline=""))
+    head, row = csv.reader(io.StringIO(encode_evaluation_csv([make_exported()]), newline=""))
     row[head.index(column)] = cell
-    good = evaluation_rows([make_exported()]).splitlines()[1]
+    good = encode_evaluation_csv([make_exported()]).splitlines()[1]
     text = "\n".join([",".join(head), ",".join(row), good])
-    found, [problem] = read_evaluation_rows(text, "x.csv")
+    found, [problem] = read_evaluation_csv(text, "x.csv")
     assert len(found) == 1
     assert str(problem).startswith("x.csv:2: ")
     assert reason in problem.message
@@ -267,11 +269,11 @@ def test_another_csv_is_no_csv_of_evaluations():
     with pytest.raises(
         SettingError, match=r"x\.csv:1: this is no CSV of evaluations: no column .*evaluation_id"
     ):
-        read_evaluation_rows("a,b\r\n1,2\r\n", "x.csv")
+        read_evaluation_csv("a,b\r\n1,2\r\n", "x.csv")
 
 
 def summary_of(found=(), goldens=(), asked=None):
-    return metrics(list(found), list(goldens), asked or MetricsRequest())
+    return compute_metrics(list(found), list(goldens), asked or MetricsRequest())
 
 
 def test_a_summary_counts_means_and_shares():
@@ -355,7 +357,7 @@ def test_the_gravest_issues_come_first_then_the_most_frequent():
     ],
 )
 def test_passed_is_what_the_status_says_else_the_usual_score(status, score, expected):
-    assert passed(make_evaluation(score=score, regression_status=status)) is expected
+    assert has_passed(make_evaluation(score=score, regression_status=status)) is expected
 
 
 def test_a_summary_tells_what_the_goldens_are():
@@ -377,4 +379,4 @@ def test_a_summary_tells_what_the_goldens_are():
 
 
 def test_a_file_is_named_by_its_time():
-    assert file_stamp(NOW) == "2025-12-31T22-40-49"
+    assert format_file_time(NOW) == "2025-12-31T22-40-49"

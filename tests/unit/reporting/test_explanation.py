@@ -16,21 +16,23 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.gate.trajectory.trajectories import course_of
-from evalgate.gate.trajectory.trajectory_diff import course_difference
-from evalgate.reporting.results.trajectory_doc import behaviour_doc
-from evalgate.reporting.terminal.explanation import explained_removal, explanation
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
 
 def told(scenario, **given):
     suite = a_suite(given.pop("suite", "support"), [scenario])
     baseline = given.pop("baseline", None)
     form = {name: given.pop(name) for name in ("width", "colour") if name in given}
-    return explanation(results([suite], baseline=baseline, **given), suite, scenario, **form)
+    return render_explanation(results([suite], baseline=baseline, **given), suite, scenario, **form)
 
 
 def of_recordings(before, now):
-    return behaviour_doc(course_difference(course_of(before), course_of(now), 1, 2))
+    return build_trajectory_diff_doc(
+        diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2)
+    )
 
 
 def part(text, title):
@@ -184,7 +186,7 @@ def test_a_variant__is_part_of_the_name():
 
 def test_a_removed_scenario__says_how_it_stood():
     removed = {"suite": "support", "id": "old", "variant": None, "verdict": "HARD_FAIL", "score": 0.5}
-    assert explained_removal(removed).split("\n") == [
+    assert render_removed_scenario(removed).split("\n") == [
         "REMOVED  old",
         "  suite    support",
         "  why      only the baseline has it (HARD FAIL, score 0.50): no suite of this run names or finds it",
@@ -222,6 +224,8 @@ def test_hostile_text_everywhere__commands_neither_terminal_nor_runner(text):
     scenario = a_scenario(text, text, change, variant=text, reason=text, trials=[trial])
     scenario["location"]["file"] = trial["trace"]["path"] = text
     shown = told(scenario, suite=text, command=text, baseline=a_baseline("given", path=text, sha=None))
-    shown += explained_removal({"suite": text, "id": text, "variant": text, "verdict": text, "score": None})
+    shown += render_removed_scenario(
+        {"suite": text, "id": text, "variant": text, "verdict": text, "score": None}
+    )
     assert runner_commands(shown) == []
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)

@@ -8,10 +8,10 @@ from run_builders import make_assertion, make_run, make_scenario, make_trial
 
 from evalgate.errors import SettingError
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.run_statistics import figures_of_run
-from evalgate.gate.comparison.scenario_outcome import outcomes_of_run
+from evalgate.gate.comparison.run_statistics import compute_run_statistics
+from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
 from evalgate.models.comparison.decision import Decision
-from evalgate.reporting.results.results_json import dump, load, results_document
+from evalgate.reporting.results.results_json import build_results_document, dump_results, load_results
 from evalgate.suite.policy import RegressionPolicy
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -30,17 +30,17 @@ def a_run(*statuses):
 
 def document(before, now, **policy):
     comparison = compare(
-        outcomes_of_run(now), outcomes_of_run(before), {"support": RegressionPolicy(**policy)}
+        outcomes_from_run(now), outcomes_from_run(before), {"support": RegressionPolicy(**policy)}
     )
     decision = Decision("pass", 0, suite_verdicts={"support": "pass"})
-    return results_document(
+    return build_results_document(
         now,
         comparison,
         decision,
         baseline=None,
         commit=None,
         created_at=NOW,
-        figures=figures_of_run(now, comparison),
+        statistics=compute_run_statistics(now, comparison),
     )
 
 
@@ -86,12 +86,12 @@ def test_corrected_p_stands_beside_the_raw_one_where_there_is_a_correction():
 
 def test_document_is_read_back_as_it_was_and_also_without_the_new_fields():
     made = document(GOOD, BAD)
-    assert load(dump(made)) == made
+    assert load_results(dump_results(made)) == made
     old = copy.deepcopy(made)
     for each in (old, old["suites"][0]):
         del each["figures"]
     del old["comparison"]
-    assert load(dump(old)) == old
+    assert load_results(dump_results(old)) == old
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_figures_of_a_wrong_shape_are_refused(change, said, place):
     made = document(GOOD, BAD)
     change(made["figures"] if place == "run" else made["suites"][0]["figures"])
     with pytest.raises(SettingError) as refused:
-        load(dump(made))
+        load_results(dump_results(made))
     assert said in str(refused.value)
 
 
@@ -130,5 +130,5 @@ def test_comparison_of_a_wrong_shape_is_refused(field, value, said):
     made = document(GOOD, BAD)
     made["comparison"][field] = value
     with pytest.raises(SettingError) as refused:
-        load(dump(made))
+        load_results(dump_results(made))
     assert said in str(refused.value)

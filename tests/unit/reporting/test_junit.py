@@ -6,13 +6,13 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, results
 
-from evalgate.reporting.ci.junit import junit
+from evalgate.reporting.ci.junit import render_junit
 
 VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING", "ERROR", "NOT_EVALUABLE"]
 
 
 def parsed(document):
-    return ET.fromstring(junit(document))  # noqa: S314  our own output
+    return ET.fromstring(render_junit(document))  # noqa: S314  our own output
 
 
 def test_junit__each_verdict__has_its_element():

@@ -22,7 +22,7 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.errors import TemplateFlaw
+from evalgate.errors import InvalidTemplate
 from evalgate.models.github.template_file import TemplateFile
 from evalgate.reporting.markdown.render import render_comment
 
@@ -154,7 +154,7 @@ def test_loops_conditions_names_and_filters():
     ],
 )  # fmt: skip
 def test_what_is_not_let_in_is_told_with_its_place(template, line, words):
-    with pytest.raises(TemplateFlaw) as refusal:
+    with pytest.raises(InvalidTemplate) as refusal:
         comment(template)
     [problem] = refusal.value.problems
     assert (problem.location.file, problem.location.line) == (".github/comment.md.j2", line)
@@ -162,11 +162,11 @@ def test_what_is_not_let_in_is_told_with_its_place(template, line, words):
 
 
 def test_a_template_that_extends_nothing_is_refused():
-    with pytest.raises(TemplateFlaw, match="a template begins with"):
+    with pytest.raises(InvalidTemplate, match="a template begins with"):
         comment("Hello.", head="")
-    with pytest.raises(TemplateFlaw, match="a template begins with"):
+    with pytest.raises(InvalidTemplate, match="a template begins with"):
         comment("", head='{% extends "summary.md.j2" %}')
-    with pytest.raises(TemplateFlaw, match="a template begins with"):
+    with pytest.raises(InvalidTemplate, match="a template begins with"):
         comment("", head="")
 
 
@@ -190,7 +190,7 @@ ENDLESS = [
 @pytest.mark.parametrize("template", ENDLESS, ids=range(len(ENDLESS)))
 def test_a_template_without_end_is_given_up_soon(template):
     started = time.process_time()
-    with pytest.raises(TemplateFlaw):
+    with pytest.raises(InvalidTemplate):
         comment(template)
     assert time.process_time() - started < 2
 

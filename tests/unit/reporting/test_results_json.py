@@ -12,11 +12,11 @@ from results_builder import a_trial as a_stored_trial
 
 from evalgate.errors import Location, OverLimit, Problem, SettingError
 from evalgate.models.comparison.comparison import (
+    BaselineDrift,
     BaselineInfo,
     Change,
     ChangedEvaluator,
     Comparison,
-    Drift,
     ScenarioKey,
     ScenarioOutcome,
 )
@@ -28,9 +28,14 @@ from evalgate.models.run.run import (
     SuiteResult,
     TraceRef,
     TrialResult,
-    Unclaimed,
+    UnclaimedTrace,
 )
-from evalgate.reporting.results.results_json import dump, invalid_document, load, results_document
+from evalgate.reporting.results.results_json import (
+    build_invalid_document,
+    build_results_document,
+    dump_results,
+    load_results,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2" * 9
@@ -61,7 +66,7 @@ def a_result(id_, verdict="PASS", score=1.0, trials=(), **changes):
 def document(scenarios, comparison=None, *, decision=None, suites=(), **changes):
     run = Run([SuiteResult("support", "evals/support.yaml", list(scenarios)), *suites], **changes)
     decision = decision or Decision("pass", 0, suite_verdicts={"support": "pass"})
-    return results_document(run, comparison, decision, baseline=None, commit="c0ffee", created_at=NOW)
+    return build_results_document(run, comparison, decision, baseline=None, commit="c0ffee", created_at=NOW)
 
 
 def test_summary__verdicts__add_up_to_the_scenarios():
@@ -146,9 +151,9 @@ def test_document__secrets_anywhere__are_redacted():
         assertions=[an_assertion(f"got {SECRET}", {"args": {"password": "x", "t": [SECRET]}})], reason=SECRET
     )
     warning = {"code": "w", "message": SECRET, "where": SECRET}
-    unclaimed = Unclaimed("support", TraceRef(SECRET, SECRET, "native", None), SECRET)
+    unclaimed = UnclaimedTrace("support", TraceRef(SECRET, SECRET, "native", None), SECRET)
     made = document([a_result("a", trials=[trial], reason=SECRET)], warnings=[warning], unclaimed=[unclaimed])
-    assert SECRET.encode() not in dump(made)
+    assert SECRET.encode() not in dump_results(made)
     evidence = made["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]["evidence"]
     assert evidence == {"args": {"password": "[redacted: field]", "t": ["[redacted: GitHub token]"]}}
 
@@ -160,24 +165,24 @@ def test_document__huge_evidence_and_reason__are_bounded():
         inner["a"] = {"b": [{}] * 500, "c": "x" * 10_000}
         inner = inner["a"]
     trial = a_trial(assertions=[an_assertion("r" * 100_000, deep)])
-    assert len(dump(document([a_result("a", trials=[trial])]))) < 50_000
+    assert len(dump_results(document([a_result("a", trials=[trial])]))) < 50_000
 
 
 def test_document__numbers_no_reader_can_hold__are_clamped_or_null():
     trial = a_trial(tokens=10**30, assertions=[an_assertion("", {"n": 10**30, "f": float("inf")})])
-    made = json.loads(dump(document([a_result("a", trials=[trial])])))
+    made = json.loads(dump_results(document([a_result("a", trials=[trial])])))
     assertion = made["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]
     assert assertion["evidence"] == {"n": 2**63 - 1, "f": None}
 
 
 def test_document__lone_surrogates__become_valid_text():
-    assert b"a?b" in dump(document([a_result("a\ud800b")]))
+    assert b"a?b" in dump_results(document([a_result("a\ud800b")]))
 
 
 def test_document__baseline__is_told_in_full():
     run = Run([SuiteResult("s", "s.yaml", [a_result("a")])])
     info = BaselineInfo("ancestor", "abc", 60, None, 3)
-    made = results_document(run, None, Decision("pass", 0), baseline=info, commit=None, created_at=NOW)
+    made = build_results_document(run, None, Decision("pass", 0), baseline=info, commit=None, created_at=NOW)
     assert made["baseline"] == {
         "status": "ancestor",
         "sha": "abc",
@@ -191,7 +196,7 @@ def test_document__baseline__is_told_in_full():
 
 def test_invalid_document__every_problem__is_a_reason_with_its_place():
     problems = [Problem("unknown key `x`", Location("s.yaml", 3, 5), "did you mean `y`?"), Problem("no file")]
-    made = invalid_document(problems, "invalid_suite", commit=None, created_at=NOW)
+    made = build_invalid_document(problems, "invalid_suite", commit=None, created_at=NOW)
     assert (made["verdict"], made["exit_code"], made["summary"], made["suites"]) == ("invalid", 2, None, [])
     assert made["reasons"] == [
         {
@@ -201,11 +206,13 @@ def test_invalid_document__every_problem__is_a_reason_with_its_place():
         },
         {"code": "invalid_suite", "message": "no file", "location": None},
     ]
-    assert load(dump(made)) == made
+    assert load_results(dump_results(made)) == made
 
 
 def test_dump__same_run__same_bytes():
-    first, second = (dump(document([a_result("b"), a_result("a", trials=[a_trial()])])) for _ in range(2))
+    first, second = (
+        dump_results(document([a_result("b"), a_result("a", trials=[a_trial()])])) for _ in range(2)
+    )
     assert first == second
     assert first.endswith(b"}\n")
 
@@ -215,7 +222,7 @@ def test_load__what_was_dumped__comes_back_equal():
     made = document(
         [a_result("a", trials=[trial], location=Location("s.yaml", 1, 1)), a_result("m", "MISSING", None)]
     )
-    assert load(dump(made)) == made
+    assert load_results(dump_results(made)) == made
 
 
 def test_load__document_of_the_builder__is_accepted():
@@ -225,25 +232,25 @@ def test_load__document_of_the_builder__is_accepted():
         baseline=a_baseline(),
         reasons=[a_reason("broken", "m")],
     )
-    assert load(dump(made)) == made
+    assert load_results(dump_results(made)) == made
 
 
 def test_load__fields_added_later__are_filled_in_where_absent():
-    made = json.loads(dump(document([a_result("a", trials=[a_trial()])])))
+    made = json.loads(dump_results(document([a_result("a", trials=[a_trial()])])))
     scenario = made["suites"][0]["scenarios"][0]
     for name in ("dimensions", "reason", "location", "change"):
         del scenario[name]
     del scenario["trials"][0]["total_tokens"]
-    loaded = load(json.dumps(made).encode())["suites"][0]["scenarios"][0]
+    loaded = load_results(json.dumps(made).encode())["suites"][0]["scenarios"][0]
     assert loaded["change"] is None
     assert loaded["trials"][0]["total_tokens"] is None
 
 
 def test_load__document_without_variants_and_kinds_of_tokens__has_none():
-    made = json.loads(dump(document([a_result("a", trials=[a_trial()])])))
+    made = json.loads(dump_results(document([a_result("a", trials=[a_trial()])])))
     del made["suites"][0]["variants"]
     del made["suites"][0]["scenarios"][0]["trials"][0]["input_tokens"]
-    suite = load(json.dumps(made).encode())["suites"][0]
+    suite = load_results(json.dumps(made).encode())["suites"][0]
     assert suite["variants"] == []
     assert suite["scenarios"][0]["trials"][0]["input_tokens"] is None
 
@@ -252,7 +259,7 @@ def test_document__variants__come_back_as_they_were_dumped():
     made = document(
         [a_result("a", trials=[a_trial()], variant=SECRET), a_result("a", "MISSING", variant="b")]
     )
-    first, second = load(dump(made))["suites"][0]["variants"]
+    first, second = load_results(dump_results(made))["suites"][0]["variants"]
     assert SECRET not in first["name"]
     assert (first["passed"], first["pass_rate"], first["total_tokens"], first["cost_usd"]) == (
         1,
@@ -280,18 +287,20 @@ def test_document__variants__come_back_as_they_were_dumped():
     ],
 )
 def test_load__drift_of_another_shape__is_refused(drift, words):
-    made = json.loads(dump(document([a_result("a")])))
+    made = json.loads(dump_results(document([a_result("a")])))
     made["baseline"] = a_baseline("drifted", drift=drift)
     with pytest.raises(SettingError, match=re.escape(words)):
-        load(json.dumps(made).encode())
+        load_results(json.dumps(made).encode())
 
 
 def test_load__drift__comes_back_as_it_was_written():
-    drift = Drift("ancestor", suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)])
+    drift = BaselineDrift(
+        "ancestor", has_changed_suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)]
+    )
     info = BaselineInfo("drifted", sha="b" * 40, age_seconds=60, distance=2, drift=drift)
     run, decision = Run([SuiteResult("s", "s.yaml", [a_result("a")])]), Decision("pass", 0)
-    written = results_document(run, None, decision, baseline=info, commit=None, created_at=NOW)
-    assert load(dump(written))["baseline"]["drift"] == {
+    written = build_results_document(run, None, decision, baseline=info, commit=None, created_at=NOW)
+    assert load_results(dump_results(written))["baseline"]["drift"] == {
         "found": "ancestor",
         "suites": True,
         "evaluators": [{"type": "contains", "before": 1, "now": 2}],
@@ -307,15 +316,15 @@ def test_load__drift__comes_back_as_it_was_written():
     ],
 )
 def test_load__variant_of_another_shape__is_refused(name, value, words):
-    made = json.loads(dump(document([a_result("a", trials=[a_trial()], variant="v")])))
+    made = json.loads(dump_results(document([a_result("a", trials=[a_trial()], variant="v")])))
     made["suites"][0]["variants"][0][name] = value
     with pytest.raises(SettingError, match=re.escape(words)):
-        load(json.dumps(made).encode())
+        load_results(json.dumps(made).encode())
 
 
 def test_load__fields_nobody_knows__are_ignored():
-    made = {**json.loads(dump(document([a_result("a")]))), "brand_new": [1]}
-    assert load(json.dumps(made).encode())["verdict"] == "pass"
+    made = {**json.loads(dump_results(document([a_result("a")]))), "brand_new": [1]}
+    assert load_results(json.dumps(made).encode())["verdict"] == "pass"
 
 
 @pytest.mark.parametrize(
@@ -387,13 +396,13 @@ def test_load__fields_nobody_knows__are_ignored():
 )
 def test_load__wrong_shape__names_the_field(path, value, words):
     made = results([a_suite("s", [a_scenario("a", "FAIL", a_change("broken"))])], "fail")
-    made = json.loads(dump(made))
+    made = json.loads(dump_results(made))
     target = made
     for step in path[:-1]:
         target = target[step]
     target[path[-1]] = value
     with pytest.raises(SettingError) as caught:
-        load(json.dumps(made).encode(), what="base.json")
+        load_results(json.dumps(made).encode(), what="base.json")
     assert "base.json is no evalgate.results/1 document" in str(caught.value)
     assert words in str(caught.value)
 
@@ -405,55 +414,55 @@ def test_load__one_wrong_trial_among_many_good_ones__is_found():
         trials[2][name] = value
         document = results([a_suite("s", [a_scenario(trials=trials)])])
         with pytest.raises(SettingError, match=rf"scenarios\[0\]\.trials\[2\]\.{name} is not"):
-            load(dump(document))
+            load_results(dump_results(document))
     trials = [a_stored_trial(number) for number in range(4)]
     del trials[3]["trace"]
     with pytest.raises(SettingError, match=r"trials\[3\]\.trace is missing"):
-        load(dump(results([a_suite("s", [a_scenario(trials=trials)])])))
+        load_results(dump_results(results([a_suite("s", [a_scenario(trials=trials)])])))
 
 
 def test_load__a_field_that_several_objects_lack__is_filled_in_in_each():
     trials = [a_stored_trial(number) for number in range(3)]
     for trial in trials:
         del trial["input_tokens"]
-    loaded = load(dump(results([a_suite("s", [a_scenario(trials=trials)])])))
+    loaded = load_results(dump_results(results([a_suite("s", [a_scenario(trials=trials)])])))
     found = loaded["suites"][0]["scenarios"][0]["trials"]
     assert [trial["input_tokens"] for trial in found] == [None, None, None]
 
 
 def test_load__no_json__says_where_it_breaks_off():
     with pytest.raises(SettingError, match="no JSON: it breaks off at line 1, column"):
-        load(b'{"schema": ')
+        load_results(b'{"schema": ')
 
 
 def test_load__only_what_a_comparison_reads__passes_over_assertions():
-    made = json.loads(dump(results([a_suite("s", [a_scenario("a")])])))
+    made = json.loads(dump_results(results([a_suite("s", [a_scenario("a")])])))
     made["suites"][0]["scenarios"][0]["trials"][0]["assertions"] = [1]
     data = json.dumps(made).encode()
-    assert load(data, whole=False)["verdict"] == "pass"
+    assert load_results(data, with_assertions=False)["verdict"] == "pass"
     with pytest.raises(SettingError):
-        load(data)
+        load_results(data)
 
 
 def test_load__larger_than_it_may_be__is_over_the_limit():
     with pytest.raises(OverLimit, match="larger than 10 bytes"):
-        load(b" " * 11, limit=10)
+        load_results(b" " * 11, limit=10)
 
 
 def test_load__more_values_than_memory_would_hold__is_over_the_limit():
     with pytest.raises(OverLimit, match="more values"):
-        load(b"[" + b"[]," * 3_000_000 + b"[]]")
+        load_results(b"[" + b"[]," * 3_000_000 + b"[]]")
     with pytest.raises(OverLimit, match="more values"):
-        load(b"[" + b"1," * 15_000_001 + b"1]")
+        load_results(b"[" + b"1," * 15_000_001 + b"1]")
 
 
 @given(JSON)
 def test_load__any_json__is_refused_with_our_words(value):
     with pytest.raises(SettingError):
-        load(json.dumps(value).encode())
+        load_results(json.dumps(value).encode())
 
 
 @given(st.binary(max_size=60))
 def test_load__any_bytes__are_refused_with_our_words(data):
     with pytest.raises(SettingError):
-        load(data)
+        load_results(data)

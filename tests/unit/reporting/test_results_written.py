@@ -8,10 +8,10 @@ import pytest
 from results_builder import a_scenario, a_suite, results
 from run_builders import kept
 
-from evalgate.models.run.chunks import whole
+from evalgate.models.run.chunks import join_chunks
 from evalgate.models.run.run import TraceRef, TrialResult
-from evalgate.reporting.results.results_writer import AT_ONCE, written
-from evalgate.reporting.results.trial_doc import trial_doc, trial_docs
+from evalgate.reporting.results.results_writer import AT_ONCE, stream_results
+from evalgate.reporting.results.trial_doc import build_trial_doc, build_trial_docs
 
 
 def some_trials(count: int) -> list[TrialResult]:
@@ -24,11 +24,17 @@ def some_trials(count: int) -> list[TrialResult]:
 @pytest.mark.parametrize("count", [0, 1, 3, AT_ONCE, AT_ONCE + 1])
 def test_pieces_together_are_the_document(count):
     trials = some_trials(count)
-    document = results([a_suite("s", [a_scenario("a", trials=trial_docs(kept(trials))), a_scenario("b")])])
-    plain = results([a_suite("s", [a_scenario("a", trials=list(map(trial_doc, trials))), a_scenario("b")])])
-    assert whole(written(document)) == json.dumps(plain, separators=(",", ":")).encode() + b"\n"
+    document = results(
+        [a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(trials))), a_scenario("b")])]
+    )
+    plain = results(
+        [a_suite("s", [a_scenario("a", trials=list(map(build_trial_doc, trials))), a_scenario("b")])]
+    )
+    assert join_chunks(stream_results(document)) == json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
 
 def test_many_trials_are_never_in_one_piece():
-    document = results([a_suite("s", [a_scenario("a", trials=trial_docs(kept(some_trials(AT_ONCE + 1))))])])
-    assert max(map(len, written(document))) < 2_000
+    document = results(
+        [a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(some_trials(AT_ONCE + 1))))])]
+    )
+    assert max(map(len, stream_results(document))) < 2_000

@@ -7,11 +7,11 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.reporting.ci.sarif import MOST_RESULTS, sarif
+from evalgate.reporting.ci.sarif import MAX_RESULTS, render_sarif
 
 
 def run_of(document):
-    return json.loads(sarif(document))["runs"][0]
+    return json.loads(render_sarif(document))["runs"][0]
 
 
 def of_scenario(scenario):
@@ -63,9 +63,9 @@ def test_sarif__a_check_that_moved__keeps_its_fingerprint():
 
 
 def test_sarif__more_than_code_scanning_shows__is_counted():
-    scenarios = [a_scenario(f"s{number}", "MISSING") for number in range(MOST_RESULTS + 3)]
+    scenarios = [a_scenario(f"s{number}", "MISSING") for number in range(MAX_RESULTS + 3)]
     run = run_of(results([a_suite("s", scenarios)]))
-    assert len(run["results"]) == MOST_RESULTS
+    assert len(run["results"]) == MAX_RESULTS
     said = run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
     assert said == "3 more results are in results.json"
 

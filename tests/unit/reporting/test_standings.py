@@ -13,13 +13,13 @@ from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import outcomes_of_baseline
+from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline
 from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import replace
 from evalgate.reporting.results.standings import (
+    build_baseline_from_results,
     dump_standings,
-    earlier_of,
     load_standings,
     standings_of_results,
 )
@@ -73,15 +73,15 @@ def written(document: Any) -> bytes:
 def test_standings_say_of_a_run_what_its_results_say():
     document = a_document()
     read_back = build_baseline_run(load_standings(written(document), IDENTITY))
-    assert read_back == replace(earlier_of(document), document=None)
+    assert read_back == replace(build_baseline_from_results(document), document=None)
     assert read_back.verdicts == ["PARTIAL", "MISSING", "ERROR", "LATER"]
-    assert read_back.trials_of(ScenarioKey("one", "a", "de")) == [
+    assert read_back.find_trials(ScenarioKey("one", "a", "de")) == [
         (0, True, 1.0, 0.5, 2.0, 900, ["look_up", "pay"], ("traces/0.json", None, None)),
         (1, False, 0.0, None, None, None, [], ("traces/0.json", 7, None)),
     ]
-    assert read_back.trials_of(ScenarioKey("one", "b", None)) == []
-    assert read_back.trials_of(ScenarioKey("one", "z", None)) == ()
-    assert read_back.unread_keys() == {("two", "x.json", None)}
+    assert read_back.find_trials(ScenarioKey("one", "b", None)) == []
+    assert read_back.find_trials(ScenarioKey("one", "z", None)) == ()
+    assert read_back.find_unreadable_keys() == {("two", "x.json", None)}
     assert read_back.trials.pricing == [PRICING, None, None, None]
     assert read_back.approvals == document["approvals"]
 
@@ -159,10 +159,10 @@ def test_whatever_stands_in_one_place_it_is_refused_or_can_be_compared(number: i
         run = build_baseline_run(load_standings(orjson.dumps(document), IDENTITY))
     except InvalidInput:
         return
-    found = outcomes_of_baseline(run)
-    assert all(len(each.trials) == len(run.trials_of(key)) for key, each in found.items())
-    assert run.unread_keys() <= set(run.keys)
-    assert compare(found, found, {}).changes.keys() == run.places.keys()
+    found = outcomes_from_baseline(run)
+    assert all(len(each.trials) == len(run.find_trials(key)) for key, each in found.items())
+    assert run.find_unreadable_keys() <= set(run.keys)
+    assert compare(found, found, {}).changes.keys() == run.row_by_key.keys()
 
 
 @pytest.mark.parametrize("name", ["results", "suites", "texts", "calls", "scenarios", "trials", "approvals"])

@@ -12,7 +12,7 @@ from results_builder import (
     some_figures,
 )
 
-from evalgate.reporting.markdown.noise import noise
+from evalgate.reporting.markdown.noise import describe_noise
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.terminal.run_table import render_table
 from evalgate.reporting.text import statistics_text
@@ -51,15 +51,15 @@ def test_figures_in_words():
 
 def test_moves_in_words():
     delta = a_delta()
-    assert statistics_text.pass_rate_move(delta) == "\u221210 points (\u221225 to +6)"
+    assert statistics_text.pass_rate_delta(delta) == "\u221210 points (\u221225 to +6)"
     assert (
         statistics_text.tries(some_figures(delta=delta))
         == "pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
     )
-    assert statistics_text.score_move(delta) == "\u22120.04 (\u22120.10 to +0.02)"
-    assert statistics_text.cost_move(delta) == "+0.005 USD a trial"
-    assert statistics_text.tokens_move(delta) == "\u221210 a trial"
-    assert statistics_text.latency_move(delta) == "p50 +250 ms"
+    assert statistics_text.score_delta(delta) == "\u22120.04 (\u22120.10 to +0.02)"
+    assert statistics_text.cost_delta(delta) == "+0.005 USD a trial"
+    assert statistics_text.tokens_delta(delta) == "\u221210 a trial"
+    assert statistics_text.latency_delta(delta) == "p50 +250 ms"
 
 
 def test_unknown_is_said_and_never_0():
@@ -81,17 +81,17 @@ def test_unknown_is_said_and_never_0():
 @pytest.mark.parametrize("delta", [None, a_delta(**{**dict.fromkeys(a_delta()), "pass_k": []})])
 def test_unknown_moves_are_not_told(delta):
     moves = (
-        statistics_text.pass_rate_move,
-        statistics_text.score_move,
-        statistics_text.cost_move,
-        statistics_text.tokens_move,
-        statistics_text.latency_move,
+        statistics_text.pass_rate_delta,
+        statistics_text.score_delta,
+        statistics_text.cost_delta,
+        statistics_text.tokens_delta,
+        statistics_text.latency_delta,
     )
     assert [move(delta) for move in moves] == [""] * 5
 
 
 def test_interval_of_no_width_is_not_told():
-    assert statistics_text.score_move(a_delta(score=0.0, score_interval=[0.0, 0.0])) == "\u00b10"
+    assert statistics_text.score_delta(a_delta(score=0.0, score_interval=[0.0, 0.0])) == "\u00b10"
 
 
 def test_single_tries_are_no_tries():
@@ -102,34 +102,40 @@ def test_single_tries_are_no_tries():
 
 
 def test_false_alarms_to_expect_are_told():
-    assert noise(a_document(comparison=of_comparison())) == (
+    assert describe_noise(a_document(comparison=of_comparison())) == (
         "Had nothing changed, chance alone would call at most 0.3 of the 50 scenarios with several trials"
         " broken or fixed."
     )
-    assert "fewer than 0.1 of the 50" in noise(a_document(comparison=of_comparison(expected=0.04)))
+    assert "fewer than 0.1 of the 50" in describe_noise(a_document(comparison=of_comparison(expected=0.04)))
 
 
 @pytest.mark.parametrize(
     "comparison", [None, of_comparison(tested=9, compared=9), of_comparison(tested=0, expected=None)]
 )
 def test_chance_is_not_told_of_where_little_was_tested(comparison):
-    assert noise(a_document(comparison=comparison)) == ""
+    assert describe_noise(a_document(comparison=comparison)) == ""
 
 
 def test_changes_that_rest_on_a_single_trial_are_counted():
     said = " on a single trial: there noise can't be told from change."
     comparison = of_comparison(tested=0, expected=None, single=50)
-    assert noise(a_document(7, comparison=comparison, flags=["single_trial"])) == f"7 changes rest{said}"
-    assert noise(a_document(1, comparison=comparison, flags=["single_trial"])) == f"1 change rests{said}"
+    assert (
+        describe_noise(a_document(7, comparison=comparison, flags=["single_trial"]))
+        == f"7 changes rest{said}"
+    )
+    assert (
+        describe_noise(a_document(1, comparison=comparison, flags=["single_trial"]))
+        == f"1 change rests{said}"
+    )
     few = of_comparison(tested=0, expected=None, single=9, compared=9)
-    assert noise(a_document(7, comparison=few, flags=["single_trial"])) == ""
+    assert describe_noise(a_document(7, comparison=few, flags=["single_trial"])) == ""
 
 
 def test_chance_stands_in_comment_and_table():
     document = a_document(comparison=of_comparison())
-    assert noise(document) in render_comment(document, key="gate").splitlines()
-    assert noise(document) in render_table(document).splitlines()
-    assert noise(document) not in render_table(document, loudness="quiet")
+    assert describe_noise(document) in render_comment(document, key="gate").splitlines()
+    assert describe_noise(document) in render_table(document).splitlines()
+    assert describe_noise(document) not in render_table(document, verbosity="quiet")
 
 
 # --- where it stands ------------------------------------------------------------------------------------------
@@ -167,7 +173,7 @@ def test_summary_of_an_older_document_has_no_such_table():
 
 def test_table_tells_the_figures_where_asked_to():
     document = a_document(delta=a_delta(), lost=[a_lost_check("refund")])
-    told = render_table(document, loudness="verbose").splitlines()
+    told = render_table(document, verbosity="verbose").splitlines()
     begin = told.index("suite support: 20 scenarios, 80 trials")
     assert told[begin + 1 : begin + 8] == [
         "  pass rate  75% (53% to 89%); \u221210 points (\u221225 to +6)",
@@ -183,7 +189,7 @@ def test_table_tells_the_figures_where_asked_to():
 
 
 def test_table_of_more_suites_than_there_is_room_for_counts_the_rest():
-    told = render_table(a_document(1, suites=[f"s{place}" for place in range(120)]), loudness="verbose")
+    told = render_table(a_document(1, suites=[f"s{place}" for place in range(120)]), verbosity="verbose")
     assert "all suites: 1 scenario, 4 trials" in told
     assert "... and figures of 21 more suites" in told
 
@@ -192,7 +198,7 @@ def test_names_of_strangers_pass_their_doors():
     document = a_document(
         delta=a_delta(), suites=(HOSTILE, "two"), lost=[a_lost_check(HOSTILE, suite=HOSTILE)]
     )
-    table = render_table(document, loudness="verbose")
+    table = render_table(document, verbosity="verbose")
     assert "\x1b[31m" not in table
     assert not any(line.lstrip().startswith("::") for line in table.splitlines())
     told = render_summary(document)

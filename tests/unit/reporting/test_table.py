@@ -61,7 +61,7 @@ def test_table__unclaimed_traces__are_named_with_the_ids_that_nobody_asked_for()
         document
     )
     assert "t/2.json (id chat-2) and 2 more" in render_table(document)
-    assert "t/4.json (id chat-4)" in render_table(document, loudness="verbose")
+    assert "t/4.json (id chat-4)" in render_table(document, verbosity="verbose")
 
 
 def test_table__several_unreadable_trials__are_counted_behind_the_first():
@@ -83,12 +83,12 @@ def test_table__long_run__is_cut_with_a_count():
     text = render_table(results([a_suite("s", [a_scenario(str(index)) for index in range(100)])]))
     assert "... and 60 more scenarios" in text
     assert "... and" not in render_table(
-        results([a_suite("s", [a_scenario(str(i)) for i in range(100)])]), loudness="verbose"
+        results([a_suite("s", [a_scenario(str(i)) for i in range(100)])]), verbosity="verbose"
     )
 
 
 def test_table__quiet__is_the_verdict_alone():
-    assert render_table(a_run(), loudness="quiet") == "EvalGate failed: 1 scenario hard-failed"
+    assert render_table(a_run(), verbosity="quiet") == "EvalGate failed: 1 scenario hard-failed"
 
 
 def test_table__no_colour__has_no_control_bytes_and_colour_only_ours():
@@ -147,4 +147,4 @@ def test_table__more_variants_than_room__are_counted():
     suites = [{**a_suite(each, []), "variants": [a_variant(str(n)) for n in range(25)]} for each in "st"]
     text = render_table(results(suites))
     assert "... and 10 more variants" in text
-    assert "more variants" not in render_table(results(suites), loudness="verbose")
+    assert "more variants" not in render_table(results(suites), verbosity="verbose")

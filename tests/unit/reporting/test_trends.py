@@ -13,8 +13,8 @@ from results_builder import a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
 from evalgate.reporting.markdown.render import render_comment, render_summary
-from evalgate.reporting.markdown.trends import LOOK, trend
-from evalgate.reporting.results.results_json import dump, load
+from evalgate.reporting.markdown.trends import CHART_STYLE, build_trend
+from evalgate.reporting.results.results_json import dump_results, load_results
 
 HOSTILE = '```\n"]@everyone <!-- x --> | ![](http://evil) \x1b[31m'
 
@@ -41,18 +41,18 @@ def a_flake(scenario="refund", **changes):
 def document(runs=(), flaky=(), branch="main", **changes):
     found = results([a_suite("support", [a_scenario("refund", **changes)])], "pass")
     found["history"] = {"branch": branch, "runs": list(runs), "flaky": list(flaky), "flaky_left": 0}
-    return load(dump(found))
+    return load_results(dump_results(found))
 
 
 def charts(*runs):
-    found = trend(document(runs))
+    found = build_trend(document(runs))
     return found.charts if found else ()
 
 
 def test_a_chart_of_pass_rate_and_score_and_one_of_cost():
     shares, cost = charts(a_past_run(1, score=0.5), a_past_run(2, cost_usd=0.0000004))
     assert shares == (
-        f"```mermaid\n{LOOK}\nxychart-beta\n"
+        f"```mermaid\n{CHART_STYLE}\nxychart-beta\n"
         '    title "Pass rate (bars) and score (line)"\n'
         '    x-axis ["1", "2"]\n'
         '    y-axis "0 to 1" 0 --> 1\n'
@@ -96,7 +96,7 @@ def test_a_summary_shows_thirty_runs_and_a_comment_no_chart():
 
 @pytest.mark.parametrize("field", ["commit", "verdict", "at"])
 def test_no_word_of_a_run_gets_into_a_chart(field):
-    found = trend(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE))
+    found = build_trend(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE))
     assert not any("everyone" in chart for chart in found.charts)
     told = render_summary(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE))
     assert "@everyone" not in told
@@ -166,4 +166,4 @@ def test_another_shape_is_refused_with_its_place(part, value):
     found = results([a_suite("support", [a_scenario()])], "pass")
     found["history"] = {"branch": None, "runs": [], "flaky": [], "flaky_left": 0, part: value}
     with pytest.raises(SettingError, match=f"history.{part}"):
-        load(dump(found))
+        load_results(dump_results(found))

@@ -94,4 +94,4 @@ def test_age__seconds__are_told_in_whole_days(seconds, words):
     ("parts", "words"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
 def test_listed__parts__read_as_a_sentence(parts, words):
-    assert wording.listed(parts) == words
+    assert wording.join_words(parts) == words

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from run_builders import make_standing
 
 from evalgate.models.run.run_statistics import PassAtK
-from evalgate.scoring.run_statistics import MOVING, figures_of, moves_of
+from evalgate.scoring.run_statistics import DELTA_FIELDS, compute_delta, compute_statistics
 
 VERDICTS = st.sampled_from(["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING"])
 SCORES = st.lists(st.none() | st.sampled_from([0.0, 0.5, 0.8, 1.0]), max_size=5)
@@ -18,7 +18,7 @@ def pairs():
 
 
 def test_figures_of_some_scenarios():
-    found = figures_of(
+    found = compute_statistics(
         [
             make_standing("PASS", [1.0, 0.9], costs=[0.1, 0.2], latencies=[1.0, 3.0], tokens=[10, 20]),
             make_standing("FAIL", [0.2, 0.4], costs=[0.3, 0.4], latencies=[None, 2.0], tokens=[30, 40]),
@@ -36,20 +36,20 @@ def test_figures_of_some_scenarios():
 
 
 def test_amount_that_one_trial_does_not_tell_is_unknown_and_never_0():
-    found = figures_of([make_standing("PASS", [1.0, 1.0], costs=[0.1, None], tokens=[None, 3])])
+    found = compute_statistics([make_standing("PASS", [1.0, 1.0], costs=[0.1, None], tokens=[None, 3])])
     assert (found.cost_usd, found.cost_mean_usd, found.total_tokens, found.tokens_mean) == (None,) * 4
     assert (found.latency_p50_s, found.latency_p95_s) == (None, None)
 
 
 def test_nothing_has_no_figures():
-    found = figures_of([])
+    found = compute_statistics([])
     assert (found.scenarios, found.trials, found.pass_k) == (0, 0, [])
-    assert {getattr(found, name) for name in MOVING} | {found.pass_rate_interval} == {None}
-    assert moves_of([], []) is None
+    assert {getattr(found, name) for name in DELTA_FIELDS} | {found.pass_rate_interval} == {None}
+    assert compute_delta([], []) is None
 
 
 def test_pass_k_is_the_mean_over_scenarios_up_to_the_fewest_trials():
-    found = figures_of([make_standing("PASS", [1.0] * 4), make_standing("PARTIAL", [1.0, 1.0, 0.0])])
+    found = compute_statistics([make_standing("PASS", [1.0] * 4), make_standing("PARTIAL", [1.0, 1.0, 0.0])])
     assert found.pass_k == [
         PassAtK(1, pytest.approx(5 / 6), pytest.approx(5 / 6)),
         PassAtK(2, 1.0, pytest.approx((1 + 1 / 3) / 2)),
@@ -58,22 +58,22 @@ def test_pass_k_is_the_mean_over_scenarios_up_to_the_fewest_trials():
 
 
 def test_scenario_without_a_trial_passes_in_no_number_of_tries():
-    found = figures_of([make_standing("PASS", [1.0, 1.0]), make_standing("MISSING", [])])
+    found = compute_statistics([make_standing("PASS", [1.0, 1.0]), make_standing("MISSING", [])])
     assert found.pass_k == [PassAtK(1, 0.5, 0.5), PassAtK(2, 0.5, 0.5)]
-    assert figures_of([make_standing("MISSING", [])]).pass_k == []
+    assert compute_statistics([make_standing("MISSING", [])]).pass_k == []
 
 
 def test_pass_k_of_many_trials_is_told_for_a_few_k():
-    found = figures_of([make_standing("PASS", [1.0] * 20)])
+    found = compute_statistics([make_standing("PASS", [1.0] * 20)])
     assert [each.k for each in found.pass_k] == [1, 2, 3, 4, 5, 8, 10, 16]
 
 
 def test_moves_are_now_minus_before():
     before = [make_standing("PASS", [1.0, 1.0], costs=[0.1, 0.1], latencies=[1.0, 1.0], tokens=[5, 5])]
     now = [make_standing("PARTIAL", [1.0, 0.0], costs=[0.2, 0.1], latencies=[2.0, 4.0], tokens=[5, None])]
-    moves = moves_of(before, now)
+    moves = compute_delta(before, now)
     assert moves.scenarios == 1
-    assert dict(moves.moved) == {
+    assert dict(moves.deltas) == {
         "pass_rate": -1.0,
         "score": -0.5,
         "score_min": -0.5,
@@ -94,8 +94,8 @@ def test_moves_are_now_minus_before():
 def test_move_of_many_scenarios_comes_with_its_intervals():
     before = [make_standing("PASS", [1.0]) for _ in range(20)]
     now = [make_standing("FAIL", [0.5]) if place < 5 else before[place] for place in range(20)]
-    moves = moves_of(before, now)
-    assert (moves.moved["pass_rate"], moves.moved["score"]) == (-0.25, -0.125)
+    moves = compute_delta(before, now)
+    assert (moves.deltas["pass_rate"], moves.deltas["score"]) == (-0.25, -0.125)
     assert moves.pass_rate_interval == pytest.approx((-0.469, -0.042), abs=0.01)
     assert moves.score_interval == pytest.approx((-0.229, -0.021), abs=2e-3)
 
@@ -103,8 +103,8 @@ def test_move_of_many_scenarios_comes_with_its_intervals():
 @given(pairs())
 def test_run_against_itself_moves_nothing_and_swapped_sides_mirror_the_moves(found):
     before, now = map(list, zip(*found, strict=True))
-    assert set(moves_of(before, before).moved.values()) <= {0.0, None}
-    there, back = moves_of(before, now), moves_of(now, before)
-    for name, move in there.moved.items():
-        assert back.moved[name] == (None if move is None else -move)
+    assert set(compute_delta(before, before).deltas.values()) <= {0.0, None}
+    there, back = compute_delta(before, now), compute_delta(now, before)
+    for name, move in there.deltas.items():
+        assert back.deltas[name] == (None if move is None else -move)
     assert there.pass_rate_interval == tuple(-end for end in reversed(back.pass_rate_interval))

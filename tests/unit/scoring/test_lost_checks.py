@@ -3,7 +3,7 @@ from __future__ import annotations
 from run_builders import kept, make_assertion, make_scenario, make_trial
 
 from evalgate.models.run.run_statistics import CostlyAssertion
-from evalgate.scoring.failed_checks import MOST, lost_checks
+from evalgate.scoring.failed_checks import MOST_LISTED, find_costliest_assertions
 
 
 def of_trials(*assertions_of_trials):
@@ -13,7 +13,9 @@ def of_trials(*assertions_of_trials):
 def test_checks_are_ranked_by_the_weight_that_they_lost():
     light = make_assertion("failed", name="light")
     heavy = make_assertion("failed", 0.5, name="heavy", weight=5.0, required=True)
-    found = lost_checks("support", [of_trials([light, heavy], [light, make_assertion()]), of_trials([heavy])])
+    found = find_costliest_assertions(
+        "support", [of_trials([light, heavy], [light, make_assertion()]), of_trials([heavy])]
+    )
     assert found == [
         CostlyAssertion("support", "heavy", "jmespath", True, 2, 2, 5.0),
         CostlyAssertion("support", "light", "jmespath", False, 2, 1, 2.0),
@@ -24,12 +26,14 @@ def test_check_that_could_not_be_made_loses_all_of_its_weight():
     broken = make_assertion("error", name="a", weight=2.0)
     lacking = make_assertion("not_evaluable", name="b", weight=3.0)
     left_out = make_assertion("not_evaluable", name="c", weight=9.0, counts=False)
-    found = lost_checks("support", [of_trials([broken, lacking, left_out])])
+    found = find_costliest_assertions("support", [of_trials([broken, lacking, left_out])])
     assert [(check.name, check.weight_lost) for check in found] == [("b", 3.0), ("a", 2.0), ("c", 0.0)]
 
 
 def test_checks_that_passed_or_were_skipped_lose_nothing():
-    assert lost_checks("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
+    assert (
+        find_costliest_assertions("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
+    )
 
 
 def test_trials_out_of_a_store_lose_as_much():
@@ -41,10 +45,10 @@ def test_trials_out_of_a_store_lose_as_much():
     small = [make_scenario(trials=each.trials) for each in plain]
     for scenario in small:
         scenario.trials = kept(scenario.trials)
-    assert lost_checks("support", small) == lost_checks("support", plain)
+    assert find_costliest_assertions("support", small) == find_costliest_assertions("support", plain)
 
 
 def test_only_the_costliest_are_told():
-    many = [make_assertion("failed", name=f"c{place:02}") for place in range(MOST + 5)]
-    found = lost_checks("support", [of_trials(many[::-1])])
-    assert [check.name for check in found] == [f"c{place:02}" for place in range(MOST)]
+    many = [make_assertion("failed", name=f"c{place:02}") for place in range(MOST_LISTED + 5)]
+    found = find_costliest_assertions("support", [of_trials(many[::-1])])
+    assert [check.name for check in found] == [f"c{place:02}" for place in range(MOST_LISTED)]

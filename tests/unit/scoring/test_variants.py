@@ -4,14 +4,14 @@ from builders import make_trace
 from judging import assess
 from run_builders import make_assertion, make_scenario, make_trial
 
-from evalgate.scoring.variants import variants_of
+from evalgate.scoring.variants import compare_variants
 
 CALLED = {"type": "expected_tool", "expected_tool": "schedule", "min_calls": 2}
 NOT_CALLED = {"type": "expected_tool", "expected_tool": None, "tool": "schedule"}
 
 
 def one(*trials, verdict="PASS"):
-    (figures,) = variants_of([make_scenario(verdict, trials=trials, variant="v")])
+    (figures,) = compare_variants([make_scenario(verdict, trials=trials, variant="v")])
     return figures
 
 
@@ -25,13 +25,13 @@ def shares(*trials):
 
 
 def test_scenarios_without_variant__are_in_no_line():
-    assert variants_of([make_scenario(), make_scenario("FAIL")]) == []
+    assert compare_variants([make_scenario(), make_scenario("FAIL")]) == []
 
 
 def test_variants__stand_in_the_order_in_which_they_come_up():
     scenarios = [make_scenario(scenario_id=id_, variant=name) for id_ in "xy" for name in ("b", "a")]
     scenarios.append(make_scenario("MISSING", "z", variant="a"))
-    found = [(each.name, each.scenarios, each.passed, each.trials) for each in variants_of(scenarios)]
+    found = [(each.name, each.scenarios, each.passed, each.trials) for each in compare_variants(scenarios)]
     assert found == [("b", 2, 2, 2), ("a", 3, 2, 2)]
 
 

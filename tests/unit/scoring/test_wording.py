@@ -1,19 +1,19 @@
 """Words about what others wrote."""
 
-from evalgate.scoring.wording import MAX_QUOTE, shorten
+from evalgate.scoring.wording import MAX_QUOTE, cut_quote
 
 TOKEN = "ghp_" + "a1B2" * 9
 
 
 def test_shorten__short_text__stays():
-    assert shorten("x" * MAX_QUOTE) == "x" * MAX_QUOTE
+    assert cut_quote("x" * MAX_QUOTE) == "x" * MAX_QUOTE
 
 
 def test_shorten__long_text__is_cut_and_says_so():
-    assert shorten("x" * 300) == "x" * (MAX_QUOTE - 3) + "..."
+    assert cut_quote("x" * 300) == "x" * (MAX_QUOTE - 3) + "..."
 
 
 def test_shorten__secret_across_the_cut__is_not_told_in_part():
-    said = shorten("word " * 37 + TOKEN + " and more")
+    said = cut_quote("word " * 37 + TOKEN + " and more")
     assert TOKEN[:8] not in said
     assert len(said) <= MAX_QUOTE

@@ -190,7 +190,7 @@ def test_a_wrong_token_is_not_repeated(read):
 
 def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(read):
     settings = read()
-    assert settings.compared_commit == ("parent", SHA, BASE)
+    assert settings.baseline_reference == ("parent", SHA, BASE)
     assert (settings.baseline_branch, settings.commit, settings.makes_baseline) == ("release", HEAD, False)
 
 
@@ -206,7 +206,7 @@ def test_a_fork_is_known_by_its_repository(read, repository, from_fork):
 def test_a_push_to_the_default_branch_makes_the_baseline(read):
     settings = read("push")
     assert settings.makes_baseline
-    assert settings.compared_commit == ("parent", SHA, None)
+    assert settings.baseline_reference == ("parent", SHA, None)
 
 
 @pytest.mark.parametrize(
@@ -226,12 +226,12 @@ def test_who_makes_the_baseline_and_who_uploads_it_can_be_chosen(read, environ, 
 
 
 def test_a_push_elsewhere_is_held_against_where_it_left_the_branch(read):
-    assert read("push", GITHUB_REF="refs/heads/x").compared_commit == ("fork_point", SHA, None)
+    assert read("push", GITHUB_REF="refs/heads/x").baseline_reference == ("fork_point", SHA, None)
 
 
 def test_a_queued_group_is_held_against_what_it_is_built_on(read):
     payload = {**PUSH, "merge_group": {"base_sha": BASE}}
-    assert read("merge_group", payload).compared_commit == ("commit", BASE, None)
+    assert read("merge_group", payload).baseline_reference == ("commit", BASE, None)
 
 
 def test_a_queued_group_is_compared_with_the_branch_it_is_to_be_merged_into(read):
@@ -242,7 +242,7 @@ def test_a_queued_group_is_compared_with_the_branch_it_is_to_be_merged_into(read
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
 def test_a_run_that_nothing_was_pushed_for_is_held_against_its_own_commit_and_makes_no_baseline(read, event):
     settings = read(event)
-    assert settings.compared_commit == ("fork_point", SHA, None)
+    assert settings.baseline_reference == ("fork_point", SHA, None)
     assert (settings.baseline_branch, settings.makes_baseline) == ("main", False)
 
 
@@ -272,7 +272,12 @@ def finished(**changes):
 def test_a_finished_run_is_read_for_publishing(read):
     settings = read("workflow_run", FINISHED, inputs={"mode": "publish", "comment-key": "a/b"})
     run = settings.event.triggering_run
-    assert (run.id, run.event, run.head_repository_id, run.is_ours) == (77, "pull_request", 2002, False)
+    assert (run.id, run.event, run.head_repository_id, run.is_same_repository) == (
+        77,
+        "pull_request",
+        2002,
+        False,
+    )
     assert (run.head_owner, run.head_branch, run.head_sha) == ("mallory", "main", HEAD)
     assert settings.report_artifact == "evalgate-report-a-b"
 
@@ -284,7 +289,7 @@ def test_a_finished_run_of_a_fork_that_is_gone_has_no_owner(read, repository):
     run = read(
         "workflow_run", finished(head_repository=repository), inputs={"mode": "publish"}
     ).event.triggering_run
-    assert (run.head_repository_id, run.head_owner, run.is_ours) == (None, "", False)
+    assert (run.head_repository_id, run.head_owner, run.is_same_repository) == (None, "", False)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +335,7 @@ FORKED = {
 def test_a_report_is_left_where_no_comment_can_be_written_or_where_asked_for(
     read, payload, inputs, actor, left
 ):
-    assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).leaves_report is left
+    assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).uploads_report is left
 
 
 def test_the_template_of_a_comment_is_of_a_commit_that_its_author_did_not_write(read):
@@ -347,7 +352,7 @@ def test_a_template_outside_the_workspace_is_a_mistake(read, path):
 
 
 def test_a_push_leaves_no_report(read):
-    assert not read("push", inputs={"mode": "evaluate", "upload-report": "true"}).leaves_report
+    assert not read("push", inputs={"mode": "evaluate", "upload-report": "true"}).uploads_report
 
 
 def test_a_workflow_file_of_any_name_makes_a_key_that_can_stand_in_a_marker(read):
@@ -410,7 +415,7 @@ APPROVE = {"baseline-workflow": "evals.yml"}
 def test_a_comment_is_looked_at_and_nothing_is_judged(read, mode):
     settings = read("issue_comment", SAID, inputs={**APPROVE, "mode": mode})
     comment = settings.event.comment
-    assert settings.approves
+    assert settings.is_approving
     assert (comment.id, comment.number, comment.action, comment.is_on_pull_request) == (
         12,
         7,
@@ -458,10 +463,10 @@ def test_the_gates_own_workflow_must_be_named(read):
 def test_comments_are_read_by_a_run_that_was_started_over(read, attempt, source, reads):
     settings = read("pull_request", inputs={"approvals-from": source}, GITHUB_RUN_ATTEMPT=attempt)
     assert settings.reads_comments == reads
-    assert settings.leaves_report == (source == "comments")
+    assert settings.uploads_report == (source == "comments")
     assert settings.approvals_commit == BASE
 
 
 def test_on_other_events_no_comments_are_read(read):
     settings = read("push", inputs={"approvals-from": "comments"}, GITHUB_RUN_ATTEMPT="2")
-    assert (settings.reads_comments, settings.leaves_report) == (False, False)
+    assert (settings.reads_comments, settings.uploads_report) == (False, False)

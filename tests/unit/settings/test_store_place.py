@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.settings.store_path import misplaced, secrets_in
+from evalgate.settings.store_path import find_store_path_problem, find_store_secrets
 
 TEMP, WORKSPACE = "/github/runner_temp", "/github/workspace"
 PASSWORD = "pa55-w0rd"
@@ -23,7 +23,7 @@ PASSWORD = "pa55-w0rd"
     ],
 )
 def test_a_file_below_the_runners_folder_and_a_server_are_taken(named):
-    assert misplaced(named, TEMP, WORKSPACE) is None
+    assert find_store_path_problem(named, TEMP, WORKSPACE) is None
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_a_file_below_the_runners_folder_and_a_server_are_taken(named):
     ],
 )
 def test_any_other_file_is_refused(named, told):
-    assert told in misplaced(named, TEMP, WORKSPACE).message
+    assert told in find_store_path_problem(named, TEMP, WORKSPACE).message
 
 
 def test_without_the_runners_folder_no_file_is_taken():
-    assert "RUNNER_TEMP is not set" in misplaced("evalgate.db", "", WORKSPACE).message
-    assert misplaced("postgresql://db.example/evalgate", "", WORKSPACE) is None
+    assert "RUNNER_TEMP is not set" in find_store_path_problem("evalgate.db", "", WORKSPACE).message
+    assert find_store_path_problem("postgresql://db.example/evalgate", "", WORKSPACE) is None
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_without_the_runners_folder_no_file_is_taken():
     ],
 )
 def test_a_url_is_masked_and_its_password_alone(url, expected):
-    assert secrets_in(url) == [url, *expected]
+    assert find_store_secrets(url) == [url, *expected]
 
 
 @pytest.mark.parametrize("named", ["", "evalgate.db", "sqlite:///evalgate.db", "C:\\evalgate.db"])
 def test_a_file_is_no_secret(named):
-    assert secrets_in(named) == []
+    assert find_store_secrets(named) == []

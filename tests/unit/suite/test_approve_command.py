@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.suite.approve_command import ApproveCommand, read_command
+from evalgate.suite.approve_command import ApproveCommand, parse_command
 
 COMMAND = "/evalgate approve refund because the API is down"
 
@@ -34,7 +34,7 @@ COMMAND = "/evalgate approve refund because the API is down"
     ],
 )
 def test_what_it_says(body, command):
-    assert read_command(body) == command
+    assert parse_command(body) == command
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_it_says(body, command):
     ],
 )
 def test_quotes_code_look_alikes_and_later_lines_are_talk(body):
-    assert read_command(body) is None
+    assert parse_command(body) is None
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_quotes_code_look_alikes_and_later_lines_are_talk(body):
     ],
 )
 def test_what_is_not_said_exactly_is_refused(body, why):
-    found = read_command(body)
+    found = parse_command(body)
     assert isinstance(found, str)
     assert why in found
 
 
 @given(st.text(), st.sampled_from(["", "/evalgate ", "/evalgate approve ", "/evalgate approve a because "]))
 def test_any_text_is_a_command_a_refusal_or_talk(text, start):
-    found = read_command(start + text)
+    found = parse_command(start + text)
     if isinstance(found, ApproveCommand):
         assert found.reason.strip()
         assert "*" not in (found.scenario or "")

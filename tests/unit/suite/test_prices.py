@@ -4,7 +4,7 @@ from fakes.core import SuiteTexts
 from evalgate.errors import SuiteError
 from evalgate.measures.prices import Rates
 from evalgate.suite.schema.suite_file import PriceEntry
-from evalgate.suite.suite_prices import own_prices
+from evalgate.suite.suite_prices import merge_prices
 
 SUITE = "suite: s\nscenarios: [{id: a, assertions: [{contains: x}]}]\nprices:\n"
 
@@ -20,23 +20,23 @@ def entry(**given):
 
 
 def test_cached_tokens_cost_what_others_do_unless_said():
-    prices = own_prices({"a": entry(), "b": entry(cache_read=0.1, cache_write=0.0)})
+    prices = merge_prices({"a": entry(), "b": entry(cache_read=0.1, cache_write=0.0)})
     assert prices.find("a") == (True, Rates(1.0, 2.0, 1.0, 1.0))
     assert prices.find("b") == (True, Rates(1.0, 2.0, 0.1, 0.0))
 
 
 def test_the_first_that_fits_counts_and_the_suite_comes_before_the_project():
-    prices = own_prices({"ft:*": entry(input=3.0)}, {"ft:x": entry(input=9.0), "y": None})
+    prices = merge_prices({"ft:*": entry(input=3.0)}, {"ft:x": entry(input=9.0), "y": None})
     assert prices.find("ft:x")[1].input == 3.0
     assert prices.find("y") == (True, None)
     assert prices.find("z") == (False, None)
 
 
 def test_the_label_changes_with_the_prices():
-    one, other = own_prices({"a": entry()}), own_prices({"a": entry(input=1.5)})
+    one, other = merge_prices({"a": entry()}), merge_prices({"a": entry(input=1.5)})
     assert one.label != other.label
-    assert own_prices({"a": entry()}).label == one.label
-    assert own_prices({}).label is None
+    assert merge_prices({"a": entry()}).label == one.label
+    assert merge_prices({}).label is None
 
 
 def test_mistakes_are_told_with_their_place():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.measures.redaction.redact import hide, redact
+from evalgate.measures.redaction.redact import hide_secrets, redact
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import parse_project
 
@@ -14,9 +14,9 @@ HEAD = "version: 1\nsuites: [s.yaml]\nredact:\n"
 
 @pytest.fixture(autouse=True)
 def nothing_else_hidden():
-    hide([])
+    hide_secrets([])
     yield
-    hide([])
+    hide_secrets([])
 
 
 def told(text):

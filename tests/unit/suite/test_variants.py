@@ -187,17 +187,17 @@ def test_suite_without_version_and_name__is_a_suite():
     "raw", [None, 5, "has_timing", [], {"type": ["has_timing"]}, {"not": None}, {"of": 3}]
 )
 def test_subject__leaves_what_it_does_not_know_to_the_parser(raw):
-    assert ScheduledTool("t", "u", "a").written_into(raw) is raw
+    assert ScheduledTool("t", "u", "a").fill_assertion(raw) is raw
 
 
 def test_subject__does_not_touch_what_was_written():
     raw = {"type": "has_timing", "params": {"tool": "t", "action": "old"}, "weight": 2}
-    written = ScheduledTool("t", "u", "new").written_into(raw)
+    written = ScheduledTool("t", "u", "new").fill_assertion(raw)
     assert written == {"type": "has_timing", "params": {}, "tool": "u", "action": "new", "weight": 2}
     assert raw["params"] == {"tool": "t", "action": "old"}
 
 
 def test_subject__without_a_variant_leaves_a_demand_as_it_is():
     raw = {"type": "expected_tool", "expected_tool": None}
-    assert ScheduledTool("t").written_into(raw) is raw
-    assert ScheduledTool(None, "u").written_into(raw) == {**raw, "tool": "u"}
+    assert ScheduledTool("t").fill_assertion(raw) is raw
+    assert ScheduledTool(None, "u").fill_assertion(raw) == {**raw, "tool": "u"}

@@ -9,15 +9,15 @@ from typing import Any
 
 from evalgate.adapters.formats.core.format import Format, first_object
 
-INVOCATION = frozenset({"invocation_id", "invocationId"})
-APP = frozenset({"app_name", "appName"})
-WRITTEN_RESULT = ('{"eval_set_result_id"', '{"evalSetResultId"')
+INVOCATION_KEYS = frozenset({"invocation_id", "invocationId"})
+APP_KEYS = frozenset({"app_name", "appName"})
+EVAL_RESULT_START = ('{"eval_set_result_id"', '{"evalSetResultId"')
 EXPECTATIONS = frozenset({"reference", "expected_tool_use"})
 
 
 def is_adk_event(value: Any) -> bool:
     """True for one event of a session."""
-    return isinstance(value, dict) and "author" in value and not INVOCATION.isdisjoint(value)
+    return isinstance(value, dict) and "author" in value and not INVOCATION_KEYS.isdisjoint(value)
 
 
 def is_adk_session(value: Any) -> bool:
@@ -25,7 +25,7 @@ def is_adk_session(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("events"), list):
         return False
     events = value["events"]
-    return is_adk_event(events[0]) if events else not APP.isdisjoint(value)
+    return is_adk_event(events[0]) if events else not APP_KEYS.isdisjoint(value)
 
 
 def _claims_adk(value: Any) -> bool:
@@ -36,7 +36,7 @@ def _claims_adk(value: Any) -> bool:
 
 def _claims_adk_eval(value: Any) -> bool:
     if isinstance(value, str):  # early versions wrote the JSON as text within JSON
-        return value.startswith(WRITTEN_RESULT)
+        return value.startswith(EVAL_RESULT_START)
     return isinstance(value, dict) and isinstance(
         value.get("eval_case_results", value.get("evalCaseResults")), list
     )
@@ -57,7 +57,7 @@ ADK = Format(
     needs="a session with `events`, or events with `author`",
     claims=_claims_adk,
     module="adk.reader",
-    together=True,
+    joins_lines=True,
 )
 ADK_EVAL = Format(
     name="adk-eval",

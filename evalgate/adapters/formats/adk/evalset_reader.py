@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.adapters.formats.adk.events import plain_answer
+from evalgate.adapters.formats.adk.events import unwrap_result
 from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, add
+from evalgate.adapters.formats.core.build.raw_message import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    add_raw_message,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     identifier,
@@ -41,21 +46,21 @@ def expected_traces(document: Any) -> list[Trace]:
     """
     require_shallow(document)
     if isinstance(document, list):
-        return _older(document)
+        return _traces_from_list(document)
     evalset = mapping(document, "")
-    set_id = text(either(evalset, "eval_set_id"), "eval_set_id")
+    set_id = text(get_field(evalset, "eval_set_id"), "eval_set_id")
     traces = []
-    for number, value in enumerate(listing(either(evalset, "eval_cases"), "eval_cases")):
+    for number, value in enumerate(listing(get_field(evalset, "eval_cases"), "eval_cases")):
         try:
             case = mapping(value, "")
-            name = identifier(either(case, "eval_id"), "eval_id")
-            traces.append(_trace(conversation_of(case.get("conversation"), "conversation"), name, set_id))
+            name = identifier(get_field(case, "eval_id"), "eval_id")
+            traces.append(_trace(read_conversation(case.get("conversation"), "conversation"), name, set_id))
         except FieldError as error:
-            raise error.under(f"eval_cases[{number}]") from None
+            raise error.with_prefix(f"eval_cases[{number}]") from None
     return traces
 
 
-def conversation_of(invocations: Any, path: str) -> Conversation:
+def read_conversation(invocations: Any, path: str) -> Conversation:
     """Builds a conversation from the invocations of a case, one turn each; raises FieldError."""
     conversation = Conversation()
     values = listing(invocations, path)
@@ -63,109 +68,113 @@ def conversation_of(invocations: Any, path: str) -> Conversation:
         raise FieldError(path, "is missing")
     for number, value in enumerate(values):
         try:
-            for said in _invocation(mapping(value, "")):
-                add(conversation, said)
+            for message in _read_invocation(mapping(value, "")):
+                add_raw_message(conversation, message)
         except FieldError as error:
-            raise error.under(f"{path}[{number}]") from None
+            raise error.with_prefix(f"{path}[{number}]") from None
     if not conversation.messages:
         raise FieldError(path, "says nothing")
     return conversation
 
 
-def _invocation(invocation: dict[str, Any]) -> list[RawMessage]:
+def _read_invocation(invocation: dict[str, Any]) -> list[RawMessage]:
     """The user's message, the expected intermediate messages and the final response."""
-    said = _content(either(invocation, "user_content"), "user_content", "user")
-    between = mapping(either(invocation, "intermediate_data"), "intermediate_data")
-    for value in listing(either(between, "invocation_events"), "intermediate_data.invocation_events"):
+    messages = _read_content(get_field(invocation, "user_content"), "user_content", "user")
+    between = mapping(get_field(invocation, "intermediate_data"), "intermediate_data")
+    for value in listing(get_field(between, "invocation_events"), "intermediate_data.invocation_events"):
         event = mapping(value, "intermediate_data.invocation_events")
         agent = text(event.get("author"), "intermediate_data.invocation_events.author")
-        said += _content(event.get("content"), "intermediate_data.invocation_events", "model", agent)
+        messages += _read_content(event.get("content"), "intermediate_data.invocation_events", "model", agent)
     for value in listing(
-        either(between, "intermediate_responses"), "intermediate_data.intermediate_responses"
+        get_field(between, "intermediate_responses"), "intermediate_data.intermediate_responses"
     ):
         author, parts = value if isinstance(value, list) and len(value) == 2 else (None, None)  # noqa: PLR2004
         agent = text(author, "intermediate_data.intermediate_responses")
-        said += _content({"parts": parts}, "intermediate_data.intermediate_responses", "model", agent)
+        messages += _read_content(
+            {"parts": parts}, "intermediate_data.intermediate_responses", "model", agent
+        )
     for key, part in (("tool_uses", "function_call"), ("tool_responses", "function_response")):
-        for value in listing(either(between, key), f"intermediate_data.{key}"):
-            said += _content({"parts": [{part: value}]}, f"intermediate_data.{key}", "model")
-    return said + _content(either(invocation, "final_response"), "final_response", "model")
+        for value in listing(get_field(between, key), f"intermediate_data.{key}"):
+            messages += _read_content({"parts": [{part: value}]}, f"intermediate_data.{key}", "model")
+    return messages + _read_content(get_field(invocation, "final_response"), "final_response", "model")
 
 
-def _content(value: Any, path: str, role: str, agent: str | None = None) -> list[RawMessage]:
+def _read_content(value: Any, path: str, role: str, agent: str | None = None) -> list[RawMessage]:
     content = mapping(value, path)
     if not content.get("parts"):
         return []
     try:
-        found = gemini.read_content({**content, "role": role})
+        found = gemini.read_message({**content, "role": role})
     except FieldError as error:
-        raise error.under(path) from None
-    for said in found:
-        said.agent = agent
-        said.answers = [plain_answer(answered) for answered in said.answers]
+        raise error.with_prefix(path) from None
+    for message in found:
+        message.agent = agent
+        message.answers = [unwrap_result(answered) for answered in message.answers]
     return found
 
 
-def _older(document: list[Any]) -> list[Trace]:
+def _traces_from_list(document: list[Any]) -> list[Trace]:
     """Reads the older form: a list of exchanges is one case, a list of named lists is one case each."""
     first = document[0] if document else None
     if not (isinstance(first, dict) and isinstance(first.get("data"), list)):
-        return [_trace(_exchanges(document), None, None)]
+        return [_trace(_conversation_from_exchanges(document), None, None)]
     traces = []
     for number, value in enumerate(document):
         try:
             case = mapping(value, "")
             name = identifier(case.get("name"), "name")
-            traces.append(_trace(_exchanges(listing(case.get("data"), "data")), name, None))
+            traces.append(_trace(_conversation_from_exchanges(listing(case.get("data"), "data")), name, None))
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
+            raise error.with_prefix(f"[{number}]") from None
     return traces
 
 
-def _exchanges(values: Sequence[Any]) -> Conversation:
+def _conversation_from_exchanges(values: Sequence[Any]) -> Conversation:
     conversation = Conversation()
     for number, value in enumerate(values):
         try:
-            for said in _exchange(mapping(value, "")):
-                add(conversation, said)
+            for message in _read_exchange(mapping(value, "")):
+                add_raw_message(conversation, message)
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
+            raise error.with_prefix(f"[{number}]") from None
     return conversation
 
 
-def _exchange(exchange: dict[str, Any]) -> list[RawMessage]:
-    said = [RawMessage("user", required_text(exchange.get("query"), "query"))]
+def _read_exchange(exchange: dict[str, Any]) -> list[RawMessage]:
+    messages = [RawMessage("user", required_text(exchange.get("query"), "query"))]
     key = "expected_intermediate_agent_responses"
     for value in listing(exchange.get(key), key):
-        words = mapping(value, key)
-        said.append(
-            RawMessage("assistant", text(words.get("text"), key), agent=text(words.get("author"), key))
+        response = mapping(value, key)
+        messages.append(
+            RawMessage("assistant", text(response.get("text"), key), agent=text(response.get("author"), key))
         )
     for value in listing(exchange.get("expected_tool_use"), "expected_tool_use"):
         tool = mapping(value, "expected_tool_use")
         name = required_text(tool.get("tool_name"), "expected_tool_use.tool_name")
         given = mapping(tool.get("tool_input"), "expected_tool_use.tool_input")
-        said.append(RawMessage("assistant", calls=[ToolRequest(None, name, given)]))
+        messages.append(RawMessage("assistant", calls=[ToolRequest(None, name, given)]))
         if tool.get("mock_tool_output") is not None:
-            said.append(RawMessage("tool", answers=[ToolResult(None, name, tool["mock_tool_output"])]))
+            messages.append(RawMessage("tool", answers=[ToolResult(None, name, tool["mock_tool_output"])]))
     if exchange.get("reference") is not None:
-        said.append(RawMessage("assistant", text(exchange["reference"], "reference")))
-    return said
+        messages.append(RawMessage("assistant", text(exchange["reference"], "reference")))
+    return messages
 
 
 def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> Trace:
-    trace = Trace("", conversation.messages, conversation.calls, conversation.response(), scenario_id=name)
+    trace = Trace(
+        "", conversation.messages, conversation.calls, conversation.get_response(), scenario_id=name
+    )
     trace.agent = {"name": None, "framework": "google-adk"}
     trace.tags = ["expected"]
     trace.metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}
     return trace
 
 
-def either(found: dict[str, Any], name: str) -> Any:
+def get_field(fields: dict[str, Any], name: str) -> Any:
     """A field by its name with underscores, also in camel case."""
     head, *tail = name.split("_")
-    value = found.get(name)
-    return found.get(head + "".join(part.capitalize() for part in tail)) if value is None else value
+    value = fields.get(name)
+    return fields.get(head + "".join(part.capitalize() for part in tail)) if value is None else value
 
 
 READER = Reader(build=build, identify=no_identity)

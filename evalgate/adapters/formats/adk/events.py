@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, failed
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, add, written
+from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, add_raw_message, encode_json
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     flag,
@@ -54,8 +54,8 @@ class AdkRun:
         self.error: ErrorInfo | None = None
         self.agent: str | None = None
         self.model: str | None = None
-        self.first: str | None = None
-        self.last: str | None = None
+        self.started_at: str | None = None
+        self.ended_at: str | None = None
         self.unmetered = 0
         self.is_stamped_early = False
         self._calls: dict[str, ToolCall] = {}
@@ -64,20 +64,20 @@ class AdkRun:
 
     def add(self, recorded: dict[str, Any]) -> None:
         """Adds one event; partial events of a streamed answer are ignored."""
-        event = spelled(recorded)
+        event = normalize_keys(recorded)
         options = event.get("options")
         early = options.get("partial") if isinstance(options, dict) else None
         if flag(event.get("partial", early), "partial"):
             return
         author = required_text(event.get("author"), "author")
-        at = moment(event.get("timestamp"), "timestamp")
+        at = parse_time(event.get("timestamp"), "timestamp")
         ids = listing(event.get("long_running_tool_ids"), "long_running_tool_ids")
         self._long_running.update(known for known in ids if isinstance(known, str))
-        said = _said(event, author, at)
-        has_spoken = author != USER and any(one.content or one.calls for one in said)
-        self._clock(text(event.get("invocation_id"), "invocation_id") or "", at, has_spoken=has_spoken)
-        for one in said:
-            self._say(one)
+        messages = _read_messages(event, author, at)
+        has_spoken = author != USER and any(one.content or one.calls for one in messages)
+        self._track_time(text(event.get("invocation_id"), "invocation_id") or "", at, has_spoken=has_spoken)
+        for one in messages:
+            self._add_message(one)
         if author != USER:
             self._meter(event, author, has_spoken=has_spoken)
 
@@ -90,52 +90,52 @@ class AdkRun:
         """Milliseconds from each message of the user to the last event of its invocation, summed."""
         return round(sum(milliseconds_between(*times) or 0.0 for times in self._times.values()), 6)
 
-    def _clock(self, invocation: str, at: str | None, *, has_spoken: bool) -> None:
+    def _track_time(self, invocation: str, at: str | None, *, has_spoken: bool) -> None:
         if at is None:
             return
-        self.first, self.last = self.first or at, at
-        known = self._times.get(invocation)
-        if known is not None and has_spoken:
-            waited = milliseconds_between(known[1], at)
+        self.started_at, self.ended_at = self.started_at or at, at
+        times = self._times.get(invocation)
+        if times is not None and has_spoken:
+            waited = milliseconds_between(times[1], at)
             self.is_stamped_early |= waited is not None and waited < FASTEST_ANSWER_MS
-        started, _ = known or (at, at)
+        started, _ = times or (at, at)
         self._times[invocation] = (started, at)
 
-    def _say(self, said: RawMessage) -> None:
+    def _add_message(self, message: RawMessage) -> None:
         first = []
-        for answered in said.answers:
-            if self._was_answered(answered):
-                self._renew(answered, said)
+        for result in message.answers:
+            if self._has_result(result):
+                self._replace_result(result, message)
             else:
-                first.append(answered)
-        said.answers = first
-        if not (said.answers or said.content or said.calls or said.parts or said.reasoning):
+                first.append(result)
+        message.answers = first
+        if not (message.answers or message.content or message.calls or message.parts or message.reasoning):
             return
         before = len(self.conversation.calls)
-        add(self.conversation, said)
+        add_raw_message(self.conversation, message)
         for call in self.conversation.calls[before:]:
             if call["id"] is not None:
                 self._calls[call["id"]] = call
 
-    def _was_answered(self, answered: ToolResult) -> bool:
-        call = self._calls.get(answered.id) if answered.id is not None else None
+    def _has_result(self, result: ToolResult) -> bool:
+        call = self._calls.get(result.id) if result.id is not None else None
         return call is not None and call["status"] != "missing"
 
-    def _renew(self, answered: ToolResult, said: RawMessage) -> None:
+    def _replace_result(self, result: ToolResult, raw_message: RawMessage) -> None:
         """Replaces the result of a long-running tool, which answers several times; the last answer counts."""
-        call = self._calls[answered.id or ""]
-        content = answered.content
-        shown = content if content is None or isinstance(content, str) else written(content)
-        message = self.conversation.say("tool", shown)
-        message["tool_call_id"], message["tool_name"] = answered.id, call["name"]
-        message["timestamp"], message["agent"] = said.timestamp, said.agent
+        call = self._calls[result.id or ""]
+        content = result.content
+        shown = content if content is None or isinstance(content, str) else encode_json(content)
+        message = self.conversation.add_message("tool", shown)
+        message["tool_call_id"], message["tool_name"] = result.id, call["name"]
+        message["timestamp"], message["agent"] = raw_message.timestamp, raw_message.agent
         call["status"], call["error"] = "ok", None
         call["result"], call["result_text"] = content, shown
-        if answered.is_error:
-            failed(call)
+        if result.is_error:
+            mark_failed(call)
 
     def _meter(self, event: dict[str, Any], author: str, *, has_spoken: bool) -> None:
-        self._judge(event, has_spoken=has_spoken)
+        self._track_error(event, has_spoken=has_spoken)
         answer = read_provider_response({"usage_metadata": event.get("usage_metadata")})
         model = text(event.get("model_version"), "model_version") or None
         self.model = self.model or model
@@ -158,24 +158,24 @@ class AdkRun:
         }
         self.llm_calls.append(call)
 
-    def _judge(self, event: dict[str, Any], *, has_spoken: bool) -> None:
+    def _track_error(self, event: dict[str, Any], *, has_spoken: bool) -> None:
         """Records an error; it ends the run only if no agent answers after it."""
         code = text(event.get("error_code"), "error_code") or None
         if code is None:
             if has_spoken and self.error is not None:
-                said = "a model's answer failed before the agent went on"
-                self.warnings.append({"code": "model_error", "message": said, "where": "events"})
+                message = "a model's answer failed before the agent went on"
+                self.warnings.append({"code": "model_error", "message": message, "where": "events"})
                 self.error = None
             return
         self.error = {"type": code, "message": text(event.get("error_message"), "error_message")}
 
 
-def spelled(recorded: dict[str, Any]) -> dict[str, Any]:
+def normalize_keys(recorded: dict[str, Any]) -> dict[str, Any]:
     """The fields with keys in snake case, without those that are None."""
     return {SPELLINGS.get(key, key): value for key, value in recorded.items() if value is not None}
 
 
-def moment(value: Any, path: str) -> str | None:
+def parse_time(value: Any, path: str) -> str | None:
     """A time as RFC 3339, from that or from seconds since 1970."""
     if value is None or isinstance(value, str):
         return time(value, path)
@@ -187,31 +187,31 @@ def moment(value: Any, path: str) -> str | None:
     return found.isoformat().replace("+00:00", "Z")
 
 
-def _said(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
+def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
     content = mapping(event.get("content"), "content")
     if not content.get("parts"):
         return []
     try:
-        found = gemini.read_content({**content, "role": USER if author == USER else "model"})
+        found = gemini.read_message({**content, "role": USER if author == USER else "model"})
     except FieldError as error:
-        raise error.under("content") from None
-    for said in found:
-        said.timestamp = at
-        said.answers = [plain_answer(answered) for answered in said.answers]
+        raise error.with_prefix("content") from None
+    for message in found:
+        message.timestamp = at
+        message.answers = [unwrap_result(answered) for answered in message.answers]
         if author != USER:
-            said.agent = author
-        if said.role == "assistant":
-            said.model = text(event.get("model_version"), "model_version")
-            said.finish_reason = text(event.get("finish_reason"), "finish_reason")
+            message.agent = author
+        if message.role == "assistant":
+            message.model = text(event.get("model_version"), "model_version")
+            message.finish_reason = text(event.get("finish_reason"), "finish_reason")
     return found
 
 
-def plain_answer(answered: ToolResult) -> ToolResult:
+def unwrap_result(result: ToolResult) -> ToolResult:
     """The tool's own return value: ADK wraps values that are not objects as `result`."""
-    content = answered.content
+    content = result.content
     if not isinstance(content, dict):
-        return answered
-    has_failed = answered.is_error or content.get("status") == "error" or content.get("isError") is True
+        return result
+    has_failed = result.is_error or content.get("status") == "error" or content.get("isError") is True
     if content.keys() == {"result"}:
         content = content["result"]
-    return answered._replace(content=content, is_error=has_failed)
+    return result._replace(content=content, is_error=has_failed)

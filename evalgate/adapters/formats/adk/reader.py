@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
-from evalgate.adapters.formats.adk.events import AdkRun, spelled
-from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
+from evalgate.adapters.formats.adk.events import AdkRun, normalize_keys
+from evalgate.adapters.formats.core.build.evalgate_metadata import (
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
 from evalgate.models.trace.trace import Trace
 
@@ -38,7 +41,7 @@ def split(documents: list[Any]) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds one session: a turn for each message of the user, agents' messages under their names."""
     require_shallow(record)
-    session = spelled(mapping(record, ""))
+    session = normalize_keys(mapping(record, ""))
     events = listing(session.get("events"), "events")
     if not events:
         raise FieldError("events", "are missing: nothing was said in this session")
@@ -47,31 +50,31 @@ def build(record: Any) -> Trace:
         try:
             run.add(mapping(event, ""))
         except FieldError as error:
-            raise error.under(f"events[{number}]") from None
+            raise error.with_prefix(f"events[{number}]") from None
     conversation = run.conversation
     session_id = text(session.get("id"), "id") or None
     trace = Trace(
         session_id or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         conversation_id=session_id,
         agent={"name": text(session.get("app_name"), "app_name") or run.agent, "framework": "google-adk"},
         model=run.model or _logged_model(session),
-        started_at=run.first,
-        ended_at=run.last,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
         llm_calls=run.llm_calls,
-        warnings=conversation.warnings() + run.warnings,
+        warnings=conversation.list_warnings() + run.warnings,
     )
-    mark(trace, mapping(session.get("state"), "state"))
-    _end(trace, run)
-    _measure(trace, run)
+    set_scenario_and_trial(trace, mapping(session.get("state"), "state"))
+    _set_status(trace, run)
+    _add_totals(trace, run)
     return trace
 
 
 def identify(record: Any) -> Identity:
     """Scenario and trial, if the session's state names them."""
-    return marks_of(record.get("state")) if isinstance(record, dict) else (None, None)
+    return identify_by_metadata(record.get("state")) if isinstance(record, dict) else (None, None)
 
 
 def _logged_model(session: dict[str, Any]) -> str | None:
@@ -83,7 +86,7 @@ def _logged_model(session: dict[str, Any]) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
-def _end(trace: Trace, run: AdkRun) -> None:
+def _set_status(trace: Trace, run: AdkRun) -> None:
     trace.finish_reason = trace.response["finish_reason"]
     if run.error is not None:
         trace.error = run.error
@@ -91,17 +94,19 @@ def _end(trace: Trace, run: AdkRun) -> None:
         trace.status = "incomplete" if trace.finish_reason == LENGTH else "error"
     elif run.is_waiting():
         trace.status = "incomplete"
-        said = "a tool that runs long has not answered yet"
-        trace.warnings.append({"code": "incomplete", "message": said, "where": "events"})
+        message = "a tool that runs long has not answered yet"
+        trace.warnings.append({"code": "incomplete", "message": message, "where": "events"})
 
 
-def _measure(trace: Trace, run: AdkRun) -> None:
-    trace.usage, warnings = sum_of_calls(run.llm_calls, run.unmetered)
+def _add_totals(trace: Trace, run: AdkRun) -> None:
+    trace.usage, warnings = sum_call_usages(run.llm_calls, run.unmetered)
     trace.warnings += warnings
     total = run.working_ms()
     if run.is_stamped_early:
-        said = "answers bear the time at which their model was asked: how long the last took is not recorded"
-        trace.warnings.append({"code": "suspicious_latency", "message": said, "where": "events"})
+        message = (
+            "answers bear the time at which their model was asked: how long the last took is not recorded"
+        )
+        trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "events"})
     elif total:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 

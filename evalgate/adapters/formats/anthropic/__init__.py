@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.chat_shapes import (
-    LOOK_AT,
-    first_messages,
+    MAX_MESSAGES,
+    claim_one_or_list,
+    get_first_messages,
     has_block,
-    is_anthropic_answer,
-    is_spoken,
-    one_or_many,
+    has_message_role,
+    is_anthropic_response,
 )
 from evalgate.adapters.formats.core.format import Format
 
@@ -21,15 +21,15 @@ ANTHROPIC_BLOCKS = frozenset(
 
 def is_anthropic(value: Any) -> bool:
     """True for messages with tool or thinking blocks, a request with `system`, or a raw response."""
-    if is_anthropic_answer(value):
+    if is_anthropic_response(value):
         return True
     if isinstance(value, dict):
-        if is_anthropic_answer(value.get("response")):
+        if is_anthropic_response(value.get("response")):
             return True
-        messages = first_messages(value, ("messages",))
-        if messages and is_spoken(messages[0]) and isinstance(value.get("system"), str | list):
+        messages = get_first_messages(value, ("messages",))
+        if messages and has_message_role(messages[0]) and isinstance(value.get("system"), str | list):
             return "choices" not in value and "output" not in value
-    if isinstance(value, list) and all(map(is_anthropic_answer, value[:LOOK_AT])):
+    if isinstance(value, list) and all(map(is_anthropic_response, value[:MAX_MESSAGES])):
         return False  # a list of responses, each a separate trace
     return has_block(value, ANTHROPIC_BLOCKS)
 
@@ -37,6 +37,6 @@ def is_anthropic(value: Any) -> bool:
 ANTHROPIC = Format(
     name="anthropic",
     needs="messages with `tool_use`, `tool_result` or `thinking`",
-    claims=one_or_many(is_anthropic),
+    claims=claim_one_or_list(is_anthropic),
     module="anthropic.reader",
 )

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.build.raw_message import RawMessage
-from evalgate.adapters.formats.core.build.side_fields import identify_beside
-from evalgate.adapters.formats.core.chat_shapes import conversations, is_anthropic_answer
+from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_conversations
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import anthropic_usage
+from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.messages import roles
-from evalgate.adapters.formats.messages.blocks import joined
+from evalgate.adapters.formats.messages.blocks import join_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,71 +26,71 @@ PROVIDER = "anthropic"
 
 def split(document: Any) -> Sequence[Any]:
     """Returns the conversations of a document."""
-    return conversations(document, is_anthropic)
+    return split_conversations(document, is_anthropic)
 
 
 def build(record: Any) -> Trace:
     """Builds one trace from the messages and the fields next to them."""
     require_shallow(record)
-    beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    if is_anthropic_answer(beside):
-        beside = {"response": beside}
-    story = MeteredConversation()
-    _say_system(story, beside)
-    _say_each(story, listing(beside.get("messages"), "messages"))
-    if not story.llm_calls:
-        story.silent = 0  # messages before the request are not part of this run
-    figures = beside
-    if beside.get("response") is not None:
-        figures = mapping(beside["response"], "response")
+    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    if is_anthropic_response(document):
+        document = {"response": document}
+    chat = MeteredConversation()
+    _add_system(chat, document)
+    _add_messages(chat, listing(document.get("messages"), "messages"))
+    if not chat.llm_calls:
+        chat.unmetered = 0  # messages before the request are not part of this run
+    response = document
+    if document.get("response") is not None:
+        response = mapping(document["response"], "response")
         try:
-            _answer(story, figures)
+            _add_answer(chat, response)
         except FieldError as error:
-            raise error.under("response") from None
-    elif beside.get("usage") is not None:
-        story.total = anthropic_usage(mapping(beside["usage"], "usage"))
-    trace = story.trace(beside)
-    trace.provider = text(beside.get("provider"), "provider") or PROVIDER
-    trace.trace_id = trace.trace_id or text(figures.get("id"), "id") or ""
+            raise error.with_prefix("response") from None
+    elif document.get("usage") is not None:
+        chat.total = read_anthropic_usage(mapping(document["usage"], "usage"))
+    trace = chat.build_trace(document)
+    trace.provider = text(document.get("provider"), "provider") or PROVIDER
+    trace.trace_id = trace.trace_id or text(response.get("id"), "id") or ""
     return trace
 
 
-def _say_system(story: MeteredConversation, beside: dict[str, Any]) -> None:
-    system = beside.get("system")
-    words = joined(system) if isinstance(system, list) else text(system, "system")
-    if words:
-        story.say([RawMessage("system", words)])
+def _add_system(chat: MeteredConversation, document: dict[str, Any]) -> None:
+    system = document.get("system")
+    content = join_text(system) if isinstance(system, list) else text(system, "system")
+    if content:
+        chat.add_messages([RawMessage("system", content)])
 
 
-def _say_each(story: MeteredConversation, messages: list[Any]) -> None:
+def _add_messages(chat: MeteredConversation, messages: list[Any]) -> None:
     for number, value in enumerate(messages):
         try:
             message = mapping(value, "")
-            story.say(roles.read_message(message))
+            chat.add_messages(roles.read_message(message))
             if message.get("role") != "assistant":
                 continue
             if message.get("usage") is None:
-                story.silent += 1
+                chat.unmetered += 1
             else:
-                _meter(story, message)
+                _add_llm_call(chat, message)
         except FieldError as error:
-            raise error.under(f"messages[{number}]") from None
+            raise error.with_prefix(f"messages[{number}]") from None
 
 
-def _answer(story: MeteredConversation, answer: dict[str, Any]) -> None:
-    story.say(roles.read_message(answer))
-    _meter(story, answer)
+def _add_answer(chat: MeteredConversation, answer: dict[str, Any]) -> None:
+    chat.add_messages(roles.read_message(answer))
+    _add_llm_call(chat, answer)
 
 
-def _meter(story: MeteredConversation, told: dict[str, Any]) -> None:
-    usage = told.get("usage")
-    story.meter(
-        None if usage is None else anthropic_usage(mapping(usage, "usage")),
+def _add_llm_call(chat: MeteredConversation, message: dict[str, Any]) -> None:
+    usage = message.get("usage")
+    chat.add_llm_call(
+        None if usage is None else read_anthropic_usage(mapping(usage, "usage")),
         provider=PROVIDER,
-        model=text(told.get("model"), "model"),
-        response_id=text(told.get("id"), "id"),
-        reason=text(told.get("stop_reason"), "stop_reason"),
+        model=text(message.get("model"), "model"),
+        response_id=text(message.get("id"), "id"),
+        reason=text(message.get("stop_reason"), "stop_reason"),
     )
 
 
-READER = Reader(build=build, identify=identify_beside, split=split)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split)

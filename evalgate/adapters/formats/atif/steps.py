@@ -19,7 +19,11 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_and_model, total_tokens
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    finish_reason,
+    split_provider_and_model,
+    total_tokens,
+)
 from evalgate.models.trace.trace import LlmCall, Message, Role, ToolCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
@@ -36,11 +40,11 @@ class AtifPart:
     is_own: bool
     llm_calls: list[LlmCall] = field(default_factory=list)
     copied: int = 0
-    first: str | None = None
-    last: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
 
 
-class Result(NamedTuple):
+class ObservationResult(NamedTuple):
     """One result of a step's observation, and whether it is the only one."""
 
     path: str
@@ -55,31 +59,31 @@ class AtifConversation:
         self.conversation = Conversation()
         self.parts: list[AtifPart] = []
         self.answer: Message | None = None
-        self.elsewhere = 0
-        self._asked = 0
-        self._tell(trajectory, is_own=True)
+        self.external_subagents = 0
+        self._call_count = 0
+        self._add_trajectory(trajectory, is_own=True)
 
-    def _tell(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
+    def _add_trajectory(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
         agent = mapping(trajectory.get("agent"), "agent")
         name, model = text(agent.get("name"), "agent.name"), text(agent.get("model_name"), "agent.model_name")
         part = AtifPart(trajectory, name, model, is_own)
         self.parts.append(part)
-        inner = _by_id(trajectory)
+        inner = _subagents_by_id(trajectory)
         for number, value in enumerate(listing(trajectory.get("steps"), "steps")):
             try:
-                self._step(part, mapping(value, ""), inner)
+                self._add_step(part, mapping(value, ""), inner)
             except FieldError as error:
-                raise error.under(f"steps[{number}]") from None
-        for left in list(inner):  # no step refers to these
-            self._tell_inner(inner, left)
+                raise error.with_prefix(f"steps[{number}]") from None
+        for trajectory_id in list(inner):  # no step refers to these
+            self._add_subagent(inner, trajectory_id)
 
-    def _tell_inner(self, inner: dict[str, dict[str, Any]], name: str) -> None:
+    def _add_subagent(self, inner: dict[str, dict[str, Any]], name: str) -> None:
         try:
-            self._tell(inner.pop(name), is_own=False)
+            self._add_trajectory(inner.pop(name), is_own=False)
         except FieldError as error:
-            raise error.under("subagent_trajectories") from None
+            raise error.with_prefix("subagent_trajectories") from None
 
-    def _step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+    def _add_step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
         if flag(step.get("is_copied_context"), "is_copied_context"):
             part.copied += 1
             return
@@ -88,46 +92,48 @@ class AtifConversation:
         if role is None:
             raise FieldError("source", "is none of user, agent, system")
         at = time(step.get("timestamp"), "timestamp")
-        part.first, part.last = part.first or at, at or part.last
-        before = len(self.conversation.messages)
-        calls = self._said(part, role, step)
+        part.started_at, part.ended_at = part.started_at or at, at or part.ended_at
+        first_new = len(self.conversation.messages)
+        calls = self._add_message(part, role, step)
         waiting = deque(calls)
-        for result in _results(step):
-            self._subagents(result, inner)
+        for result in _read_results(step):
+            self._add_subagents(result, inner)
             try:
-                self._answer(role, waiting, result)
+                self._add_result(role, waiting, result)
             except FieldError as error:
-                raise error.under(result.path) from None
-        for message in self.conversation.messages[before:]:
+                raise error.with_prefix(result.path) from None
+        for message in self.conversation.messages[first_new:]:
             message["timestamp"] = message["timestamp"] or at
             message["agent"] = message["agent"] or part.name
         for call in calls:
             call["started_at"], call["agent"] = at, part.name
 
-    def _said(self, part: AtifPart, role: Role, step: dict[str, Any]) -> list[ToolCall]:
+    def _add_message(self, part: AtifPart, role: Role, step: dict[str, Any]) -> list[ToolCall]:
         content, parts = read_content(step.get("message"), "message")
         if role != "assistant":
             if content or parts:
-                message = self.conversation.say(role, content, is_input=part.is_own)
+                message = self.conversation.add_message(role, content, is_input=part.is_own)
                 message["parts"] = parts
             return []
-        message = self.conversation.say(role, content or None)
+        message = self.conversation.add_message(role, content or None)
         message["parts"] = parts
         message["reasoning"] = text(step.get("reasoning_content"), "reasoning_content")
         message["model"] = text(step.get("model_name"), "model_name") or part.model
         if part.is_own and content:
             self.answer = message
-        self._meter(part, step, message)
+        self._add_model_call(part, step, message)
         values = listing(step.get("tool_calls"), "tool_calls")
-        return [self._call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
+        return [
+            self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)
+        ]
 
-    def _call(self, message: Message, value: Any, path: str) -> ToolCall:
+    def _add_call(self, message: Message, value: Any, path: str) -> ToolCall:
         recorded = mapping(value, path)
         name = required_text(recorded.get("function_name"), f"{path}.function_name")
         call_id = text(recorded.get("tool_call_id"), f"{path}.tool_call_id") or None
-        return self.conversation.call(message, call_id, name, read_arguments(recorded.get("arguments")))
+        return self.conversation.add_call(message, call_id, name, read_arguments(recorded.get("arguments")))
 
-    def _meter(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
+    def _add_model_call(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
         """Adds the model call of a step; a step with `llm_call_count` 0 came from the runtime."""
         if count(step.get("llm_call_count"), "llm_call_count") == 0:
             return
@@ -135,43 +141,43 @@ class AtifConversation:
         extra = metrics.get("extra")
         reason = extra.get("finish_reason") if isinstance(extra, dict) else None
         message["finish_reason"] = finish_reason(reason if isinstance(reason, str) else None)
-        provider, model = provider_and_model(message["model"])
+        provider, model = split_provider_and_model(message["model"])
         call: LlmCall = {
-            "index": self._asked,
+            "index": self._call_count,
             "turn": message["turn"],
             "step": self.conversation.step,
             "provider": provider,
             "model": model,
             "response_id": None,
-            "usage": _usage(metrics),
+            "usage": _read_usage(metrics),
             "cost_usd": amount(metrics.get("cost_usd"), "metrics.cost_usd"),
             "duration_ms": None,
             "finish_reason": message["finish_reason"],
         }
-        self._asked += 1
+        self._call_count += 1
         part.llm_calls.append(call)
 
-    def _subagents(self, result: Result, inner: dict[str, dict[str, Any]]) -> None:
+    def _add_subagents(self, result: ObservationResult, inner: dict[str, dict[str, Any]]) -> None:
         refs = result.value.get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if not isinstance(ref, dict):
                 continue
             name = ref.get("trajectory_id")
             if isinstance(name, str) and name in inner:
-                self._tell_inner(inner, name)
+                self._add_subagent(inner, name)
             else:
-                self.elsewhere += 1
+                self.external_subagents += 1
 
-    def _answer(self, role: Role, waiting: deque[ToolCall], result: Result) -> None:
+    def _add_result(self, role: Role, waiting: deque[ToolCall], result: ObservationResult) -> None:
         """Adds a result; without a call id it answers the calls of its step, or is an environment message."""
         content, parts = read_content(result.value.get("content"), "content")
         call_id = text(result.value.get("source_call_id"), "source_call_id") or None
         if call_id is not None:
-            message, _ = self.conversation.answer(call_id, None, content)
+            message, _ = self.conversation.add_result(call_id, None, content)
         elif content is None and parts is None:
             return
         else:
-            message = self.conversation.say("system" if role == "system" else "tool", content)
+            message = self.conversation.add_message("system" if role == "system" else "tool", content)
             taken: list[ToolCall] = []
             while waiting and (result.is_only or not taken):
                 call = waiting.popleft()
@@ -183,17 +189,17 @@ class AtifConversation:
         message["parts"] = parts
 
 
-def _results(step: dict[str, Any]) -> list[Result]:
+def _read_results(step: dict[str, Any]) -> list[ObservationResult]:
     observation = mapping(step.get("observation"), "observation")
     results = listing(observation.get("results"), "observation.results")
     paths = [f"observation.results[{number}]" for number in range(len(results))]
     return [
-        Result(path, mapping(value, path), len(results) == 1)
+        ObservationResult(path, mapping(value, path), len(results) == 1)
         for path, value in zip(paths, results, strict=True)
     ]
 
 
-def _by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for number, value in enumerate(listing(trajectory.get("subagent_trajectories"), "subagent_trajectories")):
         path = f"subagent_trajectories[{number}]"
@@ -205,7 +211,7 @@ def _by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _usage(metrics: dict[str, Any]) -> Usage | None:
+def _read_usage(metrics: dict[str, Any]) -> Usage | None:
     usage = unknown_usage()
     usage["input_tokens"] = count(metrics.get("prompt_tokens"), "metrics.prompt_tokens")
     usage["output_tokens"] = count(metrics.get("completion_tokens"), "metrics.completion_tokens")

@@ -8,8 +8,8 @@ from evalgate.adapters.formats.core.format import Format
 
 LOOK_AT = 20
 SESSION_KEYS = frozenset({"session_id", "sessionId"})
-SPOKEN = ("user", "assistant")
-HOLDERS = ("loglines", "messages")
+SPEAKER_ROLES = ("user", "assistant")
+LINE_KEYS = ("loglines", "messages")
 
 
 def is_claude_line(value: Any) -> bool:
@@ -20,12 +20,12 @@ def is_claude_line(value: Any) -> bool:
     if kind == "summary":
         return "leafUuid" in value
     if SESSION_KEYS.isdisjoint(value):
-        return kind in SPOKEN and isinstance(message, dict) and _is_bare_line(value, message)
+        return kind in SPEAKER_ROLES and isinstance(message, dict) and _is_bare_line(value, message)
     if kind == "result":
         return "subtype" in value
     if kind == "system":
         return "subtype" in value
-    return isinstance(message, dict) and message.get("role") in SPOKEN
+    return isinstance(message, dict) and message.get("role") in SPEAKER_ROLES
 
 
 def _is_bare_line(value: dict[str, Any], message: dict[str, Any]) -> bool:
@@ -34,15 +34,15 @@ def _is_bare_line(value: dict[str, Any], message: dict[str, Any]) -> bool:
 
 
 def _claims_claude(value: Any) -> bool:
-    lines = claude_lines(value)
+    lines = list_claude_lines(value)
     return any(map(is_claude_line, lines[:LOOK_AT]))
 
 
-def claude_lines(value: Any) -> list[Any]:
+def list_claude_lines(value: Any) -> list[Any]:
     """The lines of a document: a list, a list in an object (web sessions), or a single line."""
     if isinstance(value, dict):
-        held = next((value[key] for key in HOLDERS if isinstance(value.get(key), list)), None)
-        return [value] if held is None else list(held)
+        lines = next((value[key] for key in LINE_KEYS if isinstance(value.get(key), list)), None)
+        return [value] if lines is None else list(lines)
     return value if isinstance(value, list) else [value]
 
 
@@ -51,5 +51,5 @@ CLAUDE_CODE = Format(
     needs="lines with `type`, `message` and a session id",
     claims=_claims_claude,
     module="claude_code.reader",
-    together=True,
+    joins_lines=True,
 )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.claude_code import claude_lines
-from evalgate.adapters.formats.claude_code.result_line import add_results, model_of
+from evalgate.adapters.formats.claude_code import list_claude_lines
+from evalgate.adapters.formats.claude_code.result_line import add_results, find_main_model
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
-from evalgate.adapters.formats.claude_code.sub_agents import SubAgent, take_in
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, waited
-from evalgate.adapters.formats.core.build.run_end import incomplete
+from evalgate.adapters.formats.claude_code.sub_agents import SubAgent, merge_sub_agents
+from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, measure_user_wait
+from evalgate.adapters.formats.core.build.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import anthropic_usage
-from evalgate.adapters.formats.core.usage.totals import cost_of_calls
-from evalgate.adapters.formats.core.usage.usage_fields import recorded_cost
+from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.usage.totals import sum_call_costs
+from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +30,16 @@ def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
     lines: list[Any] = []
     for document in documents:
-        lines += claude_lines(document)
+        lines += list_claude_lines(document)
     sessions: dict[str, list[Any]] = {}
     waiting: list[Any] = []
     current = ""
     for line in lines:
-        named = _session_id(line)
-        if named is None and not sessions:
+        session_id = _read_session_id(line)
+        if session_id is None and not sessions:
             waiting.append(line)
         else:
-            current = named if named is not None else current
+            current = session_id if session_id is not None else current
             sessions.setdefault(current, []).append(line)
     first = next(iter(sessions.values()), [])
     first[:0] = waiting
@@ -54,52 +54,52 @@ def build(record: Any) -> Trace:
         try:
             session.add(mapping(line, ""))
         except FieldError as error:
-            raise error.under(f"lines[{number}]") from None
-    main, agents = _stories(session)
-    take_in(main, agents)
-    trace = main.trace()
-    trace.conversation_id = next(filter(None, map(_session_id, record)), None)
+            raise error.with_prefix(f"lines[{number}]") from None
+    main, agents = _build_conversations(session)
+    merge_sub_agents(main, agents)
+    trace = main.build_trace()
+    trace.conversation_id = next(filter(None, map(_read_session_id, record)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
     _add_times(trace)
     if session.results:
         add_results(trace, session.results)
     else:
-        _add_open_end(trace, session, main.silent)
+        _add_open_end(trace, session, main.unmetered)
     if all(m["content"] is None and not m["tool_calls"] and m["parts"] is None for m in trace.messages):
-        said = "the lines tell tokens but not what was said"
-        trace.warnings.append({"code": "content_not_captured", "message": said, "where": "messages"})
+        message = "the lines tell tokens but not what was said"
+        trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return trace
 
 
-def _session_id(line: Any) -> str | None:
+def _read_session_id(line: Any) -> str | None:
     if not isinstance(line, dict):
         return None
     found = line.get("session_id", line.get("sessionId"))
     return found if isinstance(found, str) and found else None
 
 
-def _stories(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent]]:
+def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent]]:
     """The conversations of the main agent and its sub-agents; a file may hold only a sub-agent."""
     is_alone = all(draft.owner is not None for draft in session.drafts)
     main, agents = MeteredConversation(), {}
     tools = session.tools
     for draft in session.drafts:
-        story = main
+        chat = main
         if draft.owner is not None and not is_alone:
             if draft.owner not in agents:
                 agents[draft.owner] = SubAgent(
-                    MeteredConversation(), draft.owner, _words(draft), main.conversation.step
+                    MeteredConversation(), draft.owner, _read_prompt(draft), main.conversation.step
                 )
-            story = agents[draft.owner].story
-        story.say(draft.said(tools))
+            chat = agents[draft.owner].metered
+        chat.add_messages(draft.to_messages(tools))
         if draft.role != "assistant":
             continue
         if not draft.usages:
-            main.silent += 1
+            main.unmetered += 1
         else:
-            call = story.meter(
-                _usage(draft, is_stream=session.is_stream),
+            call = chat.add_llm_call(
+                _read_usage(draft, is_stream=session.is_stream),
                 provider=PROVIDER,
                 model=draft.model,
                 response_id=draft.id,
@@ -109,16 +109,16 @@ def _stories(session: ClaudeSession) -> tuple[MeteredConversation, list[SubAgent
     return main, list(agents.values())
 
 
-def _words(draft: MessageDraft) -> str | None:
-    if draft.words is not None or not draft.blocks:
-        return draft.words
+def _read_prompt(draft: MessageDraft) -> str | None:
+    if draft.text is not None or not draft.blocks:
+        return draft.text
     first = draft.blocks[0]
     return first.get("text") if isinstance(first, dict) and isinstance(first.get("text"), str) else None
 
 
-def _usage(draft: MessageDraft, *, is_stream: bool) -> Usage:
+def _read_usage(draft: MessageDraft, *, is_stream: bool) -> Usage:
     """The largest usage is a message's last; a stream writes lines before the output is counted."""
-    usages = [anthropic_usage(usage) for usage in draft.usages]
+    usages = [read_anthropic_usage(usage) for usage in draft.usages]
     usage = max(usages, key=lambda one: (one["output_tokens"] or 0, one["input_tokens"] or 0))
     if is_stream:
         usage["output_tokens"] = usage["total_tokens"] = None
@@ -129,7 +129,7 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
     init = session.init
     trace.name = session.name
     trace.provider = PROVIDER
-    trace.model = model_of(session.results) or _model(trace) or text(init.get("model"), "model")
+    trace.model = find_main_model(session.results) or _find_model(trace) or text(init.get("model"), "model")
     trace.agent = {"name": NAME, "framework": NAME}
     version = text(init.get("claude_code_version"), "claude_code_version")
     if version:
@@ -138,46 +138,46 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
         {"name": tool} for tool in listing(init.get("tools"), "tools") if isinstance(tool, str)
     ]
     servers = [mapping(one, "mcp_servers") for one in listing(init.get("mcp_servers"), "mcp_servers")]
-    named = {one["name"]: one.get("status") for one in servers if isinstance(one.get("name"), str)}
+    server_statuses = {one["name"]: one.get("status") for one in servers if isinstance(one.get("name"), str)}
     mode = text(init.get("permissionMode"), "permissionMode")
-    told = {"permission_mode": mode, "mcp_servers": named, "hooks": session.hooks}
-    trace.metadata.update({key: value for key, value in told.items() if value})
+    metadata = {"permission_mode": mode, "mcp_servers": server_statuses, "hooks": session.hooks}
+    trace.metadata.update({key: value for key, value in metadata.items() if value})
 
 
-def _model(trace: Trace) -> str | None:
+def _find_model(trace: Trace) -> str | None:
     """The model with the most output tokens, as far as the lines record them."""
-    most: dict[str, int] = {}
+    output_tokens: dict[str, int] = {}
     for call in trace.llm_calls:
         if call["model"] is not None:
             tokens = 0 if call["usage"] is None else call["usage"]["output_tokens"] or 0
-            most[call["model"]] = most.get(call["model"], 0) + tokens
-    return max(most, key=lambda name: (most[name], name)) if most else None
+            output_tokens[call["model"]] = output_tokens.get(call["model"], 0) + tokens
+    return max(output_tokens, key=lambda name: (output_tokens[name], name)) if output_tokens else None
 
 
 def _add_times(trace: Trace) -> None:
     times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
     trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
-    trace.latency = waited(trace.messages)
+    trace.latency = measure_user_wait(trace.messages)
 
 
-def _add_open_end(trace: Trace, session: ClaudeSession, silent: int) -> None:
+def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
     """A stream ends with a result unless the run was stopped; a session file never has one.
 
     `unmetered` counts answers for which no line has tokens or cost.
     """
-    told = None if silent else cost_of_calls(trace.llm_calls)
-    trace.cost, warnings = recorded_cost(told, trace.usage, "costUSD")
+    cost = None if unmetered else sum_call_costs(trace.llm_calls)
+    trace.cost, warnings = read_cost_usd(cost, trace.usage, "costUSD")
     trace.warnings += warnings
     last = session.drafts[-1] if session.drafts else None
     if session.is_stream:
-        incomplete(trace, "there is no result line: the run was stopped")
-        said = "without a result line the output tokens are not known"
-        trace.warnings.append({"code": "tokens_incomplete", "message": said, "where": "usage"})
+        mark_incomplete(trace, "there is no result line: the run was stopped")
+        message = "without a result line the output tokens are not known"
+        trace.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
     elif session.api_error is not None:
         trace.status = "error"
         trace.error = {"type": "api_error", "message": session.api_error}
     elif last is not None and (last.role == "user" or trace.messages[-1]["tool_calls"]):
-        incomplete(trace, "the session ends before the agent answered")
+        mark_incomplete(trace, "the session ends before the agent answered")
 
 
 READER = Reader(build=build, identify=no_identity, split=split)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult, encode_json
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.messages import roles
 from evalgate.records import dataclass, field
 
 SHELL = "Bash"
 SYNTHETIC = "<synthetic>"
-SILENT_FLAGS = ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly")
+HIDDEN_FLAGS = ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly")
 IN_BACKGROUND = "Command running in background"
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
 
@@ -25,29 +25,29 @@ class MessageDraft:
     owner: str | None
     id: str | None = None
     model: str | None = None
-    words: str | None = None
+    text: str | None = None
     blocks: list[Any] = field(default_factory=list)
     usages: list[dict[str, Any]] = field(default_factory=list)
     cost_usd: float | None = None
     reason: str | None = None
     timestamp: str | None = None
-    told: Any = None
-    known: set[str] = field(default_factory=set)
+    tool_use_result: Any = None
+    block_keys: set[str] = field(default_factory=set)
 
-    def said(self, tools: dict[str, str]) -> list[RawMessage]:
+    def to_messages(self, tools: dict[str, str]) -> list[RawMessage]:
         """The raw messages of this draft; `tools` maps call ids to tool names."""
-        content: Any = self.blocks or self.words
+        content: Any = self.blocks or self.text
         plain = {"role": self.role, "content": content, "model": self.model, "stop_reason": self.reason}
         found = roles.read_message(plain)
-        for said in found:
-            said.timestamp = self.timestamp
-            said.answers = [self._with_exit_code(answer, tools) for answer in said.answers]
+        for message in found:
+            message.timestamp = self.timestamp
+            message.answers = [self._with_exit_code(answer, tools) for answer in message.answers]
         return found
 
     def _with_exit_code(self, answer: ToolResult, tools: dict[str, str]) -> ToolResult:
         if tools.get(answer.id or "") != SHELL or not isinstance(answer.content, str | None):
             return answer
-        return answer._replace(exit_code=_exit_code(answer, self.told))
+        return answer._replace(exit_code=_read_exit_code(answer, self.tool_use_result))
 
 
 @dataclass(slots=True)
@@ -61,9 +61,9 @@ class ClaudeSession:
     name: str | None = None
     api_error: str | None = None
     is_stream: bool = False
-    seen: dict[str, Any] = field(default_factory=dict)
+    messages_by_uuid: dict[str, Any] = field(default_factory=dict)
     by_id: dict[tuple[str | None, str], MessageDraft] = field(default_factory=dict)
-    side_roots: dict[str, str] = field(default_factory=dict)
+    side_chain_roots: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError. Ignores lines that only Claude Code itself needs.
@@ -95,8 +95,8 @@ class ClaudeSession:
         uuid = line.get("uuid")
         if not isinstance(uuid, str):
             return True
-        is_new: bool = self.seen.get(uuid) != line["message"]
-        self.seen.setdefault(uuid, line["message"])
+        is_new: bool = self.messages_by_uuid.get(uuid) != line["message"]
+        self.messages_by_uuid.setdefault(uuid, line["message"])
         return is_new
 
     def _add_system(self, line: dict[str, Any]) -> None:
@@ -104,79 +104,79 @@ class ClaudeSession:
         if subtype == "init":
             self.init = self.init or line
         elif subtype == "hook_response":
-            known = ("hook_name", "hook_event", "outcome", "exit_code")
-            self.hooks.append({key: line[key] for key in known if isinstance(line.get(key), str | int)})
+            keys = ("hook_name", "hook_event", "outcome", "exit_code")
+            self.hooks.append({key: line[key] for key in keys if isinstance(line.get(key), str | int)})
 
     def _add_message(self, line: dict[str, Any], message: dict[str, Any]) -> None:
-        owner = self._owner(line)
+        owner = self._find_owner(line)
         role = text(message.get("role"), "message.role") or required_text(line.get("type"), "type")
-        if role != "assistant" and any(line.get(flag) is True for flag in SILENT_FLAGS):
+        if role != "assistant" and any(line.get(flag) is True for flag in HIDDEN_FLAGS):
             return
-        if role == "assistant" and message.get("model") == SYNTHETIC and not _acts(message):
+        if role == "assistant" and message.get("model") == SYNTHETIC and not _has_tool_use(message):
             self._add_error(line, message)
             return
         if role == "assistant":
             self.api_error = None
-        self._fill(self._draft(role, owner, message), line, message)
+        self._fill_draft(self._find_or_add_draft(role, owner, message), line, message)
 
-    def _draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
-        known = text(message.get("id"), "message.id")
-        draft = self.by_id.get((owner, known)) if known is not None else None
+    def _find_or_add_draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
+        message_id = text(message.get("id"), "message.id")
+        draft = self.by_id.get((owner, message_id)) if message_id is not None else None
         if draft is None:
-            draft = MessageDraft(role, owner, known, text(message.get("model"), "message.model"))
+            draft = MessageDraft(role, owner, message_id, text(message.get("model"), "message.model"))
             self.drafts.append(draft)
-            if known is not None:
-                self.by_id[owner, known] = draft
+            if message_id is not None:
+                self.by_id[owner, message_id] = draft
         return draft
 
-    def _fill(self, draft: MessageDraft, line: dict[str, Any], message: dict[str, Any]) -> None:
+    def _fill_draft(self, draft: MessageDraft, line: dict[str, Any], message: dict[str, Any]) -> None:
         content = message.get("content")
         if isinstance(content, list):
             for block in content:
-                key = written(block)
-                if draft.id is None or key not in draft.known:
-                    draft.known.add(key)
+                key = encode_json(block)
+                if draft.id is None or key not in draft.block_keys:
+                    draft.block_keys.add(key)
                     draft.blocks.append(block)
         else:
-            draft.words = text(content, "message.content")
+            draft.text = text(content, "message.content")
         if message.get("usage") is not None:
             draft.usages.append(mapping(message["usage"], "message.usage"))
         cost = amount(line.get("costUSD"), "costUSD")
         draft.cost_usd = cost if cost is not None else draft.cost_usd
         draft.reason = text(message.get("stop_reason"), "message.stop_reason") or draft.reason
         draft.timestamp = draft.timestamp or time(line.get("timestamp"), "timestamp")
-        draft.told = line.get("tool_use_result", line.get("toolUseResult"))
+        draft.tool_use_result = line.get("tool_use_result", line.get("toolUseResult"))
 
     def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:
         """Records the error that Claude Code reports when the model did not answer."""
         if line.get("isApiErrorMessage") is True or isinstance(line.get("error"), str):
-            said = roles.read_message({"role": "assistant", "content": message.get("content")})
-            self.api_error = said[0].content or "the model did not answer"
+            messages = roles.read_message({"role": "assistant", "content": message.get("content")})
+            self.api_error = messages[0].content or "the model did not answer"
 
-    def _owner(self, line: dict[str, Any]) -> str | None:
+    def _find_owner(self, line: dict[str, Any]) -> str | None:
         """The id of the call that started the line's sub-agent, else a name for its side chain."""
         parent = text(line.get("parent_tool_use_id"), "parent_tool_use_id")
         if parent is not None or line.get("isSidechain") is not True:
             return parent
-        agent, uuid, before = (text(line.get(key), key) for key in ("agentId", "uuid", "parentUuid"))
-        root = agent or self.side_roots.get(before or "") or uuid or ""
-        self.side_roots[uuid or ""] = root
+        agent, uuid, parent_uuid = (text(line.get(key), key) for key in ("agentId", "uuid", "parentUuid"))
+        root = agent or self.side_chain_roots.get(parent_uuid or "") or uuid or ""
+        self.side_chain_roots[uuid or ""] = root
         return f"side chain {root}"
 
 
-def _acts(message: dict[str, Any]) -> bool:
+def _has_tool_use(message: dict[str, Any]) -> bool:
     """True if the message uses a tool, whatever model it names as its author."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
 
 
-def _exit_code(answer: ToolResult, told: Any) -> int | None:
+def _read_exit_code(answer: ToolResult, tool_use_result: Any) -> int | None:
     """A failed command's output begins with its code; one still running in the background has none."""
     content = answer.content or ""
     if answer.is_error:
         found = EXIT_CODE.match(content)
         return int(found[1]) if found else None
-    about = told if isinstance(told, dict) else {}
-    is_open = about.get("interrupted") is True or about.get("backgroundTaskId") is not None
+    details = tool_use_result if isinstance(tool_use_result, dict) else {}
+    is_open = details.get("interrupted") is True or details.get("backgroundTaskId") is not None
     return None if is_open or content.startswith(IN_BACKGROUND) else 0

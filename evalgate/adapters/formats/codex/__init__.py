@@ -23,7 +23,7 @@ def is_codex_line(value: Any) -> bool:
     return (kind == "thread.started" and "thread_id" in value) or kind in ("turn.completed", "turn.failed")
 
 
-def codex_lines(value: Any) -> list[Any] | None:
+def list_codex_lines(value: Any) -> list[Any] | None:
     """The events or items that a document holds; None if it is not a list of them."""
     if isinstance(value, dict):
         for key in ("events", "items"):
@@ -43,7 +43,7 @@ def _is_marked(value: Any) -> bool:
 
 
 def _claims_codex(value: Any) -> bool:
-    return is_codex_line(value) or codex_lines(value) is not None
+    return is_codex_line(value) or list_codex_lines(value) is not None
 
 
 CODEX = Format(
@@ -51,5 +51,5 @@ CODEX = Format(
     needs="events of `codex exec --json`, or a rollout",
     claims=_claims_codex,
     module="codex.reader",
-    together=True,
+    joins_lines=True,
 )

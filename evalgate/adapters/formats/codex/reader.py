@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.codex import ROLLOUT_LINES, codex_lines
+from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.exec_events import Execution
 from evalgate.adapters.formats.codex.rollout import Rollout
-from evalgate.adapters.formats.core.build.llm_calls import waited
-from evalgate.adapters.formats.core.build.raw_message import converse
-from evalgate.adapters.formats.core.build.run_end import incomplete
+from evalgate.adapters.formats.core.build.llm_calls import measure_user_wait
+from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages
+from evalgate.adapters.formats.core.build.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import FieldError, mapping
 from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -27,7 +27,7 @@ def split(documents: Any) -> Sequence[Any]:
     """Splits a file into runs; each begins with its thread or session line."""
     runs: list[list[Any]] = [[]]
     for document in documents:
-        for line in codex_lines(document) or [document]:
+        for line in list_codex_lines(document) or [document]:
             kind = line.get("type") if isinstance(line, dict) else None
             if kind in (STARTED, SESSION) and runs[-1]:
                 runs.append([])
@@ -39,13 +39,13 @@ def build(record: Any) -> Trace:
     """Builds one run. Codex records no cost, and the prompt only in rollouts."""
     require_shallow(record)
     is_rollout = not any(_is_event(line) for line in record)
-    told: Rollout | Execution = Rollout() if is_rollout else Execution()
+    run: Rollout | Execution = Rollout() if is_rollout else Execution()
     for number, line in enumerate(record):
         try:
-            told.add(mapping(line, ""))
+            run.add(mapping(line, ""))
         except FieldError as error:
-            raise error.under(f"lines[{number}]") from None
-    return _trace(told)
+            raise error.with_prefix(f"lines[{number}]") from None
+    return _build_trace(run)
 
 
 def _is_event(line: Any) -> bool:
@@ -55,34 +55,34 @@ def _is_event(line: Any) -> bool:
     )
 
 
-def _trace(told: Rollout | Execution) -> Trace:
-    from evalgate.adapters.formats.core.build.run_end import missing_results
+def _build_trace(run: Rollout | Execution) -> Trace:
+    from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
 
-    conversation = converse(told.said)
+    conversation = conversation_from_messages(run.messages)
     trace = Trace(
-        told.id or "",
+        run.id or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
-        conversation_id=told.id,
-        agent={"name": NAME, "framework": NAME, **({"version": told.version} if told.version else {})},
-        provider=told.provider,
-        model=told.model,
-        usage=told.usage,
-        llm_calls=told.llm_calls,
-        metadata=told.metadata,
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        conversation.get_response(),
+        conversation_id=run.id,
+        agent={"name": NAME, "framework": NAME, **({"version": run.version} if run.version else {})},
+        provider=run.provider,
+        model=run.model,
+        usage=run.usage,
+        llm_calls=run.llm_calls,
+        metadata=run.metadata,
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
-    trace.latency = waited(conversation.messages)
+    trace.latency = measure_user_wait(conversation.messages)
     times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
     trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
     if not trace.messages:
-        said = "the lines tell tokens but not what was said"
-        trace.warnings.append({"code": "content_not_captured", "message": said, "where": "messages"})
-    if told.error is not None:
-        trace.status, trace.error = "error", {"type": told.error_type, "message": told.error}
-    elif told.open_end is not None:
-        incomplete(trace, told.open_end)
+        problem = "the lines tell tokens but not what was said"
+        trace.warnings.append({"code": "content_not_captured", "message": problem, "where": "messages"})
+    if run.error is not None:
+        trace.status, trace.error = "error", {"type": run.error_type, "message": run.error}
+    elif run.incomplete_reason is not None:
+        mark_incomplete(trace, run.incomplete_reason)
     return trace
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.codex.tokens import total_usage
+from evalgate.adapters.formats.codex.tokens import read_total_usage
 from evalgate.adapters.formats.core.fields import mapping, text, time
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.messages import responses
@@ -16,7 +16,7 @@ from evalgate.records import dataclass, field
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult
 
-INJECTED = (
+INJECTED_PREFIXES = (
     "<environment_context>",
     "<user_instructions>",
     "<permissions instructions>",
@@ -27,14 +27,14 @@ INJECTED = (
 )
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
-HEAD = 400
+HEADER_CHARS = 400
 
 
 @dataclass(slots=True)
 class Rollout:
     """The run that the lines describe, collected in order. A line may be a bare item."""
 
-    said: list[RawMessage] = field(default_factory=list)
+    messages: list[RawMessage] = field(default_factory=list)
     id: str | None = None
     version: str | None = None
     provider: str | None = "openai"
@@ -46,16 +46,16 @@ class Rollout:
     error_type: str | None = None
     was_aborted: bool = False
     tools: dict[str, str] = field(default_factory=dict)
-    total: Any = None
+    last_total: Any = None
     turns: int = 0
     steps: int = 0
 
     @property
-    def open_end(self) -> str | None:
+    def incomplete_reason(self) -> str | None:
         """Why the run is incomplete."""
         if self.was_aborted:
             return "the last turn was aborted"
-        last = self.said[-1] if self.said else None
+        last = self.messages[-1] if self.messages else None
         is_open = last is not None and (last.role != "assistant" or bool(last.calls))
         return "the rollout ends before the agent answered" if is_open else None
 
@@ -65,17 +65,17 @@ class Rollout:
         kind = text(line.get("type"), "type")
         when = time(line.get("timestamp"), "timestamp")
         if kind == "session_meta":
-            self._settings(payload)
+            self._add_settings(payload)
         elif kind == "turn_context":
             self.model = text(payload.get("model"), "payload.model") or self.model
         elif kind == "event_msg":
-            self._event(payload)
+            self._add_event(payload)
         elif kind == "response_item":
-            self._item(payload, when)
+            self._add_item(payload, when)
         elif kind != "compacted":
-            self._item(line, None)
+            self._add_item(line, None)
 
-    def _settings(self, payload: dict[str, Any]) -> None:
+    def _add_settings(self, payload: dict[str, Any]) -> None:
         self.id = text(payload.get("id"), "payload.id")
         self.version = text(payload.get("cli_version"), "payload.cli_version")
         self.provider = text(payload.get("model_provider"), "payload.model_provider") or self.provider
@@ -84,10 +84,10 @@ class Rollout:
             if isinstance(git.get(key), str):
                 self.metadata[f"git_{key}"] = git[key]
 
-    def _event(self, payload: dict[str, Any]) -> None:
+    def _add_event(self, payload: dict[str, Any]) -> None:
         kind = payload.get("type")
         if kind == "token_count":
-            self._count(mapping(payload.get("info"), "payload.info"))
+            self._add_token_count(mapping(payload.get("info"), "payload.info"))
         elif kind in ("task_started", "turn_started", "user_message"):
             self.was_aborted, self.error = False, None
         elif kind == "turn_aborted":
@@ -96,15 +96,15 @@ class Rollout:
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_type = "turn_failed"
 
-    def _count(self, info: dict[str, Any]) -> None:
+    def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
         total = info.get("total_token_usage")
-        if total is None or total == self.total:
+        if total is None or total == self.last_total:
             return
-        self.total = total
-        self.usage = total_usage(total, "payload.info.total_token_usage") or self.usage
+        self.last_total = total
+        self.usage = read_total_usage(total, "payload.info.total_token_usage") or self.usage
         self.model = text(info.get("model"), "payload.info.model") or self.model
-        last = total_usage(info.get("last_token_usage"), "payload.info.last_token_usage")
+        last = read_total_usage(info.get("last_token_usage"), "payload.info.last_token_usage")
         self.llm_calls.append(
             {
                 "index": len(self.llm_calls),
@@ -120,44 +120,44 @@ class Rollout:
             }
         )
 
-    def _item(self, item: dict[str, Any], when: str | None) -> None:
-        before = len(self.said)
-        responses.extend(self.said, item)
-        for said in self.said[before:]:
-            if said.role == "user" and (said.content or "").lstrip().startswith(INJECTED):
-                said.role = "system"
-            self.turns += said.role == "user"
-            self.steps += said.role == "assistant"
-        if self.said:
-            self._complete(self.said[-1], when)
+    def _add_item(self, item: dict[str, Any], when: str | None) -> None:
+        first_new = len(self.messages)
+        responses.add_item(self.messages, item)
+        for message in self.messages[first_new:]:
+            if message.role == "user" and (message.content or "").lstrip().startswith(INJECTED_PREFIXES):
+                message.role = "system"
+            self.turns += message.role == "user"
+            self.steps += message.role == "assistant"
+        if self.messages:
+            self._complete_message(self.messages[-1], when)
 
-    def _complete(self, said: RawMessage, when: str | None) -> None:
-        said.timestamp = said.timestamp or when
-        if said.calls:
-            self.tools[said.calls[-1].id or ""] = said.calls[-1].name
-        if said.answers and self.tools.get(said.answers[-1].id or "") in SHELLS:
-            said.answers[-1] = _of_shell(said.answers[-1])
+    def _complete_message(self, message: RawMessage, when: str | None) -> None:
+        message.timestamp = message.timestamp or when
+        if message.calls:
+            self.tools[message.calls[-1].id or ""] = message.calls[-1].name
+        if message.answers and self.tools.get(message.answers[-1].id or "") in SHELLS:
+            message.answers[-1] = _parse_shell_output(message.answers[-1])
 
 
-def _of_shell(answer: ToolResult) -> ToolResult:
+def _parse_shell_output(answer: ToolResult) -> ToolResult:
     """The output of a command with its exit code, which is in the text or next to it."""
     content = answer.content
     if not isinstance(content, str):
         return answer
     if content.startswith('{"output"'):
-        return _of_object(answer, content)
-    found = EXIT_CODE.search(content[:HEAD])
+        return _parse_shell_object(answer, content)
+    found = EXIT_CODE.search(content[:HEADER_CHARS])
     code = int(found[1]) if found else None
     return answer._replace(exit_code=code, is_error=answer.is_error or bool(code))
 
 
-def _of_object(answer: ToolResult, content: str) -> ToolResult:
+def _parse_shell_object(answer: ToolResult, content: str) -> ToolResult:
     try:
-        told = decode(content.encode())
+        fields = decode(content.encode())
     except (TraceError, UnicodeEncodeError):
         return answer
-    output, about = told.get("output"), told.get("metadata")
-    code = about.get("exit_code") if isinstance(about, dict) else None
+    output, metadata = fields.get("output"), fields.get("metadata")
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
     if not isinstance(output, str) or not isinstance(code, int) or isinstance(code, bool):
         return answer
     return answer._replace(content=output, exit_code=code, is_error=answer.is_error or code != 0)

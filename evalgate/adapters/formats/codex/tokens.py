@@ -9,22 +9,22 @@ from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 
-def total_usage(value: Any, path: str) -> Usage | None:
+def read_total_usage(value: Any, path: str) -> Usage | None:
     """Usage; raises FieldError. Input includes cache; output includes reasoning, as the total shows."""
     if value is None:
         return None
-    told = mapping(value, path)
-    tokens_in, tokens_out, thought, total = (
-        count(told.get(key), f"{path}.{key}")
+    fields = mapping(value, path)
+    tokens_in, tokens_out, reasoning, total = (
+        count(fields.get(key), f"{path}.{key}")
         for key in ("input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
     )
-    beside = (tokens_in or 0) + (tokens_out or 0) + (thought or 0)
-    if thought and tokens_out is not None and total == beside:
-        tokens_out += thought
+    parts_sum = (tokens_in or 0) + (tokens_out or 0) + (reasoning or 0)
+    if reasoning and tokens_out is not None and total == parts_sum:
+        tokens_out += reasoning
     usage = unknown_usage()
     usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
-    usage["cache_read_input_tokens"] = count(told.get("cached_input_tokens"), f"{path}.cached_input_tokens")
-    usage["reasoning_output_tokens"] = thought
+    usage["cache_read_input_tokens"] = count(fields.get("cached_input_tokens"), f"{path}.cached_input_tokens")
+    usage["reasoning_output_tokens"] = reasoning
     usage["total_tokens"] = total_tokens(usage) if total is None else total
     usage["source"] = "recorded_total"
     return usage

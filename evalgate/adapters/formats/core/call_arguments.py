@@ -16,13 +16,13 @@ class Arguments(NamedTuple):
     error: str | None = None
 
 
-def read_arguments(recorded: Any, above: int = 0) -> Arguments:
+def read_arguments(recorded: Any, levels_above: int = 0) -> Arguments:
     """Never fails on text: invalid JSON is kept as text with an error; empty text means no arguments.
 
     Raises TraceError only for values nested too deep; `levels_above` levels of JSON enclose them.
     """
     if type(recorded) is not str:
-        strict_json.require_shallow(recorded, above)
+        strict_json.require_shallow(recorded, levels_above)
         return Arguments(recorded, None, None)
     if not recorded.strip():
         return Arguments({}, recorded)

@@ -19,13 +19,13 @@ def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]
         return value, None
     if type(value) is not list:
         raise FieldError(path, "is neither text nor a list of parts")
-    parts = [_part(part, f"{path}[{number}]") for number, part in enumerate(listing(value, path))]
+    parts = [_read_part(part, f"{path}[{number}]") for number, part in enumerate(listing(value, path))]
     texts = [part["text"] for part in parts if "text" in part]
-    joined = "\n".join(texts) if texts else None
-    return joined, None if len(texts) == len(parts) else parts
+    content = "\n".join(texts) if texts else None
+    return content, None if len(texts) == len(parts) else parts
 
 
-def _part(value: Any, path: str) -> dict[str, Any]:
+def _read_part(value: Any, path: str) -> dict[str, Any]:
     if type(value) is str:
         return {"type": "text", "text": value}
     part = mapping(value, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
@@ -23,7 +23,7 @@ class FieldError(TraceError):
         self.problem = problem
         super().__init__(f"{path} {problem}" if path else problem)
 
-    def under(self, path: str) -> FieldError:
+    def with_prefix(self, path: str) -> FieldError:
         """The same error with `path` put before its own."""
         join = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{path}{join}{self.path}", self.problem)
@@ -62,7 +62,7 @@ def amount(value: Any, path: str) -> float | None:
     return found
 
 
-def whole(value: Any, path: str) -> int | None:
+def whole_number(value: Any, path: str) -> int | None:
     """A whole number or None."""
     if value is None:
         return None
@@ -75,7 +75,7 @@ def whole(value: Any, path: str) -> int | None:
 
 def count(value: Any, path: str) -> int | None:
     """A whole number of at least 0, or None."""
-    found = whole(value, path)
+    found = whole_number(value, path)
     if found is not None and found < 0:
         raise FieldError(path, "is negative")
     return found
@@ -111,7 +111,7 @@ def identifier(value: Any, path: str) -> str | None:
     if value is None:
         return None
     if type(value) is int or type(value) is float:
-        value = _decimal(value)
+        value = _format_decimal(value)
     if type(value) is not str:
         raise FieldError(path, "is neither text nor a number")
     if not value:
@@ -149,17 +149,17 @@ def milliseconds_between(started: str | None, ended: str | None) -> float | None
     return round(seconds * 1000, 6) if seconds >= 0 else None
 
 
-def keys_of(value: Any) -> str:
+def describe_shape(value: Any) -> str:
     """Describes the shape of a value, for the "found" part of an error."""
     if isinstance(value, dict):
-        names = ", ".join(f"`{shown(key)}`" for key in list(value)[:8])
+        names = ", ".join(f"`{make_printable(key)}`" for key in list(value)[:8])
         return f"an object with {names}" if names else "an empty object"
     if isinstance(value, list):
-        return f"a list of {keys_of(value[0])}" if value and isinstance(value[0], dict) else "a list"
+        return f"a list of {describe_shape(value[0])}" if value and isinstance(value[0], dict) else "a list"
     return "text" if isinstance(value, str) else "a single value"
 
 
-def _decimal(value: float) -> str:
+def _format_decimal(value: float) -> str:
     if type(value) is int:
         return str(value)
     from decimal import Decimal

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Identity = tuple[str | None, int | None]
 
 
-def only_one(value: Any) -> Sequence[Any]:
+def split_single(value: Any) -> Sequence[Any]:
     """The only record of a document that is one trace."""
     return [value]
 
 
 @dataclass(frozen=True, slots=True)
-class Headed:
+class HeadingRule:
     """How the files of a run find the heading: the file with facts that hold for all of them.
 
     `folder` returns the run's folder for the path of one of its files; `is_heading` recognises the
@@ -50,10 +50,10 @@ class Reader:
 
     build: Callable[[Any], Trace]
     identify: Callable[[Any], Identity]
-    split: Callable[[Any], Sequence[Any]] = only_one
+    split: Callable[[Any], Sequence[Any]] = split_single
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
-    headed: Headed | None = None
+    heading_rule: HeadingRule | None = None
     at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:
@@ -78,33 +78,33 @@ class Format:
     needs: str
     claims: Callable[[Any], bool]
     module: str
-    together: bool = False
+    joins_lines: bool = False
     magic: Callable[[bytes], bool] | None = None
 
     @property
     def reader(self) -> Reader:
         """The reader of the format."""
-        return _reader_of(self.module)
+        return _load_reader(self.module)
 
 
 @cache
-def _reader_of(module: str) -> Reader:
+def _load_reader(module: str) -> Reader:
     from importlib import import_module
 
     found: Reader = import_module(f"evalgate.adapters.formats.{module}").READER
     return found
 
 
-def identity(scenario_id: Any, trial: Any) -> Identity:
+def build_identity(scenario_id: Any, trial: Any) -> Identity:
     """Scenario id and trial; None for each that is invalid."""
     try:
-        known = identifier(scenario_id, "")
+        valid_id = identifier(scenario_id, "")
     except TraceError:
-        known = None
+        valid_id = None
     try:
-        return known, count(trial, "")
+        return valid_id, count(trial, "")
     except TraceError:
-        return known, None
+        return valid_id, None
 
 
 def no_identity(record: Any) -> Identity:

@@ -8,18 +8,18 @@ from typing import Any
 from evalgate.adapters.formats.core import strict_json
 from evalgate.errors import TraceError
 
-MOST_CHARS = 1 << 18
+MAX_CHARS = 1 << 18
 LARGEST_INT = 1 << 63
-HALF_PAIR = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 OPENERS = ("{", "[", "(")
 CLOSERS = {"{": "}", "[": "]", "(": ")", "<": ">"}
 FIELD = re.compile(r"([A-Za-z_]\w{0,63})=")
-LITERAL = re.compile(
+TOKEN = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([{\[(<])|([}\])>])|[^'"{}\[\]()<>\s]+|['"\s]""", re.DOTALL
 )
 
 
-def unwrapped(value: Any) -> Any:
+def unwrap_text(value: Any) -> Any:
     """The value of a text: JSON (also JSON in a JSON string), else a Python literal, else the text itself.
 
     Text that is no list, object or quoted text stays text: "5" and "true" may be a person's words.
@@ -37,14 +37,14 @@ def unwrapped(value: Any) -> Any:
             break
         value = found
     if type(value) is str and value.lstrip().startswith(OPENERS):
-        found = literal(value)
+        found = parse_literal(value)
         return value if found is None else found
     return value
 
 
-def literal(text: str) -> Any:
+def parse_literal(text: str) -> Any:
     """A Python literal as a JSON value; None if the text is no literal or longer than 256 KiB."""
-    if len(text) > MOST_CHARS:
+    if len(text) > MAX_CHARS:
         return None
     import ast
     import warnings
@@ -52,58 +52,58 @@ def literal(text: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _plain(ast.literal_eval(text.strip()), strict_json.MAX_DEPTH)
+            return _to_json_value(ast.literal_eval(text.strip()), strict_json.MAX_DEPTH)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
 
 
-def object_fields(text: str) -> dict[str, Any] | None:
+def parse_object_fields(text: str) -> dict[str, Any] | None:
     """The fields of a Python object written as `role='user' content='hi' ...`; None for other text.
 
     A value that is no literal (a nested object) is left out.
     """
-    if len(text) > MOST_CHARS:
+    if len(text) > MAX_CHARS:
         return None
     found: dict[str, Any] = {}
-    place = 0
-    while place < len(text):
-        field = FIELD.match(text, place)
+    position = 0
+    while position < len(text):
+        field = FIELD.match(text, position)
         if field is None:
             return None
-        end = _end_of_value(text, field.end())
-        written = text[field.end() : end]
-        value = None if written == "None" else literal(written)
-        if value is not None or written == "None":
+        end = _find_value_end(text, field.end())
+        value_text = text[field.end() : end]
+        value = None if value_text == "None" else parse_literal(value_text)
+        if value is not None or value_text == "None":
             found[field[1]] = value
-        place = end + 1
+        position = end + 1
     return found or None
 
 
-def _end_of_value(text: str, place: int) -> int:
+def _find_value_end(text: str, position: int) -> int:
     """The end of a value: the first space outside quotes and brackets."""
     open_brackets: list[str] = []
-    while place < len(text):
-        token = LITERAL.match(text, place)
+    while position < len(text):
+        token = TOKEN.match(text, position)
         if token is None or (token[0].isspace() and not open_brackets):
-            return place
+            return position
         if token[2]:
             open_brackets.append(CLOSERS[token[2]])
         elif token[3] and open_brackets and open_brackets[-1] == token[3]:
             open_brackets.pop()
-        place = token.end()
-    return place
+        position = token.end()
+    return position
 
 
-def _plain(value: Any, levels: int) -> Any:
+def _to_json_value(value: Any, levels: int) -> Any:
     """Turns tuples into lists and keys into text; raises ValueError for values that JSON can't hold."""
-    if value is None or type(value) is bool or (type(value) is str and not HALF_PAIR.search(value)):
+    if value is None or type(value) is bool or (type(value) is str and not SURROGATE.search(value)):
         return value
     if type(value) is int and -LARGEST_INT <= value < LARGEST_INT:
         return value
     if type(value) is float and value - value == 0:
         return value
     if levels and type(value) is dict:
-        return {_plain(str(key), 0): _plain(item, levels - 1) for key, item in value.items()}
+        return {_to_json_value(str(key), 0): _to_json_value(item, levels - 1) for key, item in value.items()}
     if levels and type(value) in (list, tuple):
-        return [_plain(item, levels - 1) for item in value]
+        return [_to_json_value(item, levels - 1) for item in value]
     raise ValueError

@@ -19,7 +19,7 @@ class TraceLimits:
     """
 
     record_bytes: int = 25 * MEGABYTE
-    together_bytes: int = 100 * MEGABYTE
+    whole_file_bytes: int = 100 * MEGABYTE
     kept_bytes: int = 50 * MEGABYTE
     unpacked_file_bytes: int = 2 * GIGABYTE
     total_bytes: int | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evalgate.errors import TraceError
-from evalgate.measures.values.json_values import cut
+from evalgate.measures.values.json_values import truncate
 
 if TYPE_CHECKING:
     from json import JSONDecodeError
@@ -27,25 +27,25 @@ def decode(data: bytes) -> Any:
     if len(data) > SMALL:
         from evalgate.adapters.formats.core import low_memory_json  # most records are small
 
-        if not low_memory_json.has_room(len(data)):
-            return _decode_sparingly(data)
+        if not low_memory_json.can_parse_quickly(len(data)):
+            return _decode_in_low_memory(data)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise TraceError(_why(data, error)) from None
+        raise TraceError(_describe_error(data, error)) from None
     _require_unique_keys(data, value)
     return value
 
 
-def _decode_sparingly(data: bytes) -> Any:
+def _decode_in_low_memory(data: bytes) -> Any:
     import json
 
     from evalgate.adapters.formats.core import low_memory_json
 
     try:
-        return low_memory_json.read(data, _unique)
+        return low_memory_json.decode(data, _build_unique_object)
     except json.JSONDecodeError as error:
-        raise TraceError(_why(data, error)) from None
+        raise TraceError(_describe_error(data, error)) from None
 
 
 def is_complete(data: bytes) -> bool:
@@ -53,7 +53,7 @@ def is_complete(data: bytes) -> bool:
     if len(data) > SMALL:
         from evalgate.adapters.formats.core import low_memory_json
 
-        if not low_memory_json.has_room(len(data)):
+        if not low_memory_json.can_parse_quickly(len(data)):
             return low_memory_json.is_complete(data)
     try:
         orjson.loads(data)
@@ -70,17 +70,17 @@ def decode_leniently(data: bytes) -> Any:
     import json
 
     try:
-        return json.loads(data, object_pairs_hook=_undisputed)
+        return json.loads(data, object_pairs_hook=_drop_disputed_keys)
     except (ValueError, RecursionError):
         return None
 
 
-def require_shallow(value: Any, above: int = 0) -> None:
+def require_shallow(value: Any, levels_above: int = 0) -> None:
     """Raises TraceError for more than 64 levels, counting the `levels_above` that enclose the value."""
     if type(value) is dict and CONTAINERS.isdisjoint(map(type, value.values())):
         return  # flat, like nearly all arguments
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(MAX_DEPTH - above):
+    for _ in range(MAX_DEPTH - levels_above):
         if not level:
             return
         level = [
@@ -93,9 +93,9 @@ def require_shallow(value: Any, above: int = 0) -> None:
         raise TraceError(f"lists and objects lie more than {MAX_DEPTH} levels deep")
 
 
-def shown(text: str) -> str:
+def make_printable(text: str) -> str:
     """Untrusted text made safe for one line of an error: short and printable."""
-    plain = "".join(char if char.isprintable() else "?" for char in cut(text, SHOWN_CHARS))
+    plain = "".join(char if char.isprintable() else "?" for char in truncate(text, SHOWN_CHARS))
     return plain if len(text) <= SHOWN_CHARS else f"{plain}..."
 
 
@@ -106,37 +106,37 @@ def _require_unique_keys(data: bytes, value: Any) -> None:
     drops its colon, and no other colon can make up for it unless one is written as an escape.
     """
     try:
-        again = orjson.dumps(value)
+        encoded = orjson.dumps(value)
     except orjson.JSONEncodeError:  # deeper than orjson can encode
         require_shallow(value)
         raise
-    if again == data or _has_as_many_colons(data, again):
+    if encoded == data or _has_as_many_colons(data, encoded):
         return
     import json
 
-    json.loads(data, object_pairs_hook=_unique)
+    json.loads(data, object_pairs_hook=_build_unique_object)
 
 
-def _has_as_many_colons(data: bytes, again: bytes) -> bool:
-    return data.count(b":") == again.count(b":") and (b"\\u003" not in data or _has_no_hidden_colon(data))
+def _has_as_many_colons(data: bytes, encoded: bytes) -> bool:
+    return data.count(b":") == encoded.count(b":") and (b"\\u003" not in data or _has_no_hidden_colon(data))
 
 
 def _has_no_hidden_colon(data: bytes) -> bool:
     return b"\\u003a" not in data and b"\\u003A" not in data
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise TraceError(f"the key `{shown(key)}` stands twice in one object")
+                raise TraceError(f"the key `{make_printable(key)}` stands twice in one object")
             seen.add(key)
     return found
 
 
-def _undisputed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _drop_disputed_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         for key, value in pairs:
@@ -145,19 +145,19 @@ def _undisputed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _why(data: bytes, error: JSONDecodeError) -> str:
+def _describe_error(data: bytes, error: JSONDecodeError) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as broken:
         return f"byte {broken.start + 1} is not UTF-8"
-    place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+    position = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
     rest = text[error.pos : error.pos + 12]
     if not text[error.pos :].strip():
-        return f"the JSON ends too early, at {place}"
+        return f"the JSON ends too early, at {position}"
     if rest.lstrip("-").startswith(("NaN", "Inf")):
-        return f"NaN and Infinity are no JSON, at {place}"
+        return f"NaN and Infinity are no JSON, at {position}"
     if rest.startswith("\\u"):
-        return f"half a surrogate pair, at {place}"
+        return f"half a surrogate pair, at {position}"
     if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
-        return f"a number is too large, at {place}"
-    return f"no valid JSON, at {place}"
+        return f"a number is too large, at {position}"
+    return f"no valid JSON, at {position}"

@@ -9,14 +9,14 @@ from evalgate.adapters.formats.core.fields import FieldError, number, time
 
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (0.0, 1.0))
 """(smallest value, units per second): nanoseconds, microseconds, milliseconds, seconds."""
-LARGEST = 1e20
+MAX_TIMESTAMP = 1e20
 
 
-def moment(value: Any, path: str) -> str | None:
+def read_timestamp(value: Any, path: str) -> str | None:
     """A time as RFC 3339 in UTC, or None; raises FieldError."""
     if type(value) is not int and type(value) is not float:
         return time(value, path)
-    if not 0 < value < LARGEST:
+    if not 0 < value < MAX_TIMESTAMP:
         number(value, path)
         raise FieldError(path, "is no time")
     per_second = next(per_second for least, per_second in UNITS if value >= least)

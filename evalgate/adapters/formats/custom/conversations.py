@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, failed
-from evalgate.adapters.formats.core.build.listed_calls import add_facts, add_made
-from evalgate.adapters.formats.core.build.raw_message import written
+from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.build.listed_calls import add_call_details, add_listed_calls
+from evalgate.adapters.formats.core.build.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import Arguments, read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -15,26 +15,26 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     required_text,
     text,
-    whole,
+    whole_number,
 )
-from evalgate.adapters.formats.core.strict_json import shown
-from evalgate.adapters.formats.core.timestamps import moment
-from evalgate.adapters.formats.core.usage.usage_fields import milliseconds
+from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.timestamps import read_timestamp
+from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
 from evalgate.adapters.formats.custom.expressions import (
     NOTHING,
     FieldExpression,
-    anything,
-    checked,
-    find,
-    label,
+    accept_any,
+    check_value,
+    describe_expression,
+    find_value,
 )
 
 if TYPE_CHECKING:
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import Role
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
 
-OUR_ROLES: dict[str, Role] = {
+STANDARD_ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
     "user": "user",
@@ -44,115 +44,115 @@ OUR_ROLES: dict[str, Role] = {
 STATUS = {"ok": "ok", "error": "error", True: "ok", False: "error"}
 
 
-def converse(custom: Custom, run: FieldExpression, value: Any) -> Conversation:
+def build_conversation(custom: CustomMapping, run: FieldExpression, value: Any) -> Conversation:
     """The conversation of a run: its messages; if these are not mapped, its input, calls and response."""
     conversation = Conversation()
-    calls = [] if custom.calls is None else _listed_calls(custom, custom.calls, value)
-    if run.says("messages"):
-        for number, message in enumerate(run.required("messages", required_list)):
+    calls = [] if custom.calls is None else _read_listed_calls(custom, custom.calls, value)
+    if run.has_expression("messages"):
+        for number, message in enumerate(run.get_required("messages", require_list)):
             _add_message(conversation, custom, message, number)
-        add_made(conversation, calls, "tool_calls")
+        add_listed_calls(conversation, calls, "tool_calls")
         return conversation
-    asked = run.get("input", words)
-    if asked is not None:
-        conversation.say("user", asked)
+    user_text = run.get("input", read_text)
+    if user_text is not None:
+        conversation.add_message("user", user_text)
     for number, call in enumerate(calls):
-        message = conversation.say("assistant", None)
+        message = conversation.add_message("assistant", None)
         arguments = read_arguments(call["arguments"])
-        add_facts(
-            conversation.call(message, call["id"], call["name"], arguments), call, f"tool_calls[{number}]"
+        add_call_details(
+            conversation.add_call(message, call["id"], call["name"], arguments), call, f"tool_calls[{number}]"
         )
-    answer = run.get("response", words)
+    answer = run.get("response", read_text)
     if answer is not None:
-        conversation.say("assistant", answer)
+        conversation.add_message("assistant", answer)
     return conversation
 
 
-def words(value: Any, path: str) -> str:
+def read_text(value: Any, path: str) -> str:
     """Text; of a list of parts the text parts; any other value as JSON."""
     if isinstance(value, list):
-        return read_content(value, path)[0] or written(value)
-    return value if isinstance(value, str) else written(value)
+        return read_content(value, path)[0] or encode_json(value)
+    return value if isinstance(value, str) else encode_json(value)
 
 
-def required_list(value: Any, path: str) -> list[Any]:
+def require_list(value: Any, path: str) -> list[Any]:
     """A list."""
     if isinstance(value, list):
         return value
     raise FieldError(path, "is not a list")
 
 
-def _listed_calls(custom: Custom, path: Query, value: Any) -> list[dict[str, Any]]:
+def _read_listed_calls(custom: CustomMapping, path: Query, value: Any) -> list[dict[str, Any]]:
     """The calls listed next to the messages; raises FieldError if the path finds nothing (a likely typo)."""
-    where = label("tool_calls.path", path)
-    found = find(path, value, where)
+    where = describe_expression("tool_calls.path", path)
+    found = find_value(path, value, where)
     if found is None:
         raise FieldError(where, f"{NOTHING}; end it with || `[]` where a run may have no calls")
-    calls = checked(found, required_list, where)
-    return [_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
+    calls = check_value(found, require_list, where)
+    return [_read_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
 
 
-def _call(custom: Custom, value: Any, place: str) -> dict[str, Any]:
+def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, Any]:
     """One call, with the field names of a native trace."""
-    asked = FieldExpression(custom.call, value, "tool_calls.", place)
-    took, seconds = asked.get("duration_ms", amount), asked.get("duration_seconds", amount)
+    fields = FieldExpression(custom.call, value, "tool_calls.", location)
+    took, seconds = fields.get("duration_ms", amount), fields.get("duration_seconds", amount)
     return {
-        "name": asked.required("name", required_text),
-        "id": asked.get("id", identifier),
-        "arguments": asked.get("arguments", anything),
-        "result": asked.get("result", anything),
-        "status": asked.get("status", _status),
-        "error": asked.get("error", _error),
-        "exit_code": asked.get("exit_code", whole),
-        "duration_ms": took if seconds is None else milliseconds(seconds),
+        "name": fields.get_required("name", required_text),
+        "id": fields.get("id", identifier),
+        "arguments": fields.get("arguments", accept_any),
+        "result": fields.get("result", accept_any),
+        "status": fields.get("status", _read_status),
+        "error": fields.get("error", _read_error),
+        "exit_code": fields.get("exit_code", whole_number),
+        "duration_ms": took if seconds is None else to_milliseconds(seconds),
     }
 
 
-def _status(value: Any, path: str) -> str:
+def _read_status(value: Any, path: str) -> str:
     found = STATUS.get(value) if isinstance(value, str | bool) else None
     if found is None:
         raise FieldError(path, "is none of ok, error, true, false")
     return found
 
 
-def _error(value: Any, path: str) -> str | None:
+def _read_error(value: Any, path: str) -> str | None:
     """The error as text, other values as JSON; None for false and empty values."""
     del path
     if value is True:
         return "the tool failed"
-    return (value if isinstance(value, str) else written(value)) if value else None
+    return (value if isinstance(value, str) else encode_json(value)) if value else None
 
 
-def _add_message(conversation: Conversation, custom: Custom, value: Any, number: int) -> None:
-    place = f" of message {number + 1}"
-    asked = FieldExpression(custom.message, value, "message.", place)
-    role = _role(custom, asked, place)
-    content = asked.get("content", words)
+def _add_message(conversation: Conversation, custom: CustomMapping, value: Any, number: int) -> None:
+    location = f" of message {number + 1}"
+    fields = FieldExpression(custom.message, value, "message.", location)
+    role = _read_role(custom, fields, location)
+    content = fields.get("content", read_text)
     if role == "tool":
-        _add_result(conversation, asked, content)
+        _add_result(conversation, fields, content)
     else:
-        message = conversation.say(role, content)
-        message["reasoning"] = asked.get("reasoning", text)
-        for count, call in enumerate(asked.get("tool_calls", required_list) or [], 1):
-            facts = _call(custom, call, f" of call {count}{place}")
-            arguments: Arguments = read_arguments(facts["arguments"])
-            made = conversation.call(message, facts["id"], facts["name"], arguments)
-            add_facts(made, facts, "tool_calls")
-    conversation.messages[-1]["timestamp"] = asked.get("timestamp", moment)
+        message = conversation.add_message(role, content)
+        message["reasoning"] = fields.get("reasoning", text)
+        for count, call in enumerate(fields.get("tool_calls", require_list) or [], 1):
+            details = _read_call(custom, call, f" of call {count}{location}")
+            arguments: Arguments = read_arguments(details["arguments"])
+            made = conversation.add_call(message, details["id"], details["name"], arguments)
+            add_call_details(made, details, "tool_calls")
+    conversation.messages[-1]["timestamp"] = fields.get("timestamp", read_timestamp)
 
 
-def _add_result(conversation: Conversation, asked: FieldExpression, content: str | None) -> None:
-    call_id, tool = asked.get("tool_call_id", identifier), asked.get("tool_name", text)
-    _, call = conversation.answer(call_id, tool, content)
-    error = asked.get("error", _error)
+def _add_result(conversation: Conversation, fields: FieldExpression, content: str | None) -> None:
+    call_id, tool = fields.get("tool_call_id", identifier), fields.get("tool_name", text)
+    _, call = conversation.add_result(call_id, tool, content)
+    error = fields.get("error", _read_error)
     if error is not None and call is not None:
-        failed(call)
+        mark_failed(call)
 
 
-def _role(custom: Custom, asked: FieldExpression, place: str) -> Role:
-    said = asked.required("role", required_text)
-    role = custom.roles.get(said) or OUR_ROLES.get(said)
+def _read_role(custom: CustomMapping, fields: FieldExpression, location: str) -> Role:
+    name = fields.get_required("role", required_text)
+    role = custom.roles.get(name) or STANDARD_ROLES.get(name)
     if role is None:
-        where = f"{label('message.role', custom.message['role'])}{place}"
-        raise FieldError(where, f"is `{shown(said)}`, which `roles` does not translate")
+        where = f"{describe_expression('message.role', custom.message['role'])}{location}"
+        raise FieldError(where, f"is `{make_printable(name)}`, which `roles` does not translate")
     return role

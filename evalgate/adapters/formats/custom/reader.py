@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
-from evalgate.adapters.formats.core.build.run_end import handed_in, missing_results
+from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.build.run_end import set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -16,30 +16,30 @@ from evalgate.adapters.formats.core.fields import (
     milliseconds_between,
     number,
     text,
-    whole,
+    whole_number,
 )
-from evalgate.adapters.formats.core.format import Format, Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Format, Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.timestamps import moment
+from evalgate.adapters.formats.core.timestamps import read_timestamp
 from evalgate.adapters.formats.core.usage.usage_fields import (
-    evaluation,
+    build_score,
     finish_reason,
-    milliseconds,
-    recorded_cost,
+    read_cost_usd,
+    to_milliseconds,
     total_tokens,
 )
-from evalgate.adapters.formats.custom.conversations import converse, required_list, words
+from evalgate.adapters.formats.custom.conversations import build_conversation, read_text, require_list
 from evalgate.adapters.formats.custom.expressions import (
     NOTHING,
     FieldExpression,
-    anything,
-    checked,
-    find,
-    label,
+    accept_any,
+    check_value,
+    describe_expression,
+    find_value,
 )
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage
-from evalgate.suite.custom_format import CUSTOM, Custom
+from evalgate.suite.custom_format import CUSTOM, CustomMapping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +54,9 @@ class CustomFormat(Format):
     __slots__ = ("_reader",)
     _reader: Reader
 
-    def __init__(self, custom: Custom) -> None:
+    def __init__(self, custom: CustomMapping) -> None:
         super().__init__(CUSTOM, "what `custom` says", lambda _: True, "custom.reader")
-        object.__setattr__(self, "_reader", _reader_of(custom))
+        object.__setattr__(self, "_reader", _make_reader(custom))
 
     @property
     def reader(self) -> Reader:
@@ -64,80 +64,80 @@ class CustomFormat(Format):
         return self._reader
 
 
-def _reader_of(custom: Custom) -> Reader:
+def _make_reader(custom: CustomMapping) -> Reader:
     return Reader(
         build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom)
     )
 
 
-def format_of(custom: Custom) -> Format:
+def make_format(custom: CustomMapping) -> Format:
     """The format that reads files with the suite's expressions."""
     return CustomFormat(custom)
 
 
-def split(custom: Custom, document: Any) -> Sequence[Any]:
+def split(custom: CustomMapping, document: Any) -> Sequence[Any]:
     """The runs of a document; raises TraceError if the expression finds none."""
     if custom.records is None:
         return document if isinstance(document, list) else [document]
     require_shallow(document)
-    where = label("records", custom.records)
-    found = find(custom.records, document, where)
+    where = describe_expression("records", custom.records)
+    found = find_value(custom.records, document, where)
     if found is None:
         raise FieldError(where, NOTHING)
-    return checked(found, required_list, where)
+    return check_value(found, require_list, where)
 
 
-def identify(custom: Custom, record: Any) -> Identity:
+def identify(custom: CustomMapping, record: Any) -> Identity:
     """Scenario id and trial, if their expressions find them."""
     run = FieldExpression(custom.run, record)
     try:
-        return identity(run.get("scenario_id", anything), run.get("trial", anything))
+        return build_identity(run.get("scenario_id", accept_any), run.get("trial", accept_any))
     except TraceError:
         return None, None
 
 
-def build(custom: Custom, record: Any) -> Trace:
+def build(custom: CustomMapping, record: Any) -> Trace:
     """One run; raises TraceError that names the expression and what it found."""
     require_shallow(record)
     run = FieldExpression(custom.run, record)
-    conversation = converse(custom, run, record)
+    conversation = build_conversation(custom, run, record)
     if not conversation.messages:
         raise TraceError("`custom` finds neither a message, a call nor a response in this run")
     trace = Trace(
         run.get("id", identifier) or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         scenario_id=run.get("scenario_id", identifier),
-        trial=run.get("trial", whole),
+        trial=run.get("trial", whole_number),
         provider=run.get("provider", text),
         model=run.get("model", text),
         finish_reason=finish_reason(run.get("finish_reason", text)),
-        started_at=run.get("started_at", moment),
-        ended_at=run.get("ended_at", moment),
-        system_instructions=first_instructions(conversation.messages),
-        tags=run.get("tags", _tags) or [],
+        started_at=run.get("started_at", read_timestamp),
+        ended_at=run.get("ended_at", read_timestamp),
+        system_instructions=get_instructions(conversation.messages),
+        tags=run.get("tags", _read_tags) or [],
         metadata=run.get("metadata", mapping) or {},
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
-    answer = run.get("response", words)
+    answer = run.get("response", read_text)
     if answer != trace.response["content"]:
-        handed_in(trace, answer)
+        set_final_response(trace, answer)
     _add_end(trace, run)
-    _add_figures(trace, run)
+    _add_measurements(trace, run)
     return trace
 
 
-def _tags(value: Any, path: str) -> list[str]:
+def _read_tags(value: Any, path: str) -> list[str]:
     """A list of words; each entry of an object becomes `key:value`."""
     if isinstance(value, dict):
-        return [f"{key}:{said}" for key, said in value.items() if isinstance(said, str | int | float)]
+        return [f"{key}:{item}" for key, item in value.items() if isinstance(item, str | int | float)]
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return value
     raise FieldError(path, "is neither a list of text nor an object")
 
 
-def _scores(value: Any, path: str) -> dict[str, float | None]:
+def _read_scores(value: Any, path: str) -> dict[str, float | None]:
     """An object of numbers; true and false are 1 and 0."""
     return {
         name: float(score) if isinstance(score, bool) else number(score, path)
@@ -146,29 +146,29 @@ def _scores(value: Any, path: str) -> dict[str, float | None]:
     }
 
 
-def _status(value: Any, path: str) -> str:
+def _read_status(value: Any, path: str) -> str:
     if not isinstance(value, str) or value not in STATUSES:
         raise FieldError(path, f"is none of {', '.join(sorted(STATUSES))}")
     return value
 
 
 def _add_end(trace: Trace, run: FieldExpression) -> None:
-    error = run.get("error", words)
+    error = run.get("error", read_text)
     if error:
         trace.status, trace.error = "error", {"type": None, "message": error}
-    trace.status = cast("Any", run.get("status", _status)) or trace.status
+    trace.status = cast("Any", run.get("status", _read_status)) or trace.status
 
 
-def _add_figures(trace: Trace, run: FieldExpression) -> None:
-    trace.usage = _usage(run)
-    trace.cost, warnings = recorded_cost(run.get("cost_usd", amount), trace.usage, "custom.cost_usd")
+def _add_measurements(trace: Trace, run: FieldExpression) -> None:
+    trace.usage = _read_usage(run)
+    trace.cost, warnings = read_cost_usd(run.get("cost_usd", amount), trace.usage, "custom.cost_usd")
     trace.warnings += warnings
-    trace.latency = _latency(trace, run)
-    for name, score in (run.get("scores", _scores) or {}).items():
-        trace.evaluations.append(evaluation(name, score, "custom.scores"))
+    trace.latency = _read_latency(trace, run)
+    for name, score in (run.get("scores", _read_scores) or {}).items():
+        trace.evaluations.append(build_score(name, score, "custom.scores"))
 
 
-def _usage(run: FieldExpression) -> Usage:
+def _read_usage(run: FieldExpression) -> Usage:
     input_tokens, output_tokens, cached, total = (run.get(name, count) for name in TOKENS)
     usage = unknown_usage()
     usage["input_tokens"], usage["output_tokens"] = input_tokens, output_tokens
@@ -179,11 +179,11 @@ def _usage(run: FieldExpression) -> Usage:
     return usage
 
 
-def _latency(trace: Trace, run: FieldExpression) -> Latency:
+def _read_latency(trace: Trace, run: FieldExpression) -> Latency:
     """The recorded latency, else the time from start to end if both are found."""
     took, seconds = run.get("latency_ms", amount), run.get("latency_seconds", amount)
     if took is None and seconds is not None:
-        took = milliseconds(seconds)
+        took = to_milliseconds(seconds)
     if took is not None:
         return {"total_ms": took, "source": "recorded"}
     took = milliseconds_between(trace.started_at, trace.ended_at)

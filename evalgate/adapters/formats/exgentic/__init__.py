@@ -23,5 +23,5 @@ EXGENTIC = Format(
     needs="lines with `event`, `session_id` and `step`",
     claims=_claims_exgentic,
     module="exgentic.reader",
-    together=True,
+    joins_lines=True,
 )

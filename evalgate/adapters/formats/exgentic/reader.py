@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import written
-from evalgate.adapters.formats.core.build.run_end import ends_the_run, handed_in, incomplete, missing_results
+from evalgate.adapters.formats.core.build.raw_message import encode_json
+from evalgate.adapters.formats.core.build.run_end import (
+    mark_final_call,
+    mark_incomplete,
+    set_final_response,
+    warn_of_missing_results,
+)
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -18,14 +23,14 @@ from evalgate.adapters.formats.core.fields import (
     mapping,
     required_text,
     text,
-    whole,
+    whole_number,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import (
-    evaluation,
-    provider_and_model,
-    recorded_seconds,
+    build_score,
+    read_latency_seconds,
+    split_provider_and_model,
     total_tokens,
 )
 from evalgate.errors import TraceError
@@ -38,12 +43,12 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ErrorInfo, Message, ToolCall
 
 NO_SESSION = ""
-SPEAK = "message"
-FINISHING = frozenset({"finish", "submit"})
-ANSWERS = ("answer", "exact_answer", "summary", "message", "content", "result")
+SPEAK_ACTION = "message"
+FINISH_ACTIONS = frozenset({"finish", "submit"})
+ANSWER_KEYS = ("answer", "exact_answer", "summary", "message", "content", "result")
 """Names that benchmarks use for the argument of the finishing action that holds the answer."""
-CUT_OFF = frozenset({"unfinished", "limit_reached", "cancelled"})
-MOST_OFF = 0.01
+CUT_OFF_STATUSES = frozenset({"unfinished", "limit_reached", "cancelled"})
+MAX_DEVIATION = 0.01
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ def split(documents: list[Any]) -> Sequence[ExgenticSession]:
     """The sessions of files that belong together, in the order of their first lines."""
     sessions: dict[str, ExgenticSession] = {}
     for document in documents:
-        session = sessions.setdefault(_key(document), ExgenticSession())
+        session = sessions.setdefault(_session_key(document), ExgenticSession())
         if isinstance(document, dict) and "event" not in document:
             session.outcome = document
         else:
@@ -68,13 +73,13 @@ def split(documents: list[Any]) -> Sequence[ExgenticSession]:
 
 def join_keys(documents: Sequence[Any]) -> Iterable[str]:
     """The ids of the sessions in a file; files that share one are read together."""
-    return set(map(_key, documents)) - {NO_SESSION}
+    return set(map(_session_key, documents)) - {NO_SESSION}
 
 
-def _key(document: Any) -> str:
+def _session_key(document: Any) -> str:
     """Documents without a session share one key; `build` then reports them as damaged."""
-    named = document.get("session_id") if isinstance(document, dict) else None
-    return named if isinstance(named, str) else NO_SESSION
+    session_id = document.get("session_id") if isinstance(document, dict) else None
+    return session_id if isinstance(session_id, str) else NO_SESSION
 
 
 def build(session: ExgenticSession) -> Trace:
@@ -83,49 +88,49 @@ def build(session: ExgenticSession) -> Trace:
         raise TraceError(
             "this is the outcome of a session only: name its trajectory.jsonl in the glob as well"
         )
-    events = _Steps()
+    steps = _ConversationBuilder()
     for number, step in enumerate(session.steps):
         require_shallow(step)
         try:
             required_text(mapping(step, "").get("session_id"), "session_id")
-            events.add(step)
+            steps.add(step)
         except FieldError as error:
-            raise error.under(f"step {number}") from None
-    events.end()
-    conversation = events.conversation
+            raise error.with_prefix(f"step {number}") from None
+    steps.end()
+    conversation = steps.conversation
     if not conversation.messages:
         raise TraceError("no step of the session says or does anything")
-    known = [*session.steps, session.outcome]
+    documents = [*session.steps, session.outcome]
     trace = Trace(
         session.steps[0]["session_id"],
         conversation.messages,
         conversation.calls,
-        conversation.response(),
-        scenario_id=identifier(_task(known), "task_id"),
+        conversation.get_response(),
+        scenario_id=identifier(_find_task_id(documents), "task_id"),
         agent={"framework": "exgentic"},
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
-    if events.answer is not None:
-        handed_in(trace, *events.answer)
+    if steps.answer is not None:
+        set_final_response(trace, *steps.answer)
     require_shallow(session.outcome)
-    _add_outcome(trace, session.outcome, finished=events.finished)
+    _add_outcome(trace, session.outcome, finished=steps.finished)
     _add_cost(trace, session)
     return trace
 
 
 def identify(session: ExgenticSession) -> Identity:
     """The id of the benchmark's task."""
-    return identity(_task([*session.steps, session.outcome]), None)
+    return build_identity(_find_task_id([*session.steps, session.outcome]), None)
 
 
-def _task(known: list[Any]) -> Any:
+def _find_task_id(documents: list[Any]) -> Any:
     """Old files name it `task_key` and leave it empty in steps."""
-    objects = [document for document in known if isinstance(document, dict)]
+    objects = [document for document in documents if isinstance(document, dict)]
     found = (document.get(key) for document in objects for key in ("task_id", "task_key"))
     return next((value for value in found if value is not None and value != ""), None)
 
 
-class _Steps:
+class _ConversationBuilder:
     """Builds a conversation from steps."""
 
     def __init__(self) -> None:
@@ -146,82 +151,84 @@ class _Steps:
             several = listing(action.get("actions"), "action.actions")
             actions = [mapping(each, "action.actions") for each in several] or ([action] if action else [])
             if actions:
-                self._act(actions)
+                self._add_actions(actions)
         else:
             observation = mapping(step.get("observation"), "observation")
             several = listing(observation.get("observations"), "observation.observations")
             for each in several or [observation]:
-                self._observe(mapping(each, "observation"))
+                self._add_observation(mapping(each, "observation"))
 
-    def _act(self, actions: list[dict[str, Any]]) -> None:
+    def _add_actions(self, actions: list[dict[str, Any]]) -> None:
         """Actions of one step are parallel calls. A message to the user is not a tool call."""
         names = [required_text(action.get("name"), "action.name") for action in actions]
-        message = self.conversation.say("assistant", None)
+        message = self.conversation.add_message("assistant", None)
         for name, action in zip(names, actions, strict=True):
             recorded = action.get("arguments")
             content = recorded.get("content") if isinstance(recorded, dict) else None
-            if name == SPEAK and isinstance(content, str):
+            if name == SPEAK_ACTION and isinstance(content, str):
                 message["content"] = "\n".join(filter(None, (message["content"], content)))
             else:
-                self._call(message, name, action)
+                self._add_call(message, name, action)
 
-    def _call(self, message: Message, name: str, action: dict[str, Any]) -> None:
+    def _add_call(self, message: Message, name: str, action: dict[str, Any]) -> None:
         action_id = text(action.get("id"), "action.id")
-        call = self.conversation.call(message, action_id, name, read_arguments(action.get("arguments")))
+        call = self.conversation.add_call(message, action_id, name, read_arguments(action.get("arguments")))
         validation = mapping(action.get("validation"), "action.validation")
         if flag(validation.get("valid"), "action.validation.valid") is False:
             error = text(validation.get("error"), "action.validation.error")
             self._invalid[call["index"]] = (call, {"type": "invalid_action", "message": error})
-        if name in FINISHING:
+        if name in FINISH_ACTIONS:
             self.finished = True
-            ends_the_run(call)
+            mark_final_call(call)
             arguments = call["arguments"] if isinstance(call["arguments"], dict) else {}
-            answers = (arguments.get(key) for key in ANSWERS)
-            said = next((answer for answer in answers if isinstance(answer, str) and answer), None)
-            self.answer = (said, message) if said else None
+            answers = (arguments.get(key) for key in ANSWER_KEYS)
+            final_answer = next((answer for answer in answers if isinstance(answer, str) and answer), None)
+            self.answer = (final_answer, message) if final_answer else None
 
-    def _observe(self, observation: dict[str, Any]) -> None:
+    def _add_observation(self, observation: dict[str, Any]) -> None:
         result = observation.get("result")
         actions = listing(observation.get("invoking_actions"), "observation.invoking_actions")
         causes = [mapping(action, "observation.invoking_actions") for action in actions]
-        called = [cause for cause in causes if cause.get("name") != SPEAK]
-        if called:
-            for cause in called:
-                self._answer(text(cause.get("id"), "observation.invoking_actions.id"), result)
+        tool_actions = [cause for cause in causes if cause.get("name") != SPEAK_ACTION]
+        if tool_actions:
+            for cause in tool_actions:
+                self._add_result(text(cause.get("id"), "observation.invoking_actions.id"), result)
         elif result is not None:
-            said = result.get("message") if isinstance(result, dict) else result
-            self.conversation.say("user", said if isinstance(said, str) else written(result))
+            content = result.get("message") if isinstance(result, dict) else result
+            self.conversation.add_message(
+                "user", content if isinstance(content, str) else encode_json(result)
+            )
 
-    def _answer(self, action_id: str | None, result: Any) -> None:
-        shown = result if result is None or isinstance(result, str) else written(result)
-        _, call = self.conversation.answer(action_id, None, shown)
+    def _add_result(self, action_id: str | None, result: Any) -> None:
+        content = result if result is None or isinstance(result, str) else encode_json(result)
+        _, call = self.conversation.add_result(action_id, None, content)
         if call is not None:
             call["result"] = result
             if isinstance(result, dict):
-                call["exit_code"] = whole(result.get("returncode"), "observation.result.returncode")
-            if _is_done(result):
+                call["exit_code"] = whole_number(result.get("returncode"), "observation.result.returncode")
+            if _is_execution_result(result):
                 self._invalid.pop(call["index"], None)
 
 
-def _is_done(result: Any) -> bool:
+def _is_execution_result(result: Any) -> bool:
     """True for a result that proves the tool ran: an action marked invalid may still be executed."""
     return bool(result) and isinstance(result, list | dict) and "error" not in result
 
 
 def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> None:
-    trace.latency = recorded_seconds(outcome.get("execution_time"), "execution_time")
+    trace.latency = read_latency_seconds(outcome.get("execution_time"), "execution_time")
     score = outcome.get("score")
     if score is not None:
-        trace.evaluations.append(evaluation("score", score, "score"))
+        trace.evaluations.append(build_score("score", score, "score"))
     success = flag(outcome.get("success"), "success")
     if success is not None:
-        trace.evaluations.append(evaluation("success", float(success), "success"))
+        trace.evaluations.append(build_score("success", float(success), "success"))
     ended = text(outcome.get("status"), "status")
     is_finished = flag(outcome.get("is_finished"), "is_finished")
     if ended == "error":
         trace.status, trace.error = "error", {"type": "error", "message": None}
-    elif ended in CUT_OFF or is_finished is False:
-        incomplete(trace, f"the session ended as {ended or 'unfinished'}")
+    elif ended in CUT_OFF_STATUSES or is_finished is False:
+        mark_incomplete(trace, f"the session ended as {ended or 'unfinished'}")
     elif finished or is_finished:
         trace.finish_reason = "stop"
 
@@ -230,7 +237,7 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     """Uses the outcome's cost, else the last step's running total; 0 means a model without a price."""
     reports = mapping(session.outcome.get("cost_reports"), "cost_reports")
     report = mapping(reports.get("agent"), "cost_reports.agent")
-    trace.provider, trace.model = provider_and_model(
+    trace.provider, trace.model = split_provider_and_model(
         text(report.get("model_name"), "cost_reports.agent.model_name")
     )
     usage = trace.usage
@@ -242,13 +249,13 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     total = amount(session.outcome.get("agent_cost"), "agent_cost")
     usd = running if total is None else total
     if usd == 0:
-        said = "a cost of 0 is taken as unknown: a model without a price costs 0"
-        trace.warnings.append({"code": "zero_cost", "message": said, "where": "agent_cost"})
+        message = "a cost of 0 is taken as unknown: a model without a price costs 0"
+        trace.warnings.append({"code": "zero_cost", "message": message, "where": "agent_cost"})
     elif usd is not None:
         trace.cost = {"usd": usd, "source": "recorded"}
-    if running and total and abs(running - total) > MOST_OFF * max(running, total):
-        said = f"the session's cost {total:g} is not the {running:g} that its last step tells"
-        trace.warnings.append({"code": "total_mismatch", "message": said, "where": "agent_cost"})
+    if running and total and abs(running - total) > MAX_DEVIATION * max(running, total):
+        message = f"the session's cost {total:g} is not the {running:g} that its last step tells"
+        trace.warnings.append({"code": "total_mismatch", "message": message, "where": "agent_cost"})
 
 
 READER = Reader(build=build, identify=identify, split=split, join_keys=join_keys)

@@ -26,6 +26,6 @@ INSPECT = Format(
     needs="an .eval archive, or an object with `eval` and `status`",
     claims=_claims_inspect,
     module="inspect_ai.reader",
-    together=True,
+    joins_lines=True,
     magic=_is_inspect_archive,
 )

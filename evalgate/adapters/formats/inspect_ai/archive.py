@@ -20,24 +20,24 @@ SAMPLE = re.compile(r"samples/(.{1,600})_epoch_(\d{1,9})\.json", re.DOTALL)
 CHUNKED = re.compile(r"samples/.+/sample\.json", re.DOTALL)
 MAX_ENTRIES = 20_000
 ZSTANDARD = 93
-DUMP = "write it as JSON with `inspect log dump` and give that"
+DUMP_HINT = "write it as JSON with `inspect log dump` and give that"
 
 
-class Member(NamedTuple):
+class PackedSample(NamedTuple):
     """A sample that is not unpacked yet; at most `max_bytes` are read."""
 
     archive: SafeZip
     name: str
     id: str
     epoch: int
-    most: int
+    max_bytes: int
 
     def read(self) -> Any:
         """Unpacks the sample; raises TraceError. Only one sample at a time is in memory."""
         try:
-            data = self.archive.read(self.name, self.most)
+            data = self.archive.read(self.name, self.max_bytes)
         except ZipRefusedError as error:
-            raise TraceError(f"of the archive: {_short(error)}") from None
+            raise TraceError(f"of the archive: {_shorten_error(error)}") from None
         return decode(data)
 
 
@@ -45,7 +45,7 @@ class Archive(NamedTuple):
     """A log whose samples are read only when their traces are built."""
 
     header: Any
-    members: list[Member]
+    members: list[PackedSample]
 
 
 def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
@@ -53,28 +53,28 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
     try:
         archive = SafeZip(data, limits.unpacked_file_bytes, MAX_ENTRIES)
         names = archive.names()
-        if ZSTANDARD in archive.methods():
-            raise TraceError(f"the archive is packed with Zstandard, which is not read: {DUMP}")
+        if ZSTANDARD in archive.compression_methods():
+            raise TraceError(f"the archive is packed with Zstandard, which is not read: {DUMP_HINT}")
         if any(CHUNKED.fullmatch(name) for name in names):
-            raise TraceError(f"the samples of the archive lie in chunks, which are not read: {DUMP}")
+            raise TraceError(f"the samples of the archive lie in chunks, which are not read: {DUMP_HINT}")
         header = decode(archive.read(HEADER if HEADER in names else START, limits.record_bytes))
     except ZipRefusedError as error:
-        raise TraceError(f"of the archive: {_short(error)}") from None
+        raise TraceError(f"of the archive: {_shorten_error(error)}") from None
     found = ((name, SAMPLE.fullmatch(name)) for name in dict.fromkeys(names))
     members = [
-        Member(archive, name, match[1], int(match[2]), limits.record_bytes)
+        PackedSample(archive, name, match[1], int(match[2]), limits.record_bytes)
         for name, match in found
         if match is not None
     ]
-    yield Archive(header, sorted(members, key=_order))
+    yield Archive(header, sorted(members, key=_sort_key))
 
 
-def _order(member: Member) -> tuple[bool, int, str, int]:
+def _sort_key(member: PackedSample) -> tuple[bool, int, str, int]:
     """Sorts numeric ids as numbers; the archive holds samples in the order in which they ended."""
     is_number = member.id.isascii() and member.id.isdigit()
     return not is_number, int(member.id) if is_number else 0, member.id, member.epoch
 
 
-def _short(error: ZipRefusedError) -> str:
+def _shorten_error(error: ZipRefusedError) -> str:
     text = "".join(char if char.isprintable() else "?" for char in str(error))
     return text if len(text) <= 200 else f"...{text[-200:]}"  # noqa: PLR2004

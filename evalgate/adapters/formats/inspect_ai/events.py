@@ -15,11 +15,11 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import milliseconds, total_tokens
+from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds, total_tokens
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 SCORING = frozenset({"scorer", "scorers"})
-NOT_THE_AGENT = frozenset({"grader", "judge", "scorer", "user"})
+OTHER_ROLES = frozenset({"grader", "judge", "scorer", "user"})
 """Roles of models that judge or play the user."""
 
 
@@ -33,8 +33,8 @@ class InspectModelCall:
         message = mapping(choice.get("message"), "output.choices[0].message")
         self.model = text(event.get("model"), "model") or None
         self.role = text(event.get("role"), "role")
-        self.usage = usage_of(output.get("usage"), "output.usage")
-        self.cost = cost_of(output.get("usage"), "output.usage")
+        self.usage = read_usage(output.get("usage"), "output.usage")
+        self.cost = read_cost(output.get("usage"), "output.usage")
         self.has_failed = event.get("error") is not None
         self.was_sent = event.get("cache") != "read" and not flag(event.get("pending"), "pending")
         self.message_id = text(message.get("id"), "output.choices[0].message.id")
@@ -42,7 +42,7 @@ class InspectModelCall:
         seconds = amount(event.get("working_time"), "working_time")
         if seconds is None:
             seconds = amount(output.get("time"), "output.time")
-        self.duration_ms = None if seconds is None else milliseconds(seconds)
+        self.duration_ms = None if seconds is None else to_milliseconds(seconds)
         self.tools = [mapping(tool, "tools") for tool in listing(event.get("tools"), "tools")]
 
 
@@ -50,12 +50,12 @@ class InspectEvents:
     """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users."""
 
     def __init__(self, events: list[Any]) -> None:
-        self.own: list[InspectModelCall] = []
-        self.others: list[InspectModelCall] = []
+        self.own_calls: list[InspectModelCall] = []
+        self.other_calls: list[InspectModelCall] = []
         self.tools: dict[str, dict[str, Any] | None] = {}
-        self.ran: list[dict[str, Any]] = []
-        self.first: str | None = None
-        self.last: str | None = None
+        self.tool_runs: list[dict[str, Any]] = []
+        self.first_time: str | None = None
+        self.last_time: str | None = None
         self.worked_seconds: float | None = None
         self._scoring_spans: set[str] = set()
         self._scoring_steps = 0
@@ -65,30 +65,30 @@ class InspectEvents:
     def _add(self, event: dict[str, Any]) -> None:
         kind = event.get("event")
         is_scoring = self._is_scoring(kind, event)
-        at = time(event.get("timestamp"), "events.timestamp")
-        self.first = self.first or at
+        when = time(event.get("timestamp"), "events.timestamp")
+        self.first_time = self.first_time or when
         if not is_scoring:
-            self.last = at or self.last
+            self.last_time = when or self.last_time
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
         if kind == "model":
             call = InspectModelCall(event)
             if call.was_sent and not (call.has_failed and call.usage is None):
-                (self.others if is_scoring or call.role in NOT_THE_AGENT else self.own).append(call)
+                (self.other_calls if is_scoring or call.role in OTHER_ROLES else self.own_calls).append(call)
         elif kind == "tool" and isinstance(event.get("id"), str):
-            known = event["id"] in self.tools
-            self.tools[event["id"]] = None if known else event
+            is_repeated = event["id"] in self.tools
+            self.tools[event["id"]] = None if is_repeated else event
             if not is_scoring:
-                self._run(event)
+                self._add_tool_run(event)
 
-    def _run(self, event: dict[str, Any]) -> None:
+    def _add_tool_run(self, event: dict[str, Any]) -> None:
         """Adds a tool run and, in early logs, the runs of tools that it used itself."""
-        inner = listing(event.get("events"), "events.events")
-        self.ran.append({**event, "events": None})
-        for value in inner:
-            within = mapping(value, "events.events")
-            if within.get("event") == "tool" and isinstance(within.get("id"), str):
-                self._run(within)
+        inner_events = listing(event.get("events"), "events.events")
+        self.tool_runs.append({**event, "events": None})
+        for value in inner_events:
+            inner_event = mapping(value, "events.events")
+            if inner_event.get("event") == "tool" and isinstance(inner_event.get("id"), str):
+                self._add_tool_run(inner_event)
 
     def _is_scoring(self, kind: Any, event: dict[str, Any]) -> bool:
         """True for events inside a scorer's span, or between begin and end of a scoring step."""
@@ -105,16 +105,16 @@ class InspectEvents:
         return is_within or self._scoring_steps > 0 or kind == "score"
 
 
-def duration_of(event: dict[str, Any]) -> float | None:
+def read_duration_ms(event: dict[str, Any]) -> float | None:
     """How long a tool ran, in milliseconds."""
     seconds = amount(event.get("working_time"), "events.working_time")
     if seconds is not None:
-        return milliseconds(seconds)
+        return to_milliseconds(seconds)
     started = time(event.get("timestamp"), "events.timestamp")
     return milliseconds_between(started, time(event.get("completed"), "events.completed"))
 
 
-def usage_of(value: Any, path: str) -> Usage | None:
+def read_usage(value: Any, path: str) -> Usage | None:
     """Usage as Inspect writes it; the total shows whether the input count includes cached tokens."""
     found = mapping(value, path)
     fresh = count(found.get("input_tokens"), f"{path}.input_tokens")
@@ -122,21 +122,21 @@ def usage_of(value: Any, path: str) -> Usage | None:
     if fresh is None and tokens_out is None:
         return None
     usage = unknown_usage()
-    read = count(found.get("input_tokens_cache_read"), f"{path}.input_tokens_cache_read")
-    wrote = count(found.get("input_tokens_cache_write"), f"{path}.input_tokens_cache_write")
+    cache_read = count(found.get("input_tokens_cache_read"), f"{path}.input_tokens_cache_read")
+    cache_write = count(found.get("input_tokens_cache_write"), f"{path}.input_tokens_cache_write")
     total = count(found.get("total_tokens"), f"{path}.total_tokens")
-    cached = (read or 0) + (wrote or 0)
+    cached = (cache_read or 0) + (cache_write or 0)
     if fresh is not None and cached and total != fresh + (tokens_out or 0):
-        is_apart = total == fresh + cached + (tokens_out or 0) or cached > fresh
-        fresh += cached if is_apart else 0
+        is_cache_excluded = total == fresh + cached + (tokens_out or 0) or cached > fresh
+        fresh += cached if is_cache_excluded else 0
     usage["input_tokens"], usage["output_tokens"] = fresh, tokens_out
     usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, wrote
+    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cache_read, cache_write
     usage["reasoning_output_tokens"] = count(found.get("reasoning_tokens"), f"{path}.reasoning_tokens")
     usage["source"] = "recorded_total"
     return usage
 
 
-def cost_of(value: Any, path: str) -> float | None:
+def read_cost(value: Any, path: str) -> float | None:
     """The cost in US dollars recorded with a usage."""
     return amount(mapping(value, path).get("total_cost"), f"{path}.total_cost")

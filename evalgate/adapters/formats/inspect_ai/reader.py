@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.build.conversation import get_instructions
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text, time
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_and_model
-from evalgate.adapters.formats.inspect_ai.archive import Archive, Member, unpack
-from evalgate.adapters.formats.inspect_ai.event_calls import with_others
-from evalgate.adapters.formats.inspect_ai.events import InspectEvents, duration_of
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
+from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
+from evalgate.adapters.formats.inspect_ai.event_calls import merge_event_calls
+from evalgate.adapters.formats.inspect_ai.events import InspectEvents, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
-from evalgate.adapters.formats.inspect_ai.scores import recorded_scores
+from evalgate.adapters.formats.inspect_ai.scores import read_scores
 from evalgate.adapters.formats.inspect_ai.usage import llm_calls, measure
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
     log: Any
     value: Any
-    member: Member | None = None
+    member: PackedSample | None = None
 
 
 def split(documents: list[Any]) -> Sequence[Sample]:
@@ -62,39 +62,39 @@ def build(record: Sample) -> Trace:
     transcript = mapping(sample.get("transcript"), "transcript")  # before 2025, events were in here
     events = InspectEvents(listing(sample.get("events", transcript.get("events")), "events"))
     attachments = Attachments(mapping(sample.get("attachments", transcript.get("content")), "attachments"))
-    told = SampleMessages(listing(sample.get("messages"), "messages"), attachments)
-    conversation = told.conversation
+    chat = SampleMessages(listing(sample.get("messages"), "messages"), attachments)
+    conversation = chat.conversation
     trace = Trace(
         text(sample.get("uuid"), "uuid") or "",
         conversation.messages,
-        with_others(conversation.calls, attachments.resolved(events.ran)),
-        conversation.response(),
+        merge_event_calls(conversation.calls, attachments.resolve(events.tool_runs)),
+        conversation.get_response(),
         scenario_id=identifier(sample.get("id"), "id"),
         trial=count(sample.get("epoch"), "epoch"),
         agent={"name": text(settings.get("solver"), "eval.solver"), "framework": "inspect"},
-        started_at=events.first or time(sample.get("started_at"), "started_at"),
-        ended_at=events.last or time(sample.get("completed_at"), "completed_at"),
-        system_instructions=first_instructions(conversation.messages),
-        llm_calls=llm_calls(events, told),
-        evaluations=recorded_scores(sample),
-        warnings=conversation.warnings(),
+        started_at=events.first_time or time(sample.get("started_at"), "started_at"),
+        ended_at=events.last_time or time(sample.get("completed_at"), "completed_at"),
+        system_instructions=get_instructions(conversation.messages),
+        llm_calls=llm_calls(events, chat),
+        evaluations=read_scores(sample),
+        warnings=conversation.list_warnings(),
     )
-    trace.provider, trace.model = provider_and_model(text(settings.get("model"), "eval.model"))
+    trace.provider, trace.model = split_provider_and_model(text(settings.get("model"), "eval.model"))
     _describe(trace, sample, settings, events, attachments)
-    _end(trace, sample, told, attachments)
+    _add_end(trace, sample, chat, attachments)
     measure(trace, sample, events, text(settings.get("model"), "eval.model"))
     if attachments.missing:
-        said = f"{attachments.missing} attachments that are referred to are not in the log"
-        trace.warnings.append({"code": "content_not_captured", "message": said, "where": "messages"})
+        message = f"{attachments.missing} attachments that are referred to are not in the log"
+        trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return trace
 
 
 def identify(record: Sample) -> Identity:
     """Sample id and epoch."""
     if record.member is not None:
-        return identity(record.member.id, record.member.epoch)
+        return build_identity(record.member.id, record.member.epoch)
     sample = record.value
-    return identity(sample.get("id"), sample.get("epoch")) if isinstance(sample, dict) else (None, None)
+    return build_identity(sample.get("id"), sample.get("epoch")) if isinstance(sample, dict) else (None, None)
 
 
 def _describe(
@@ -108,23 +108,23 @@ def _describe(
     trace.metadata["target"] = sample.get("target")
     trace.metadata["sample"] = mapping(sample.get("metadata"), "metadata")
     trace.tags = [tag for tag in listing(settings.get("tags"), "eval.tags") if isinstance(tag, str)]
-    for tool in events.own[0].tools if events.own else []:
-        trace.tool_definitions.append(attachments.resolved(tool))
+    for tool in events.own_calls[0].tools if events.own_calls else []:
+        trace.tool_definitions.append(attachments.resolve(tool))
     for call in trace.tool_calls:
         event = events.tools.get(call["id"]) if call["id"] is not None else None
         if event is not None:
-            call["duration_ms"] = duration_of(event)
+            call["duration_ms"] = read_duration_ms(event)
             call["started_at"] = time(event.get("timestamp"), "events.timestamp")
 
 
-def _end(trace: Trace, sample: dict[str, Any], told: SampleMessages, attachments: Attachments) -> None:
+def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachments: Attachments) -> None:
     output = mapping(sample.get("output"), "output")
     choices = listing(output.get("choices"), "output.choices")
     choice = mapping(choices[0], "output.choices[0]") if choices else {}
     reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
     trace.finish_reason = STOP_REASONS.get(reason or "", finish_reason(reason))
-    message = mapping(attachments.resolved(choice.get("message")), "output.choices[0].message")
-    trace.response = _response(trace, message, told)
+    message = mapping(attachments.resolve(choice.get("message")), "output.choices[0].message")
+    trace.response = _choose_response(trace, message, chat)
     error, limit = mapping(sample.get("error"), "error"), mapping(sample.get("limit"), "limit")
     if error:
         trace.status = "error"
@@ -132,22 +132,22 @@ def _end(trace: Trace, sample: dict[str, Any], told: SampleMessages, attachments
     elif limit:
         kind = text(limit.get("type"), "limit.type") or "unknown"
         trace.status, trace.finish_reason = "incomplete", f"{kind}_limit"
-        said = f"the sample ran into its {kind} limit"
-        trace.warnings.append({"code": "incomplete", "message": said, "where": "limit"})
+        problem = f"the sample ran into its {kind} limit"
+        trace.warnings.append({"code": "incomplete", "message": problem, "where": "limit"})
 
 
-def _response(trace: Trace, output: dict[str, Any], told: SampleMessages) -> Response:
+def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages) -> Response:
     """The response: the solver's output if it differs from the last message, else that message."""
-    spoken = [message for message in trace.messages if message["role"] == "assistant"]
+    answers = [message for message in trace.messages if message["role"] == "assistant"]
     answer = output.get("content")
-    if not spoken or not isinstance(answer, str) or not answer:
+    if not answers or not isinstance(answer, str) or not answer:
         return trace.response
-    if told.last_id is None or output.get("id") != told.last_id or answer == spoken[-1]["content"]:
+    if chat.last_id is None or output.get("id") != chat.last_id or answer == answers[-1]["content"]:
         return {**trace.response, "finish_reason": trace.finish_reason}
     return {
         "content": answer,
         "finish_reason": trace.finish_reason,
-        "message_index": spoken[-1]["index"],
+        "message_index": answers[-1]["index"],
     }
 
 

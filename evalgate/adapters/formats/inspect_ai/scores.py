@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import mapping, number, required_text, text
-from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceScore
@@ -14,30 +14,30 @@ GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect, no answer: the numbers that Inspect's own metrics use for them."""
 
 
-def recorded_scores(sample: dict[str, Any]) -> list[TraceScore]:
+def read_scores(sample: dict[str, Any]) -> list[TraceScore]:
     """One score per scorer, or per key if a scorer gives several."""
     scores = mapping(sample.get("scores"), "scores")
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
     found: list[TraceScore] = []
     for name, value in scores.items():
-        path = f"scores.{shown(name)}"
+        path = f"scores.{make_printable(name)}"
         score = mapping(value, path)
         explanation = text(score.get("explanation"), f"{path}.explanation")
-        for label, grade in _grades(name, score.get("value")):
-            found.append(_evaluation(label, grade, explanation, path))
+        for label, grade in _list_grades(name, score.get("value")):
+            found.append(_build_score(label, grade, explanation, path))
     return found
 
 
-def _grades(name: str, value: Any) -> list[tuple[str, Any]]:
+def _list_grades(name: str, value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
         return [(f"{name}.{key}", inner) for key, inner in value.items()]
     if isinstance(value, list):
-        return [(f"{name}.{place}", inner) for place, inner in enumerate(value)]
+        return [(f"{name}.{position}", inner) for position, inner in enumerate(value)]
     return [(name, value)]
 
 
-def _evaluation(name: str, grade: Any, explanation: str | None, path: str) -> TraceScore:
+def _build_score(name: str, grade: Any, explanation: str | None, path: str) -> TraceScore:
     label = grade if isinstance(grade, str) else None
     if isinstance(grade, bool):
         grade = float(grade)

@@ -10,5 +10,5 @@ JAEGER = Format(
     needs="`data` with traces of `traceID` and `spans`",
     claims=is_jaeger,
     module="jaeger.reader",
-    together=True,
+    joins_lines=True,
 )

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from evalgate.adapters.formats.spans.encodings import jaeger
-from evalgate.adapters.formats.spans.span_records import span_reader
+from evalgate.adapters.formats.spans.span_records import build_span_reader
 
-READER = span_reader(jaeger.read, jaeger.trace_ids)
+READER = build_span_reader(jaeger.read_spans, jaeger.iter_trace_ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import first_messages, is_spoken, one_or_many
+from evalgate.adapters.formats.core.chat_shapes import claim_one_or_list, get_first_messages, has_message_role
 from evalgate.adapters.formats.core.format import Format
 
 LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
@@ -12,7 +12,9 @@ LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
 
 def is_langchain(value: Any) -> bool:
     """True for LangChain's own message objects, or plain messages whose calls have `args`."""
-    return any(_is_langchain_message(message) for message in first_messages(value, ("messages", "output")))
+    return any(
+        _is_langchain_message(message) for message in get_first_messages(value, ("messages", "output"))
+    )
 
 
 def _is_langchain_message(message: dict[str, Any]) -> bool:
@@ -24,12 +26,14 @@ def _is_langchain_message(message: dict[str, Any]) -> bool:
         return "content" in message or (isinstance(data, dict) and "content" in data)
     calls = message.get("tool_calls")
     first = calls[0] if isinstance(calls, list) and calls else None
-    return is_spoken(message) and isinstance(first, dict) and "args" in first and "function" not in first
+    return (
+        has_message_role(message) and isinstance(first, dict) and "args" in first and "function" not in first
+    )
 
 
 LANGCHAIN = Format(
     name="langchain",
     needs="messages of type human, ai and tool",
-    claims=one_or_many(is_langchain),
+    claims=claim_one_or_list(is_langchain),
     module="langchain.reader",
 )

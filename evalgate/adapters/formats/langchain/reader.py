@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.build.side_fields import identify_beside
-from evalgate.adapters.formats.core.chat_shapes import conversations
+from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import langchain_usage
+from evalgate.adapters.formats.core.usage.provider_response import read_langchain_usage
 from evalgate.adapters.formats.langchain import is_langchain
 from evalgate.adapters.formats.messages import langchain, roles
 
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
 
 def split(document: Any) -> Sequence[Any]:
     """The conversations of a document."""
-    return conversations(document, is_langchain)
+    return split_conversations(document, is_langchain)
 
 
 def build(record: Any) -> Trace:
     """Builds one conversation; each answer of a model has its usage."""
     require_shallow(record)
-    beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    key = "messages" if beside.get("messages") is not None else "output"
-    story = MeteredConversation()
-    for number, value in enumerate(listing(beside.get(key), key)):
+    fields = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    key = "messages" if fields.get("messages") is not None else "output"
+    conversation = MeteredConversation()
+    for number, value in enumerate(listing(fields.get(key), key)):
         try:
-            _say(story, mapping(value, ""))
+            _add_message(conversation, mapping(value, ""))
         except FieldError as error:
-            raise error.under(f"{key}[{number}]") from None
-    return story.trace(beside, "langchain")
+            raise error.with_prefix(f"{key}[{number}]") from None
+    return conversation.build_trace(fields, "langchain")
 
 
-def _say(story: MeteredConversation, message: dict[str, Any]) -> None:
+def _add_message(conversation: MeteredConversation, message: dict[str, Any]) -> None:
     is_own = langchain.is_shape(message)
-    said = langchain.read_message(message) if is_own else roles.read_message(message)
-    story.say(said)
-    body = langchain.body_of(message) if is_own else message
-    usage, last = body.get("usage_metadata"), said[-1]
-    spoken = next((one for one in said if one.role == "assistant"), None)
-    if spoken is None:
+    messages = langchain.read_message(message) if is_own else roles.read_message(message)
+    conversation.add_messages(messages)
+    body = langchain.get_body(message) if is_own else message
+    usage, last = body.get("usage_metadata"), messages[-1]
+    answer = next((one for one in messages if one.role == "assistant"), None)
+    if answer is None:
         return
     if usage is None:
-        story.silent += 1
+        conversation.unmetered += 1
         return
-    about = mapping(body.get("response_metadata"), "response_metadata")
-    story.meter(
-        langchain_usage(mapping(usage, "usage_metadata")),
-        provider=text(about.get("model_provider"), "response_metadata.model_provider"),
-        model=spoken.model,
+    metadata = mapping(body.get("response_metadata"), "response_metadata")
+    conversation.add_llm_call(
+        read_langchain_usage(mapping(usage, "usage_metadata")),
+        provider=text(metadata.get("model_provider"), "response_metadata.model_provider"),
+        model=answer.model,
         response_id=text(body.get("id"), "id"),
         reason=last.finish_reason,
     )
 
 
-READER = Reader(build=build, identify=identify_beside, split=split)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split)

@@ -39,5 +39,5 @@ LANGFUSE = Format(
     needs="a trace with `observations` (`trace` beside or around)",
     claims=_claims_langfuse,
     module="langfuse.reader",
-    together=True,
+    joins_lines=True,
 )

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text
-from evalgate.adapters.formats.core.python_literals import unwrapped
+from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
-from evalgate.adapters.formats.messages.payload import carried, exchanged
+from evalgate.adapters.formats.messages.payload import read_exchange, read_payload
 from evalgate.adapters.formats.spans import dialects
-from evalgate.adapters.formats.spans.dialects.genai import definitions
-from evalgate.adapters.formats.spans.encodings.values import moment
-from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+from evalgate.adapters.formats.spans.dialects.genai import read_tool_definitions
+from evalgate.adapters.formats.spans.encodings.values import parse_time
+from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
@@ -27,43 +27,43 @@ KINDS: dict[str, SpanKind] = {
 }
 PLAIN_USAGE = frozenset({"input", "output", "total"})
 USAGE_COLUMNS = {"input": "inputUsage", "output": "outputUsage", "total": "totalUsage"}
-FIGURE_KEY = re.compile(r"usage|token|finish_reasons")
+NUMBER_KEY = re.compile(r"usage|token|finish_reasons")
 # This instrumentation makes a span of every event: `...start-4`, `...update-11`, `...success-12`.
-EVENTS_OF = "openinference.instrumentation.beeai"
+EVENT_SCOPE = "openinference.instrumentation.beeai"
 RESULT_EVENT = ".partial_update-"
 
 
-def span_of(row: dict[str, Any]) -> Span:
+def span_from_row(row: dict[str, Any]) -> Span:
     """The span of an observation, with its tracer's attributes decoded; raises FieldError."""
-    metadata = _dict(unwrapped(row.get("metadata")))
-    attributes = _dict(unwrapped(metadata.get("attributes")))
-    scope = _dict(unwrapped(metadata.get("scope"))).get("name")
+    metadata = _dict(unwrap_text(row.get("metadata")))
+    attributes = _dict(unwrap_text(metadata.get("attributes")))
+    scope = _dict(unwrap_text(metadata.get("scope"))).get("name")
     return Span(
         text(row.get("traceId"), "traceId") or "",
         required_text(row.get("id"), "id"),
         text(row.get("parentObservationId"), "parentObservationId"),
         text(row.get("name"), "name") or "",
-        moment(row.get("startTime"), "startTime"),
-        moment(row.get("endTime"), "endTime"),
-        {"row": row, "told": {key: _plain(key, value) for key, value in attributes.items()}},
+        parse_time(row.get("startTime"), "startTime"),
+        parse_time(row.get("endTime"), "endTime"),
+        {"row": row, "told": {key: _parse_number(key, value) for key, value in attributes.items()}},
         scope=scope if isinstance(scope, str) else None,
         has_failed=row.get("level") == "ERROR",
         status_message=text(row.get("statusMessage"), "statusMessage") or None,
     )
 
 
-def facts_of(span: Span) -> Facts:
+def read_facts(span: Span) -> SpanFacts:
     """Reads facts from an observation's columns and from its tracer's attributes."""
-    row, told = span.attributes["row"], span.attributes["told"]
-    facts = _told(span, told)
+    row, attributes = span.attributes["row"], span.attributes["told"]
+    facts = _read_tracer_facts(span, attributes)
     if facts.kind == "other":
         facts.kind = KINDS.get(str(row.get("type")), "other")
-    if span.scope == EVENTS_OF:
-        _settle_event(facts, span)
-    outputs = unwrapped(row.get("output"))
+    if span.scope == EVENT_SCOPE:
+        _choose_event_kind(facts, span)
+    outputs = unwrap_text(row.get("output"))
     if facts.kind == "other" and span.parent_id is None:
         facts.kind = "agent"
-    elif facts.kind == "other" and _answer_of_tool(outputs, span.name) is not None:
+    elif facts.kind == "other" and _read_tool_result(outputs, span.name) is not None:
         facts.kind = "tool"
     _add_messages(facts, row, outputs)
     if facts.kind == "inference":
@@ -72,7 +72,7 @@ def facts_of(span: Span) -> Facts:
         facts.model = answer.model or facts.model or text(named, "model")
         facts.response_id = answer.id or facts.response_id
         facts.finish_reason = answer.finish_reason or facts.finish_reason
-        _add_figures(facts, row, told, answer)
+        _add_usage(facts, row, attributes, answer)
     elif facts.kind == "agent":
         facts.agent = facts.agent or span.name or None
     if facts.kind == "tool":
@@ -80,59 +80,61 @@ def facts_of(span: Span) -> Facts:
     return facts
 
 
-def is_estimated(row: dict[str, Any], told: dict[str, Any]) -> bool:
+def is_estimated(row: dict[str, Any], attributes: dict[str, Any]) -> bool:
     """True if the platform counted the tokens itself, since the tracer recorded none.
 
     Its tokeniser fills input, output and total only; recorded usage is also in the tracer's attributes.
     Nothing is known of rows without attributes: their usage counts as recorded.
     """
-    if not told or any("usage" in key or "token_count" in key for key in told):
+    if not attributes or any("usage" in key or "token_count" in key for key in attributes):
         return False
     details = _dict(row.get("usageDetails"))
     return PLAIN_USAGE.issuperset(details) and not _dict(row.get("providedCostDetails"))
 
 
-def _told(span: Span, told: dict[str, Any]) -> Facts:
+def _read_tracer_facts(span: Span, attributes: dict[str, Any]) -> SpanFacts:
     """Facts from the tracer's attributes, without messages: those in the columns are complete."""
-    if not told:
-        return Facts("other")
-    facts = dialects.facts_of(
-        Span(span.trace_id, span.span_id, span.parent_id, span.name, attributes=told, scope=span.scope)
+    if not attributes:
+        return SpanFacts("other")
+    facts = dialects.read_facts(
+        Span(span.trace_id, span.span_id, span.parent_id, span.name, attributes=attributes, scope=span.scope)
     )
     facts.input = facts.output = None
     return facts
 
 
-def _settle_event(facts: Facts, span: Span) -> None:
+def _choose_event_kind(facts: SpanFacts, span: Span) -> None:
     """Keeps one event of each step as its span: a model's start, a tool's result."""
-    name, told = span.name, span.attributes["told"]
+    name, attributes = span.name, span.attributes["told"]
     if facts.kind == "inference":
         facts.kind = "inference" if ".start-" in name else "other"
     elif span.parent_id is not None:
-        is_result = RESULT_EVENT in name and bool(told.get("tool.name")) and "output.value" in told
+        is_result = (
+            RESULT_EVENT in name and bool(attributes.get("tool.name")) and "output.value" in attributes
+        )
         facts.kind = "tool" if is_result else "other"
-        facts.tool_name = told.get("tool.name") if is_result else None
-        facts.arguments = told.get("tool.parameters") if is_result else None
+        facts.tool_name = attributes.get("tool.name") if is_result else None
+        facts.arguments = attributes.get("tool.parameters") if is_result else None
 
 
-def _add_messages(facts: Facts, row: dict[str, Any], outputs: Any) -> None:
+def _add_messages(facts: SpanFacts, row: dict[str, Any], outputs: Any) -> None:
     if facts.kind not in ("inference", "agent"):
         return
-    given, facts.tool_definitions = _without_tools(unwrapped(row.get("input")), facts.tool_definitions)
-    facts.input, facts.output = exchanged(given, outputs)
+    given, facts.tool_definitions = _split_tools(unwrap_text(row.get("input")), facts.tool_definitions)
+    facts.input, facts.output = read_exchange(given, outputs)
     repeated = _dict(outputs).get("instructions")  # a response that repeats its instructions
     if isinstance(repeated, str):
         facts.system = facts.system or repeated or None
 
 
-def _without_tools(given: Any, known: list[dict[str, Any]] | None) -> tuple[Any, list[dict[str, Any]] | None]:
+def _split_tools(given: Any, known: list[dict[str, Any]] | None) -> tuple[Any, list[dict[str, Any]] | None]:
     """Separates messages from tool definitions, which LangChain's callback appends as tool messages."""
     if not isinstance(given, list):
         return given, known
     tools = [one["content"] for one in given if _is_definition(one)]
     if not tools:
         return given, known
-    return [one for one in given if not _is_definition(one)], known or definitions(tools)
+    return [one for one in given if not _is_definition(one)], known or read_tool_definitions(tools)
 
 
 def _is_definition(message: Any) -> bool:
@@ -140,20 +142,22 @@ def _is_definition(message: Any) -> bool:
     return isinstance(content, dict) and content.get("type") == "function" and "tool_call_id" not in message
 
 
-def _add_figures(facts: Facts, row: dict[str, Any], told: dict[str, Any], answer: ProviderResponse) -> None:
+def _add_usage(
+    facts: SpanFacts, row: dict[str, Any], attributes: dict[str, Any], answer: ProviderResponse
+) -> None:
     """Adds tokens of the provider, else those the platform recorded, but never its own estimates."""
-    kept = _usage(row)
+    recorded = _read_usage(row)
     provided = _dict(row.get("providedCostDetails")).get("total")
     if provided == 0 and _computed_cost(row):
         provided = None  # no cost was provided: the platform's computed cost counts
     if answer.usage is not None:
         facts.usage = answer.usage
-    elif facts.usage is None and not is_estimated(row, told):
-        facts.usage = kept
+    elif facts.usage is None and not is_estimated(row, attributes):
+        facts.usage = recorded
     facts.is_metered = True
     if provided is not None:
         facts.cost_usd = amount(provided, "providedCostDetails.total")
-    elif facts.usage is not None and _is_same(facts.usage, kept):
+    elif facts.usage is not None and _is_same_usage(facts.usage, recorded):
         facts.cost_usd = amount(_computed_cost(row), "totalCost")
 
 
@@ -162,18 +166,20 @@ def _computed_cost(row: dict[str, Any]) -> Any:
     return row.get("totalCost", row.get("calculatedTotalCost")) if total is None else total
 
 
-def _is_same(usage: Usage, kept: Usage | None) -> bool:
+def _is_same_usage(usage: Usage, recorded: Usage | None) -> bool:
     """True if the platform computed its cost from these tokens."""
-    if kept is None:
+    if recorded is None:
         return False
     parts = ("input_tokens", "output_tokens", "total_tokens")
-    return all(usage[part] == kept[part] for part in parts)  # type: ignore[literal-required]
+    return all(usage[part] == recorded[part] for part in parts)  # type: ignore[literal-required]
 
 
-def _usage(row: dict[str, Any]) -> Usage | None:
+def _read_usage(row: dict[str, Any]) -> Usage | None:
     """Usage of the row; details are added to input and output if only then they match the total."""
-    told = mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _columns(row)
-    known = {key: count(value, f"usageDetails.{key}") for key, value in told.items() if key != "unit"}
+    counts = (
+        mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _usage_columns(row)
+    )
+    known = {key: count(value, f"usageDetails.{key}") for key, value in counts.items() if key != "unit"}
     tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
     if not any((tokens_in, tokens_out, total)):
         return None
@@ -182,8 +188,8 @@ def _usage(row: dict[str, Any]) -> Usage | None:
         key: value or 0 for key, value in known.items() if key.startswith(("output_", "completion_"))
     }
     usage = unknown_usage()
-    beside = sum(details_in.values()) + sum(details_out.values())
-    if beside and total == (tokens_in or 0) + (tokens_out or 0) + beside:
+    details_sum = sum(details_in.values()) + sum(details_out.values())
+    if details_sum and total == (tokens_in or 0) + (tokens_out or 0) + details_sum:
         tokens_in = (tokens_in or 0) + sum(details_in.values())
         tokens_out = (tokens_out or 0) + sum(details_out.values())
     usage["input_tokens"], usage["output_tokens"], usage["total_tokens"] = (
@@ -198,7 +204,7 @@ def _usage(row: dict[str, Any]) -> Usage | None:
     return usage
 
 
-def _columns(row: dict[str, Any]) -> dict[str, Any]:
+def _usage_columns(row: dict[str, Any]) -> dict[str, Any]:
     """The separate token columns of older exports."""
     return {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}
 
@@ -207,37 +213,39 @@ def _detail(details: dict[str, int], *words: str) -> int | None:
     return next((value for key, value in details.items() if key.endswith(words)), None)
 
 
-def _add_tool(facts: Facts, span: Span, outputs: Any) -> None:
+def _add_tool(facts: SpanFacts, span: Span, outputs: Any) -> None:
     row = span.attributes["row"]
-    given = unwrapped(row.get("input"))
+    given = unwrap_text(row.get("input"))
     facts.tool_name = facts.tool_name or span.name or None
     if facts.arguments is None:
         facts.arguments = given
     if facts.result is not None:
         return
-    answered = _answer_of_tool(outputs, None)
+    answered = _read_tool_result(outputs, None)
     if answered is not None:
         facts.tool_call_id, facts.result = facts.tool_call_id or answered.id, answered.content
     else:
         facts.result = outputs if isinstance(outputs, str) else row.get("output")
 
 
-def _answer_of_tool(outputs: Any, name: str | None) -> ToolResult | None:
+def _read_tool_result(outputs: Any, name: str | None) -> ToolResult | None:
     """The result if the whole output is one message of a tool, with that name if given."""
-    said = carried(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
-    if not said or len(said) != 1 or len(said[0].answers) != 1:
+    messages = (
+        read_payload(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
+    )
+    if not messages or len(messages) != 1 or len(messages[0].answers) != 1:
         return None
-    answered = said[0].answers[0]
-    return answered if name is None or answered.name == name else None
+    result = messages[0].answers[0]
+    return result if name is None or result.name == name else None
 
 
-def _plain(key: str, value: Any) -> Any:
+def _parse_number(key: str, value: Any) -> Any:
     """Parses numbers, since the platform stores every attribute as text."""
-    if type(value) is not str or not FIGURE_KEY.search(key):
+    if type(value) is not str or not NUMBER_KEY.search(key):
         return value
     if value.isascii() and value.isdigit() and len(value) < len("1000000000000"):
         return int(value)
-    return unwrapped(value)
+    return unwrap_text(value)
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of, written_by_people
-from evalgate.adapters.formats.core.build.raw_message import converse, written
+from evalgate.adapters.formats.core.build.evalgate_metadata import (
+    drop_recorder_keys,
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
+from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages, encode_json
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader
-from evalgate.adapters.formats.core.python_literals import unwrapped
+from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import evaluation, recorded_seconds
+from evalgate.adapters.formats.core.usage.usage_fields import build_score, read_latency_seconds
 from evalgate.adapters.formats.langfuse import is_langfuse_row, is_langfuse_trace
-from evalgate.adapters.formats.langfuse.observations import facts_of, is_estimated, span_of
-from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.langfuse.observations import is_estimated, read_facts, span_from_row
+from evalgate.adapters.formats.messages.payload import read_payload
 from evalgate.adapters.formats.spans.assemble import build as assembled
 from evalgate.errors import TraceError
 
@@ -23,38 +27,38 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span
     from evalgate.models.trace.trace import Trace, TraceScore
 
-RECORDERS_OWN = frozenset({"attributes", "resourceAttributes", "scope"})
-TOLD_BY_ROWS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
+TRACER_KEYS = frozenset({"attributes", "resourceAttributes", "scope"})
+ROW_FIELDS = {"name": "traceName", "sessionId": "sessionId", "tags": "tags"}
 EXAMPLE_KEYS = ("dataset_item_id", "datasetItemId")
 
 
-class Export(NamedTuple):
+class LangfuseExport(NamedTuple):
     """The row of a trace and its observations."""
 
     trace: Any
     rows: list[Any]
 
 
-def split(documents: list[Any]) -> Sequence[Export]:
+def split(documents: list[Any]) -> Sequence[LangfuseExport]:
     """One export for each trace; separate observations are grouped by the trace they name."""
-    found: list[Export] = []
-    alone: dict[str, Export] = {}
-    for item in _items(documents):
+    found: list[LangfuseExport] = []
+    separate: dict[str, LangfuseExport] = {}
+    for item in _list_items(documents):
         if is_langfuse_trace(item):
-            around = "trace" in item
-            trace = item["trace"] if around else item
-            found.append(Export({**trace, "observations": None}, item["observations"]))
+            is_wrapped = "trace" in item
+            trace = item["trace"] if is_wrapped else item
+            found.append(LangfuseExport({**trace, "observations": None}, item["observations"]))
         elif is_langfuse_row(item):
             trace_id = item["traceId"]
-            export = alone.setdefault(trace_id, Export({"id": trace_id}, []))
+            export = separate.setdefault(trace_id, LangfuseExport({"id": trace_id}, []))
             export.rows.append(item)
-            for name, key in TOLD_BY_ROWS.items():
+            for name, key in ROW_FIELDS.items():
                 if item.get(key):
                     export.trace.setdefault(name, item[key])
-    return [*found, *alone.values()]
+    return [*found, *separate.values()]
 
 
-def build(record: Export) -> Trace:
+def build(record: LangfuseExport) -> Trace:
     """Builds one trace, without tokens that Langfuse counted itself and its cost for them."""
     head = mapping(record.trace, "trace")
     require_shallow([head, record.rows])
@@ -63,36 +67,36 @@ def build(record: Export) -> Trace:
     spans = []
     for number, row in enumerate(record.rows):
         try:
-            spans.append(span_of(mapping(row, "")))
+            spans.append(span_from_row(mapping(row, "")))
         except FieldError as error:
-            raise error.under(f"observations[{number}]") from None
-    _free_root(spans)
-    trace = assembled(spans, facts_of)
+            raise error.with_prefix(f"observations[{number}]") from None
+    _detach_root(spans)
+    trace = assembled(spans, read_facts)
     trace.trace_id = text(head.get("id"), "trace.id") or ""
     trace.name = text(head.get("name"), "trace.name")
     trace.conversation_id = text(head.get("sessionId"), "trace.sessionId") or trace.conversation_id
     trace.started_at = trace.started_at or time(head.get("timestamp"), "trace.timestamp")
     trace.tags = [tag for tag in listing(head.get("tags"), "trace.tags") if isinstance(tag, str)]
     trace.metadata = _metadata(head)
-    mark(trace, trace.metadata, *EXAMPLE_KEYS)
+    set_scenario_and_trial(trace, trace.metadata, *EXAMPLE_KEYS)
     trace.evaluations += _scores(head)
     if trace.latency["total_ms"] is None:
-        trace.latency = recorded_seconds(head.get("latency"), "trace.latency")
+        trace.latency = read_latency_seconds(head.get("latency"), "trace.latency")
     if not trace.messages:
-        _add_outline(trace, head)
+        _add_outer_messages(trace, head)
     if trace.response["content"] is None:
         _add_answer(trace, head)
     _warn_of_estimates(trace, spans)
     return trace
 
 
-def identify(record: Export) -> Identity:
+def identify(record: LangfuseExport) -> Identity:
     """Scenario and trial from the trace's metadata."""
     head = record.trace if isinstance(record.trace, dict) else {}
-    return marks_of(unwrapped(head.get("metadata")), *EXAMPLE_KEYS)
+    return identify_by_metadata(unwrap_text(head.get("metadata")), *EXAMPLE_KEYS)
 
 
-def _items(documents: list[Any]) -> list[Any]:
+def _list_items(documents: list[Any]) -> list[Any]:
     items: list[Any] = []
     for document in documents:
         listed = document.get("data") if isinstance(document, dict) else document
@@ -102,24 +106,24 @@ def _items(documents: list[Any]) -> list[Any]:
 
 def _metadata(head: dict[str, Any]) -> dict[str, Any]:
     """Metadata written by users, without the tracer's attributes and those of its machine."""
-    told = unwrapped(head.get("metadata"))
-    if not isinstance(told, dict):
+    recorded = unwrap_text(head.get("metadata"))
+    if not isinstance(recorded, dict):
         return {}
-    found = {key: unwrapped(value) for key, value in told.items() if key not in RECORDERS_OWN}
+    found = {key: unwrap_text(value) for key, value in recorded.items() if key not in TRACER_KEYS}
     for key in ("release", "version", "environment"):
         if isinstance(head.get(key), str) and key not in found and head[key] != "default":
             found[key] = head[key]
-    return written_by_people(found)
+    return drop_recorder_keys(found)
 
 
 def _scores(head: dict[str, Any]) -> list[TraceScore]:
     """Scores of the trace and of its observations; a categorical score has a label and no number."""
     found = []
-    for number, told in enumerate(listing(head.get("scores"), "trace.scores")):
+    for number, item in enumerate(listing(head.get("scores"), "trace.scores")):
         path = f"trace.scores[{number}]"
-        score = mapping(told, path)
+        score = mapping(item, path)
         value = score.get("value")
-        grade = evaluation(score.get("name", ""), value if not isinstance(value, str) else None, path)
+        grade = build_score(score.get("name", ""), value if not isinstance(value, str) else None, path)
         label = score.get("stringValue") or (value if isinstance(value, str) else None)
         grade["score_label"] = text(label, f"{path}.stringValue")
         grade["explanation"] = text(score.get("comment"), f"{path}.comment")
@@ -129,45 +133,48 @@ def _scores(head: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
-def _add_outline(trace: Trace, head: dict[str, Any]) -> None:
+def _add_outer_messages(trace: Trace, head: dict[str, Any]) -> None:
     """Uses the trace's input and output as messages if no generation recorded any."""
-    said = [*(carried(head.get("input"), "user") or []), *(carried(head.get("output"), "assistant") or [])]
-    conversation = converse(said)
-    if trace.tool_calls or not said:
+    messages = [
+        *(read_payload(head.get("input"), "user") or []),
+        *(read_payload(head.get("output"), "assistant") or []),
+    ]
+    conversation = conversation_from_messages(messages)
+    if trace.tool_calls or not messages:
         return
     trace.messages, trace.tool_calls = conversation.messages, conversation.calls
-    trace.response = conversation.response()
+    trace.response = conversation.get_response()
 
 
-def _free_root(spans: list[Span]) -> None:
+def _detach_root(spans: list[Span]) -> None:
     """Removes a parent outside of the export: the span of the program that started the run."""
     known = {span.span_id for span in spans}
-    above = {span.parent_id for span in spans} - known
-    if len(above) == 1:
+    outer_ids = {span.parent_id for span in spans} - known
+    if len(outer_ids) == 1:
         for span in spans:
-            if span.parent_id in above:
+            if span.parent_id in outer_ids:
                 span.parent_id = None
 
 
 def _add_answer(trace: Trace, head: dict[str, Any]) -> None:
     """Uses the trace's output as answer if no model answered in text (a tool took the answer)."""
-    told = unwrapped(head.get("output"))
-    if isinstance(told, dict | list) and told and carried(told, "assistant") is None:
-        told = written(told)
-    if isinstance(told, str) and told.strip():
-        trace.response = {**trace.response, "content": told}
+    output = unwrap_text(head.get("output"))
+    if isinstance(output, dict | list) and output and read_payload(output, "assistant") is None:
+        output = encode_json(output)
+    if isinstance(output, str) and output.strip():
+        trace.response = {**trace.response, "content": output}
 
 
 def _warn_of_estimates(trace: Trace, spans: list[Span]) -> None:
     estimated = 0
     for span in spans:
-        row, told = span.attributes["row"], span.attributes["told"]
+        row, attributes = span.attributes["row"], span.attributes["told"]
         is_counted = row.get("type") == "GENERATION" and bool(row.get("usageDetails"))
-        estimated += is_counted and is_estimated(row, told)
+        estimated += is_counted and is_estimated(row, attributes)
     if not estimated or trace.usage["total_tokens"] is not None:
         return
-    said = f"{estimated} generations tell no tokens: Langfuse's own counts are guesses and left out"
-    trace.warnings.append({"code": "estimated_usage", "message": said, "where": "usage"})
+    message = f"{estimated} generations tell no tokens: Langfuse's own counts are guesses and left out"
+    trace.warnings.append({"code": "estimated_usage", "message": message, "where": "usage"})
 
 
 READER = Reader(build=build, identify=identify, split=split)

@@ -38,5 +38,5 @@ LANGSMITH = Format(
     needs="runs with `id` and `run_type`, or `post` and `patch`",
     claims=_claims_langsmith,
     module="langsmith.reader",
-    together=True,
+    joins_lines=True,
 )

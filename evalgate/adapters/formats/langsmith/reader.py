@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of, written_by_people
+from evalgate.adapters.formats.core.build.evalgate_metadata import (
+    drop_recorder_keys,
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, number, required_text, text
 from evalgate.adapters.formats.core.format import Identity, Reader
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
-from evalgate.adapters.formats.core.usage.usage_fields import evaluation
-from evalgate.adapters.formats.langsmith.runs import facts_of, span_of
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import build_score
+from evalgate.adapters.formats.langsmith.runs import read_facts, span_from_run
 from evalgate.adapters.formats.spans.assemble import build as assembled
 
 if TYPE_CHECKING:
@@ -21,7 +25,7 @@ EXAMPLE_KEY = "reference_example_id"
 THREAD_KEYS = ("thread_id", "conversation_id", "session_id")
 
 
-class Tree(NamedTuple):
+class RunTree(NamedTuple):
     """The runs of one trace."""
 
     runs: list[dict[str, Any]]
@@ -34,37 +38,37 @@ class Tree(NamedTuple):
         return min(tops or self.runs, key=lambda run: str(run.get("dotted_order") or run.get("start_time")))
 
 
-def split(documents: list[Any]) -> Sequence[Tree]:
+def split(documents: list[Any]) -> Sequence[RunTree]:
     """Groups runs by trace; later updates of a run overwrite earlier values."""
     runs: dict[str, dict[str, Any]] = {}
-    for run in _flat(documents):
-        run_id = _id(run)
-        known = runs.setdefault(run_id, {"id": run_id})
-        known.update({key: value for key, value in run.items() if value is not None and key != "id"})
+    for run in _iter_runs(documents):
+        run_id = _run_id(run)
+        merged = runs.setdefault(run_id, {"id": run_id})
+        merged.update({key: value for key, value in run.items() if value is not None and key != "id"})
     traces: dict[str, list[dict[str, Any]]] = {}
     for run in runs.values():
         traces.setdefault(_trace_id(run, runs), []).append(run)
-    return [Tree(found) for found in traces.values()]
+    return [RunTree(found) for found in traces.values()]
 
 
-def build(record: Tree) -> Trace:
+def build(record: RunTree) -> Trace:
     """Builds one trace."""
     for run in record.runs:
         require_shallow({key: value for key, value in run.items() if key != "child_runs"})
     spans = []
     for item, run in enumerate(record.runs):
         try:
-            spans.append(span_of(run))
+            spans.append(span_from_run(run))
         except FieldError as error:
-            raise error.under(f"runs[{item}]") from None
+            raise error.with_prefix(f"runs[{item}]") from None
     root = record.root
-    trace = assembled(spans, facts_of)
+    trace = assembled(spans, read_facts)
     metadata = _metadata(root)
     trace.trace_id = text(root.get("trace_id"), "trace_id") or required_text(root.get("id"), "id")
     trace.name = text(root.get("name"), "name")
     trace.tags = [tag for tag in listing(root.get("tags"), "tags") if isinstance(tag, str)]
-    mark(trace, {**metadata, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
-    trace.metadata = written_by_people(metadata)
+    set_scenario_and_trial(trace, {**metadata, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
+    trace.metadata = drop_recorder_keys(metadata)
     thread = next((metadata[key] for key in THREAD_KEYS if isinstance(metadata.get(key), str)), None)
     trace.conversation_id = trace.conversation_id or thread
     trace.evaluations += _feedback(root)
@@ -73,16 +77,16 @@ def build(record: Tree) -> Trace:
     return trace
 
 
-def identify(record: Tree) -> Identity:
+def identify(record: RunTree) -> Identity:
     """Scenario and trial from the root's metadata, else the id of the data set's example."""
     root = record.root
     extra = root.get("extra")
     metadata = extra.get("metadata") if isinstance(extra, dict) else None
     known = metadata if isinstance(metadata, dict) else {}
-    return marks_of({**known, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
+    return identify_by_metadata({**known, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
 
 
-def _flat(documents: list[Any]) -> Iterator[dict[str, Any]]:
+def _iter_runs(documents: list[Any]) -> Iterator[dict[str, Any]]:
     """Yields every run within lists, batches and other runs."""
     waiting = list(reversed(documents))
     while waiting:
@@ -97,7 +101,7 @@ def _flat(documents: list[Any]) -> Iterator[dict[str, Any]]:
             waiting += [value.get(key) for key in ("runs", "patch", "post") if value.get(key) is not None]
 
 
-def _id(run: dict[str, Any]) -> str:
+def _run_id(run: dict[str, Any]) -> str:
     """The id of a run; a patch may have it only in the last part of `dotted_order`."""
     run_id = run.get("id")
     if isinstance(run_id, str) and run_id:
@@ -128,21 +132,21 @@ def _metadata(root: dict[str, Any]) -> dict[str, Any]:
 def _feedback(root: dict[str, Any]) -> list[TraceScore]:
     """Scores of the run from users and evaluators: one by one, or averages by name."""
     found: list[TraceScore] = []
-    for item, told in enumerate(listing(root.get("feedback"), "feedback")):
+    for item, entry in enumerate(listing(root.get("feedback"), "feedback")):
         path = f"feedback[{item}]"
-        one = mapping(told, path)
+        one = mapping(entry, path)
         score = one.get("score")
-        grade = evaluation(one.get("key", ""), float(score) if isinstance(score, bool) else score, path)
+        grade = build_score(one.get("key", ""), float(score) if isinstance(score, bool) else score, path)
         value = one.get("value")
         grade["score_label"] = value if isinstance(value, str) else None
         grade["explanation"] = text(one.get("comment"), f"{path}.comment")
         found.append(grade)
     stats = {} if found else mapping(root.get("feedback_stats"), "feedback_stats")
-    for name, told in stats.items():
-        path = f"feedback_stats.{shown(name)}"
-        average = number(mapping(told, path).get("avg"), f"{path}.avg")
+    for name, entry in stats.items():
+        path = f"feedback_stats.{make_printable(name)}"
+        average = number(mapping(entry, path).get("avg"), f"{path}.avg")
         if average is not None:
-            found.append(evaluation(name, average, path))
+            found.append(build_score(name, average, path))
     return found
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from evalgate.adapters.formats.core.format import Format
 
-SESSION_CALL = "client.beta.sessions."
+CLIENT_CALL_PREFIX = "client.beta.sessions."
 SESSION_DOMAINS = ("user.", "agent.", "session.", "span.")
 
 
 def session_event(value: Any) -> dict[str, Any] | None:
     """The event of a managed agent's session in a line, bare or as a client received it."""
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):  # noqa: PLR2004
-        value = value[1] if value[0].startswith(SESSION_CALL) else None
+        value = value[1] if value[0].startswith(CLIENT_CALL_PREFIX) else None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return None
     has_id = str(value.get("id", "")).startswith(("sevt_", "sesn_"))
@@ -34,5 +34,5 @@ MANAGED_AGENTS = Format(
     needs="events of a session (`sevt_...`), bare or as received",
     claims=_claims_managed_agents,
     module="managed_agents.reader",
-    together=True,
+    joins_lines=True,
 )

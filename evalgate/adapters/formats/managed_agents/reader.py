@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, add
-from evalgate.adapters.formats.core.build.run_end import missing_results
+from evalgate.adapters.formats.core.build.raw_message import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    add_raw_message,
+)
+from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -20,9 +25,9 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
 from evalgate.adapters.formats.managed_agents import session_event
 from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
 
 SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
-ANSWERED_BY = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
+CALL_ID_KEYS = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 
 @dataclass(slots=True)
@@ -42,26 +47,26 @@ class ManagedSession:
 
     conversation: Conversation = field(default_factory=Conversation)
     llm_calls: list[LlmCall] = field(default_factory=list)
-    started: dict[str, str | None] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    speaking: RawMessage | None = None
+    start_times: dict[str, str | None] = field(default_factory=dict)
+    tool_names: dict[str, str] = field(default_factory=dict)
+    response: RawMessage | None = None
     model: str | None = None
-    first: str | None = None
-    last: str | None = None
-    stop: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    stop_reason: str | None = None
     error: dict[str, Any] | None = None
 
     def flush(self) -> None:
         """Ends the current model response and adds it to the conversation."""
-        if self.speaking is not None:
-            add(self.conversation, self.speaking)
-        self.speaking = None
+        if self.response is not None:
+            add_raw_message(self.conversation, self.response)
+        self.response = None
 
-    def assistant(self, event: dict[str, Any]) -> RawMessage:
+    def current_response(self, event: dict[str, Any]) -> RawMessage:
         """The model response that the event belongs to."""
-        if self.speaking is None:
-            self.speaking = RawMessage("assistant", model=self.model, timestamp=_moment(event))
-        return self.speaking
+        if self.response is None:
+            self.response = RawMessage("assistant", model=self.model, timestamp=_event_time(event))
+        return self.response
 
 
 def split(documents: list[Any]) -> Sequence[Any]:
@@ -71,7 +76,7 @@ def split(documents: list[Any]) -> Sequence[Any]:
         listed = document.get("data") if isinstance(document, dict) else None
         if isinstance(listed, list):
             values += listed
-        elif isinstance(document, list) and session_event(document) is None and not _is_sent(document):
+        elif isinstance(document, list) and session_event(document) is None and not _is_request(document):
             values += document
         else:
             values.append(document)
@@ -89,11 +94,11 @@ def build(record: Any) -> Trace:
     )
     for number, event in enumerate(events):
         try:
-            _go_through(session, event)
+            _handle_event(session, event)
         except FieldError as error:
-            raise error.under(f"events[{number}]") from None
+            raise error.with_prefix(f"events[{number}]") from None
     session.flush()
-    trace = _trace(session)
+    trace = _build_trace(session)
     _add_settings(trace, head, agent)
     return trace
 
@@ -104,58 +109,64 @@ def identify(record: Any) -> Identity:
     for event in events:
         known = event.get("metadata") if event is not None and event["type"] == "session" else None
         if isinstance(known, dict):
-            return identity(known.get(SCENARIO_KEY), known.get(TRIAL_KEY))
+            return build_identity(known.get(SCENARIO_KEY), known.get(TRIAL_KEY))
     return None, None
 
 
-def _go_through(session: ManagedSession, event: dict[str, Any]) -> None:
-    handle = HANDLERS.get(event["type"], _tool_use if event["type"].endswith("_tool_use") else None)
+def _handle_event(session: ManagedSession, event: dict[str, Any]) -> None:
+    handle = HANDLERS.get(event["type"], _handle_tool_use if event["type"].endswith("_tool_use") else None)
     if event["type"] != "session":
-        moment = _moment(event)
-        session.first = session.first or moment
-        session.last = moment or session.last
+        at = _event_time(event)
+        session.started_at = session.started_at or at
+        session.ended_at = at or session.ended_at
     if handle is not None:
         handle(session, event)
 
 
-def _user_message(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_user_message(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     content, parts = read_content(event.get("content"), "content")
-    add(session.conversation, RawMessage("user", content, timestamp=_moment(event), parts=parts))
+    add_raw_message(
+        session.conversation, RawMessage("user", content, timestamp=_event_time(event), parts=parts)
+    )
 
 
-def _agent_message(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_agent_message(session: ManagedSession, event: dict[str, Any]) -> None:
     content, parts = read_content(event.get("content"), "content")
-    said = session.assistant(event)
-    said.content = content if said.content is None else f"{said.content}\n{content or ''}"
-    said.parts = [*(said.parts or []), *parts] if parts else said.parts
+    message = session.current_response(event)
+    message.content = content if message.content is None else f"{message.content}\n{content or ''}"
+    message.parts = [*(message.parts or []), *parts] if parts else message.parts
 
 
-def _tool_use(session: ManagedSession, event: dict[str, Any]) -> None:
-    called = required_text(event.get("id"), "id")
+def _handle_tool_use(session: ManagedSession, event: dict[str, Any]) -> None:
+    call_id = required_text(event.get("id"), "id")
     name = required_text(event.get("name"), "name")
-    session.names[called] = name
-    session.assistant(event).calls.append(ToolRequest(called, name, mapping(event.get("input"), "input")))
+    session.tool_names[call_id] = name
+    session.current_response(event).calls.append(
+        ToolRequest(call_id, name, mapping(event.get("input"), "input"))
+    )
 
 
-def _tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    called = next((text(event[key], key) for key in ANSWERED_BY if event.get(key) is not None), None)
-    content = _result(event.get("content"))
+    call_id = next((text(event[key], key) for key in CALL_ID_KEYS if event.get(key) is not None), None)
+    content = _read_result(event.get("content"))
     is_error = flag(event.get("is_error"), "is_error") or False
-    answered = ToolResult(called, session.names.get(called or ""), content, is_error)
-    add(session.conversation, RawMessage("tool", answers=[answered], timestamp=_moment(event)))
+    answered = ToolResult(call_id, session.tool_names.get(call_id or ""), content, is_error)
+    add_raw_message(
+        session.conversation, RawMessage("tool", answers=[answered], timestamp=_event_time(event))
+    )
 
 
-def _request_start(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_request_start(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    session.started[str(event.get("id"))] = _moment(event)
+    session.start_times[str(event.get("id"))] = _event_time(event)
 
 
-def _request_end(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_request_end(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     conversation = session.conversation
-    began = session.started.get(str(event.get("model_request_start_id")))
+    began = session.start_times.get(str(event.get("model_request_start_id")))
     session.llm_calls.append(
         {
             "index": len(session.llm_calls),
@@ -164,51 +175,51 @@ def _request_end(session: ManagedSession, event: dict[str, Any]) -> None:
             "provider": "anthropic",
             "model": session.model,
             "response_id": None,
-            "usage": _usage(event.get("model_usage")),
+            "usage": _read_usage(event.get("model_usage")),
             "cost_usd": None,
-            "duration_ms": milliseconds_between(began, _moment(event)),
+            "duration_ms": milliseconds_between(began, _event_time(event)),
             "finish_reason": None,
         }
     )
 
 
-def _idle(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_idle(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     reason = mapping(event.get("stop_reason"), "stop_reason")
-    session.stop = text(reason.get("type"), "stop_reason.type")
+    session.stop_reason = text(reason.get("type"), "stop_reason.type")
 
 
-def _running(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_running(session: ManagedSession, event: dict[str, Any]) -> None:
     del event
-    session.stop = None
+    session.stop_reason = None
 
 
-def _failed(session: ManagedSession, event: dict[str, Any]) -> None:
+def _handle_error(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    told = mapping(event.get("error"), "error")
-    session.error = {"type": text(told.get("type"), "error.type") or event["type"].partition(".")[2]}
-    session.error["message"] = text(told.get("message"), "error.message")
+    error = mapping(event.get("error"), "error")
+    session.error = {"type": text(error.get("type"), "error.type") or event["type"].partition(".")[2]}
+    session.error["message"] = text(error.get("message"), "error.message")
 
 
 HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
-    "user.message": _user_message,
-    "user.custom_tool_result": _tool_result,
-    "agent.message": _agent_message,
-    "agent.tool_use": _tool_use,
-    "agent.mcp_tool_use": _tool_use,
-    "agent.custom_tool_use": _tool_use,
-    "agent.tool_result": _tool_result,
-    "agent.mcp_tool_result": _tool_result,
-    "span.model_request_start": _request_start,
-    "span.model_request_end": _request_end,
-    "session.status_running": _running,
-    "session.status_idle": _idle,
-    "session.status_terminated": _failed,
-    "session.error": _failed,
+    "user.message": _handle_user_message,
+    "user.custom_tool_result": _handle_tool_result,
+    "agent.message": _handle_agent_message,
+    "agent.tool_use": _handle_tool_use,
+    "agent.mcp_tool_use": _handle_tool_use,
+    "agent.custom_tool_use": _handle_tool_use,
+    "agent.tool_result": _handle_tool_result,
+    "agent.mcp_tool_result": _handle_tool_result,
+    "span.model_request_start": _handle_request_start,
+    "span.model_request_end": _handle_request_end,
+    "session.status_running": _handle_running,
+    "session.status_idle": _handle_idle,
+    "session.status_terminated": _handle_error,
+    "session.error": _handle_error,
 }
 
 
-def _result(value: Any) -> str | None:
+def _read_result(value: Any) -> str | None:
     """The text of a result, with the text of text documents."""
     blocks: list[Any] = []
     for block in listing(value, "content") if not isinstance(value, str) else [value]:
@@ -220,47 +231,47 @@ def _result(value: Any) -> str | None:
     return read_content(blocks, "content")[0]
 
 
-def _usage(value: Any) -> Usage:
+def _read_usage(value: Any) -> Usage:
     """Adds cache reads and writes to the input tokens, which the service counts separately."""
     usage = unknown_usage()
-    told = mapping(value, "model_usage")
-    if not told:
+    counts = mapping(value, "model_usage")
+    if not counts:
         return usage
-    read = count(told.get("cache_read_input_tokens"), "model_usage.cache_read_input_tokens")
-    written = count(told.get("cache_creation_input_tokens"), "model_usage.cache_creation_input_tokens")
-    fresh = count(told.get("input_tokens"), "model_usage.input_tokens")
-    usage["input_tokens"] = None if fresh is None else fresh + (read or 0) + (written or 0)
-    usage["output_tokens"] = count(told.get("output_tokens"), "model_usage.output_tokens")
+    read = count(counts.get("cache_read_input_tokens"), "model_usage.cache_read_input_tokens")
+    written = count(counts.get("cache_creation_input_tokens"), "model_usage.cache_creation_input_tokens")
+    uncached = count(counts.get("input_tokens"), "model_usage.input_tokens")
+    usage["input_tokens"] = None if uncached is None else uncached + (read or 0) + (written or 0)
+    usage["output_tokens"] = count(counts.get("output_tokens"), "model_usage.output_tokens")
     usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, written
     usage["total_tokens"] = total_tokens(usage)
     usage["source"] = "recorded_total"
     return usage
 
 
-def _trace(session: ManagedSession) -> Trace:
+def _build_trace(session: ManagedSession) -> Trace:
     conversation = session.conversation
-    usage, about_usage = sum_of_calls(session.llm_calls)
+    usage, about_usage = sum_call_usages(session.llm_calls)
     trace = Trace(
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         provider="anthropic",
         model=session.model,
-        started_at=session.first,
-        ended_at=session.last,
+        started_at=session.started_at,
+        ended_at=session.ended_at,
         llm_calls=session.llm_calls,
         usage=usage,
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls), *about_usage],
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls), *about_usage],
     )
-    total = milliseconds_between(session.first, session.last)
+    total = milliseconds_between(session.started_at, session.ended_at)
     trace.latency = {"total_ms": total, "source": "none" if total is None else "timestamps"}
     if session.error is not None:
         trace.status = "error"
         trace.error = {"type": session.error["type"], "message": session.error["message"]}
-    elif session.stop in (None, "requires_action"):
+    elif session.stop_reason in (None, "requires_action"):
         trace.status = "incomplete"
-    trace.finish_reason = finish_reason(session.stop)
+    trace.finish_reason = finish_reason(session.stop_reason)
     return trace
 
 
@@ -271,7 +282,7 @@ def _add_settings(trace: Trace, head: dict[str, Any], agent: dict[str, Any]) -> 
     trace.agent = {"name": text(agent.get("name"), "agent.name"), "framework": "claude-managed-agents"}
     trace.system_instructions = text(agent.get("system"), "agent.system")
     tools = listing(agent.get("tools"), "agent.tools")
-    trace.tool_definitions = [_tool(tool) for tool in tools if _is_named(tool)]
+    trace.tool_definitions = [_read_definition(tool) for tool in tools if _is_named(tool)]
     trace.scenario_id = identifier(metadata.get(SCENARIO_KEY), f"metadata.{SCENARIO_KEY}")
     trace.trial = count(metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
     trace.metadata = metadata
@@ -281,16 +292,16 @@ def _is_named(tool: Any) -> bool:
     return isinstance(tool, dict) and isinstance(tool.get("name"), str)
 
 
-def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+def _read_definition(tool: dict[str, Any]) -> dict[str, Any]:
     named = {"name": tool["name"], "description": tool.get("description")}
     return {**named, "parameters": tool.get("input_schema"), "type": "function"}
 
 
-def _moment(event: dict[str, Any]) -> str | None:
+def _event_time(event: dict[str, Any]) -> str | None:
     return time(event.get("processed_at"), "processed_at")
 
 
-def _is_sent(value: list[Any]) -> bool:
+def _is_request(value: list[Any]) -> bool:
     return bool(value) and isinstance(value[0], str)
 
 

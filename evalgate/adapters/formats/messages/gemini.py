@@ -6,7 +6,7 @@ from typing import Any
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import arguments
+from evalgate.adapters.formats.messages.blocks import check_arguments
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.message_lists import do_each, read_each
 from evalgate.adapters.formats.messages.roles import ROLES
@@ -34,66 +34,66 @@ def is_shape(value: Any) -> bool:
     return all(_is_part(part) for part in value["parts"]) and (role is not None or bool(value["parts"]))
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """One content or a list of them; raises FieldError."""
-    return read_each(value, read_content)
+    return read_each(value, read_message)
 
 
-def read_content(recorded: dict[str, Any]) -> list[RawMessage]:
+def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One content, as several messages if code ran within it."""
-    parts = [_spelled(part) if type(part) is dict else part for part in _parts(recorded)]
+    parts = [_normalize_keys(part) if type(part) is dict else part for part in _list_parts(recorded)]
     role = text(recorded.get("role"), "role")
     if role is None:
         role = "model" if any("function_call" in part for part in parts if type(part) is dict) else "user"
     if role not in ROLES:
         raise FieldError("role", "is none of user, model, system, tool")
-    spoken = MessageBuilder(RawMessage(ROLES[role]))
-    do_each(parts, "parts", lambda part: _add(spoken, part))
-    return spoken.messages()
+    builder = MessageBuilder(RawMessage(ROLES[role]))
+    do_each(parts, "parts", lambda part: _add_part(builder, part))
+    return builder.build_messages()
 
 
-def _parts(recorded: dict[str, Any]) -> list[Any]:
+def _list_parts(recorded: dict[str, Any]) -> list[Any]:
     return listing(recorded.get("parts"), "parts")
 
 
 def _is_part(value: Any) -> bool:
-    return type(value) is dict and "type" not in value and not KINDS.isdisjoint(_spelled(value))
+    return type(value) is dict and "type" not in value and not KINDS.isdisjoint(_normalize_keys(value))
 
 
-def _spelled(part: dict[str, Any]) -> dict[str, Any]:
+def _normalize_keys(part: dict[str, Any]) -> dict[str, Any]:
     """A part with keys in snake case and without keys whose value is None."""
     return {SPELLINGS.get(key, key): inner for key, inner in part.items() if inner is not None}
 
 
-def _add(spoken: MessageBuilder, part: dict[str, Any]) -> None:
+def _add_part(builder: MessageBuilder, part: dict[str, Any]) -> None:
     if "function_response" in part:
-        spoken.answer(_response(mapping(part["function_response"], "function_response")))
+        builder.add_result(_read_result(mapping(part["function_response"], "function_response")))
     elif "code_execution_result" in part:
         found = mapping(part["code_execution_result"], "code_execution_result")
         outcome = found.get("outcome")
         has_failed = type(outcome) is str and not outcome.endswith("OK")
-        spoken.answer(ToolResult(None, CODE_TOOL, text(found.get("output"), "output"), has_failed))
+        builder.add_result(ToolResult(None, CODE_TOOL, text(found.get("output"), "output"), has_failed))
     else:
-        spoken.pause()
-        _add_spoken(spoken, part)
+        builder.start_after_results()
+        _add_message_part(builder, part)
 
 
-def _add_spoken(spoken: MessageBuilder, part: dict[str, Any]) -> None:
+def _add_message_part(builder: MessageBuilder, part: dict[str, Any]) -> None:
     if "function_call" in part:
         call = mapping(part["function_call"], "function_call")
         name = required_text(call.get("name"), "function_call.name")
-        given = arguments(call.get("args"), "function_call.args")
-        spoken.call(ToolRequest(text(call.get("id"), "function_call.id") or None, name, given))
+        given = check_arguments(call.get("args"), "function_call.args")
+        builder.add_call(ToolRequest(text(call.get("id"), "function_call.id") or None, name, given))
     elif "executable_code" in part:
-        spoken.call(ToolRequest(None, CODE_TOOL, mapping(part["executable_code"], "executable_code")))
+        builder.add_call(ToolRequest(None, CODE_TOOL, mapping(part["executable_code"], "executable_code")))
     elif "text" in part:
         words = text(part["text"], "text")
-        (spoken.thought if flag(part.get("thought"), "thought") else spoken.text)(words)
+        (builder.add_reasoning if flag(part.get("thought"), "thought") else builder.add_text)(words)
     elif "inline_data" in part or "file_data" in part:
-        spoken.other("inline_data" if "inline_data" in part else "file_data")
+        builder.add_other("inline_data" if "inline_data" in part else "file_data")
 
 
-def _response(found: dict[str, Any]) -> ToolResult:
+def _read_result(found: dict[str, Any]) -> ToolResult:
     name = text(found.get("name"), "function_response.name") or None
     answer = found.get("response")
     has_failed = type(answer) is dict and bool(answer.get("error")) and not {"result", "output"} & set(answer)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import calls_a_tool, result
+from evalgate.adapters.formats.messages.blocks import is_tool_call, parse_result
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.python_calls import call_in
+from evalgate.adapters.formats.messages.python_calls import parse_call
 from evalgate.adapters.formats.messages.roles import ROLES
 
 if TYPE_CHECKING:
@@ -28,32 +28,32 @@ def is_shape(value: Any) -> bool:
     return type(parts) is list and bool(parts) and all(_is_part(part) for part in parts)
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
     messages = value if type(value) is list else [value]
-    said: list[RawMessage] = []
+    messages_read: list[RawMessage] = []
     for number, message in enumerate(messages):
         try:
-            said += read_message(mapping(message, ""))
+            messages_read += read_message(mapping(message, ""))
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
-    return said
+            raise error.with_prefix(f"[{number}]") from None
+    return messages_read
 
 
-def read_message(recorded: dict[str, Any], unknown: Role = "assistant") -> list[RawMessage]:
+def read_message(recorded: dict[str, Any], default_role: Role = "assistant") -> list[RawMessage]:
     """One message, as several if it holds tool results; an unknown role becomes `default_role`."""
-    role = ROLES.get(required_text(recorded.get("role"), "role"), unknown)
+    role = ROLES.get(required_text(recorded.get("role"), "role"), default_role)
     reason = text(recorded.get("finish_reason"), "finish_reason")
-    spoken = MessageBuilder(RawMessage(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
+    builder = MessageBuilder(RawMessage(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
     for number, part in enumerate(listing(recorded.get("parts"), "parts")):
         try:
-            _add(spoken, mapping(part, ""))
+            _add_part(builder, mapping(part, ""))
         except FieldError as error:
-            raise error.under(f"parts[{number}]") from None
-    return spoken.messages()
+            raise error.with_prefix(f"parts[{number}]") from None
+    return builder.build_messages()
 
 
-def words_of_parts(value: Any) -> str | None:
+def join_text_parts(value: Any) -> str | None:
     """The text of instructions: joined text parts, or the text itself; None if there is none."""
     if type(value) is str:
         return value or None
@@ -75,44 +75,46 @@ def _is_part(part: Any) -> bool:
     return kind in ANSWERS or kind in {"blob", "file", "uri", "generic"} or "content" in part
 
 
-def _add(spoken: MessageBuilder, part: dict[str, Any]) -> None:
+def _add_part(builder: MessageBuilder, part: dict[str, Any]) -> None:
     kind = required_text(part.get("type"), "type")
     if kind in ANSWERS:
-        spoken.answer(_answered(part, kind))
+        builder.add_result(_read_result(part, kind))
         return
-    spoken.pause()
+    builder.start_after_results()
     if kind == TEXT:
         words = text(part.get("content"), "content")
-        shown = None if words is None else call_in(words)
-        if shown is not None:
-            spoken.call(shown)
+        request = None if words is None else parse_call(words)
+        if request is not None:
+            builder.add_call(request)
         else:
-            spoken.text(words)
+            builder.add_text(words)
     elif kind == REASONING:
-        spoken.thought(text(part.get("content"), "content"))
-    elif kind in CALLS or calls_a_tool(part):
-        spoken.call(_asked(part, kind))
+        builder.add_reasoning(text(part.get("content"), "content"))
+    elif kind in CALLS or is_tool_call(part):
+        builder.add_call(_read_request(part, kind))
     else:
-        spoken.other(kind)
+        builder.add_other(kind)
 
 
-def _asked(part: dict[str, Any], kind: str) -> ToolRequest:
+def _read_request(part: dict[str, Any], kind: str) -> ToolRequest:
     given = part.get("arguments")
     if given is None and kind == "server_tool_call":
-        told = mapping(part.get(kind), kind)
-        given = {key: value for key, value in told.items() if key != "type"}
-    return ToolRequest(_identity(part), required_text(part.get("name"), "name"), given)
+        fields = mapping(part.get(kind), kind)
+        given = {key: value for key, value in fields.items() if key != "type"}
+    return ToolRequest(_read_call_id(part), required_text(part.get("name"), "name"), given)
 
 
-def _answered(part: dict[str, Any], kind: str) -> ToolResult:
+def _read_result(part: dict[str, Any], kind: str) -> ToolResult:
     """The schema names the content `response`, its example `result`."""
-    told = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
-    content, has_failed = result(told)
+    content_value = next(
+        (part[key] for key in ("response", "result", kind) if part.get(key) is not None), None
+    )
+    content, has_failed = parse_result(content_value)
     name = text(part.get("name"), "name") or None
-    return ToolResult(_identity(part), name, content, has_failed)
+    return ToolResult(_read_call_id(part), name, content, has_failed)
 
 
-def _identity(part: dict[str, Any]) -> str | None:
+def _read_call_id(part: dict[str, Any]) -> str | None:
     """The id of a call; an id that is a list becomes JSON text."""
     value = part.get("id")
-    return written(value) if type(value) is list else text(value, "id") or None
+    return encode_json(value) if type(value) is list else text(value, "id") or None

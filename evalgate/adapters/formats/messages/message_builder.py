@@ -21,80 +21,80 @@ class MessageBuilder:
     is split so that the result keeps its place. `template` has the role and other fields of each message.
     """
 
-    def __init__(self, like: RawMessage) -> None:
-        self._like = like
+    def __init__(self, template: RawMessage) -> None:
+        self._template = template
         self._done: list[RawMessage] = []
-        self._renew()
+        self._start_message()
 
-    def text(self, words: str | None) -> None:
+    def add_text(self, text: str | None) -> None:
         """Adds text of the message itself."""
-        if words is not None:
-            self._texts.append(words)
-            self._parts.append({"type": "text", "text": words})
+        if text is not None:
+            self._texts.append(text)
+            self._parts.append({"type": "text", "text": text})
 
-    def thought(self, words: str | None) -> None:
+    def add_reasoning(self, text: str | None) -> None:
         """Adds reasoning of the model."""
-        if words:
-            self._thoughts.append(words)
+        if text:
+            self._reasoning.append(text)
 
-    def other(self, kind: str) -> None:
+    def add_other(self, kind: str) -> None:
         """Adds a part that is no text: only its type is kept."""
         self._parts.append({"type": kind})
         self._has_other = True
 
-    def call(self, asked: ToolRequest) -> None:
+    def add_call(self, request: ToolRequest) -> None:
         """Adds a tool call."""
-        self._said.calls.append(asked)
+        self._message.calls.append(request)
 
-    def also(self, calls: Sequence[ToolRequest]) -> None:
+    def add_listed_calls(self, calls: Sequence[ToolRequest]) -> None:
         """Adds tool calls from a second list of the same message, except those added already."""
-        before = [said for said in (*self._done, self._said) if said.calls]
-        if not before and len({asked.id for asked in calls}) == len(calls):
-            self._said.calls += calls
+        with_calls = [message for message in (*self._done, self._message) if message.calls]
+        if not with_calls and len({request.id for request in calls}) == len(calls):
+            self._message.calls += calls
             return
-        told = SeenCalls(before)
-        for asked in calls:
-            if not told.has(asked):
-                self.call(asked)
-                told.add(self._said, len(self._said.calls) - 1)
+        seen = SeenCalls(with_calls)
+        for request in calls:
+            if not seen.has_call(request):
+                self.add_call(request)
+                seen.add(self._message, len(self._message.calls) - 1)
 
-    def answer(self, answered: ToolResult) -> None:
+    def add_result(self, result: ToolResult) -> None:
         """Adds the result of a call in this message or in an earlier one."""
-        (self._after if self._said.calls else self._said.answers).append(answered)
+        (self._after if self._message.calls else self._message.answers).append(result)
 
-    def pause(self) -> None:
+    def start_after_results(self) -> None:
         """Starts a new message after the results so far, if there are any."""
         if self._after:
-            self._finish()
-            self._renew()
+            self._finish_message()
+            self._start_message()
 
-    def messages(self) -> list[RawMessage]:
+    def build_messages(self) -> list[RawMessage]:
         """The message as one or several, at least one. The last one of its role has the finish reason."""
-        if self._is_spoken() or not self._done:
-            self._finish()
-        spoken = [said for said in self._done if said.role == self._like.role]
-        if spoken:
-            spoken[-1].finish_reason = self._like.finish_reason
+        if self._has_content() or not self._done:
+            self._finish_message()
+        matching = [message for message in self._done if message.role == self._template.role]
+        if matching:
+            matching[-1].finish_reason = self._template.finish_reason
         return self._done
 
-    def _is_spoken(self) -> bool:
-        return bool(self._parts or self._thoughts or self._said.calls or self._said.answers)
+    def _has_content(self) -> bool:
+        return bool(self._parts or self._reasoning or self._message.calls or self._message.answers)
 
-    def _renew(self) -> None:
-        self._said = replace(self._like, calls=[], answers=[], finish_reason=None)
+    def _start_message(self) -> None:
+        self._message = replace(self._template, calls=[], answers=[], finish_reason=None)
         self._texts: list[str] = []
-        self._thoughts: list[str] = []
+        self._reasoning: list[str] = []
         self._parts: list[dict[str, Any]] = []
         self._has_other = False
         self._after: list[ToolResult] = []
 
-    def _finish(self) -> None:
-        said = self._said
-        said.content = "\n".join(self._texts) if self._texts else None
-        said.reasoning = "\n".join(self._thoughts) if self._thoughts else None
-        said.parts = self._parts if self._has_other else None
-        self._done.append(said)
+    def _finish_message(self) -> None:
+        message = self._message
+        message.content = "\n".join(self._texts) if self._texts else None
+        message.reasoning = "\n".join(self._reasoning) if self._reasoning else None
+        message.parts = self._parts if self._has_other else None
+        self._done.append(message)
         if self._after:
             self._done.append(
-                RawMessage("tool", answers=self._after, agent=said.agent, timestamp=said.timestamp)
+                RawMessage("tool", answers=self._after, agent=message.agent, timestamp=message.timestamp)
             )

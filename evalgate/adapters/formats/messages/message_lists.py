@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def read_each(value: Any, read_one: Callable[[dict[str, Any]], Iterable[RawMessage]]) -> list[RawMessage]:
     """Reads a list of messages, or one message; raises FieldError naming the message."""
-    said: list[RawMessage] = []
+    messages: list[RawMessage] = []
     for number, message in enumerate(value if type(value) is list else [value]):
         try:
-            said += read_one(mapping(message, ""))
+            messages += read_one(mapping(message, ""))
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
-    return said
+            raise error.with_prefix(f"[{number}]") from None
+    return messages
 
 
 def do_each(values: list[Any], path: str, do_one: Callable[[dict[str, Any]], None]) -> None:
@@ -29,4 +29,4 @@ def do_each(values: list[Any], path: str, do_one: Callable[[dict[str, Any]], Non
         try:
             do_one(mapping(value, ""))
         except FieldError as error:
-            raise error.under(f"{path}[{number}]") from None
+            raise error.with_prefix(f"{path}[{number}]") from None

@@ -23,36 +23,36 @@ ROLES: dict[str, Role] = {
 }
 
 
-def read_messages(messages: list[Any], path: str) -> Conversation:
+def read_conversation(messages: list[Any], path: str) -> Conversation:
     """The conversation of all messages in order; raises FieldError naming the invalid field."""
     conversation = Conversation()
     for number, message in enumerate(messages):
         try:
             add_message(conversation, message)
         except FieldError as error:
-            raise error.under(f"{path}[{number}]") from None
+            raise error.with_prefix(f"{path}[{number}]") from None
     return conversation
 
 
 def add_message(conversation: Conversation, value: Any) -> None:
     """Adds one message; tool calls are joined with the results that follow."""
     recorded = value if type(value) is dict else mapping(value, "")
-    role = _role(recorded.get("role"))
+    role = _read_role(recorded.get("role"))
     content, parts = recorded.get("content"), None
     if content is not None and type(content) is not str:
         content, parts = read_content(content, "content")
     if role == "tool":
-        called = text(recorded.get("tool_call_id"), "tool_call_id")
-        message, _ = conversation.answer(called, text(recorded.get("name"), "name"), content)
+        call_id = text(recorded.get("tool_call_id"), "tool_call_id")
+        message, _ = conversation.add_result(call_id, text(recorded.get("name"), "name"), content)
         message["parts"] = parts
         return
-    message = conversation.say(role, content)
+    message = conversation.add_message(role, content)
     message["parts"] = parts
     if len(recorded) > len(("role", "content")) or "content" not in recorded:
-        _add_rest(conversation, message, recorded)
+        _add_optional_fields(conversation, message, recorded)
 
 
-def _add_rest(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> None:
+def _add_optional_fields(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> None:
     """Sets fields that few messages have."""
     message["name"] = text(recorded.get("name"), "name")
     if message["role"] != "assistant":
@@ -64,7 +64,7 @@ def _add_rest(conversation: Conversation, message: Message, recorded: dict[str, 
     _add_calls(conversation, message, recorded)
 
 
-def _role(value: Any) -> Role:
+def _read_role(value: Any) -> Role:
     role = ROLES.get(value) if type(value) is str else None
     if role is None:
         required_text(value, "role")
@@ -77,11 +77,13 @@ def _add_calls(conversation: Conversation, message: Message, recorded: dict[str,
         try:
             _add_call(conversation, message, mapping(call, ""))
         except FieldError as error:
-            raise error.under(f"tool_calls[{number}]") from None
+            raise error.with_prefix(f"tool_calls[{number}]") from None
     if recorded.get("function_call") is not None:
         legacy = mapping(recorded["function_call"], "function_call")
         name = required_text(legacy.get("name"), "function_call.name")
-        conversation.call(message, None, name, _arguments(legacy.get("arguments"), "function_call.arguments"))
+        conversation.add_call(
+            message, None, name, _read_call_arguments(legacy.get("arguments"), "function_call.arguments")
+        )
 
 
 def _add_call(conversation: Conversation, message: Message, call: dict[str, Any]) -> ToolCall:
@@ -93,11 +95,11 @@ def _add_call(conversation: Conversation, message: Message, call: dict[str, Any]
     elif call.get("custom") is not None:
         path, key, target = "custom.", "input", mapping(call["custom"], "custom")
     name = required_text(target.get("name"), f"{path}name")
-    arguments = _arguments(target.get(key), f"{path}{key}")
-    return conversation.call(message, text(call.get("id"), "id") or None, name, arguments)
+    arguments = _read_call_arguments(target.get(key), f"{path}{key}")
+    return conversation.add_call(message, text(call.get("id"), "id") or None, name, arguments)
 
 
-def _arguments(value: Any, path: str) -> Arguments:
+def _read_call_arguments(value: Any, path: str) -> Arguments:
     if value is not None and type(value) is not str and type(value) is not dict:
         raise FieldError(path, "is neither an object nor text")
     return read_arguments(value)

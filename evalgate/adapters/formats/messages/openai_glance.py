@@ -13,7 +13,7 @@ from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
-from evalgate.adapters.formats.messages.openai import read_messages
+from evalgate.adapters.formats.messages.openai import read_conversation
 from evalgate.errors import TraceError
 from evalgate.models.trace.glance import Glance
 
@@ -75,7 +75,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
         raise NotPlain
     reason = None if answer is None else finish_reason(messages[answer].get("finish_reason"))
     response: Response = {"content": answered, "finish_reason": reason, "message_index": answer}
-    read = partial(_read, messages)
+    read = partial(_read_messages_and_calls, messages)
     return Glance(called, len(messages), turns, response, instructions, read, messages, opening)
 
 
@@ -112,6 +112,6 @@ def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
         called.append(name)
 
 
-def _read(messages: list[Any]) -> tuple[list[Message], list[ToolCall]]:
-    conversation = read_messages(messages, "messages")
+def _read_messages_and_calls(messages: list[Any]) -> tuple[list[Message], list[ToolCall]]:
+    conversation = read_conversation(messages, "messages")
     return conversation.messages, conversation.calls

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, listing, required_text, text, time
-from evalgate.adapters.formats.messages.blocks import arguments
+from evalgate.adapters.formats.messages.blocks import check_arguments
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.message_lists import do_each, read_each
 
@@ -23,15 +23,15 @@ def is_shape(value: Any) -> bool:
     return type(value) is dict and value.get("kind") in KINDS and type(value.get("parts")) is list
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """One request or response, or a list of them; changed instructions become a system message."""
-    told: list[str | None] = [None]
+    seen_instructions: list[str | None] = [None]
 
     def read_one(recorded: dict[str, Any]) -> list[RawMessage]:
         instructions = text(recorded.get("instructions"), "instructions")
-        if not instructions or instructions == told[-1]:
+        if not instructions or instructions == seen_instructions[-1]:
             return read_message(recorded)
-        told.append(instructions)
+        seen_instructions.append(instructions)
         return [RawMessage("system", instructions), *read_message(recorded)]
 
     return read_each(value, read_one)
@@ -40,17 +40,17 @@ def read(value: Any) -> list[RawMessage]:
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One request or response without its instructions."""
     parts = listing(recorded.get("parts"), "parts")
-    when = time(recorded.get("timestamp"), "timestamp")
+    timestamp = time(recorded.get("timestamp"), "timestamp")
     if recorded.get("kind") == "response":
-        return _response(recorded, parts, when)
-    said: list[RawMessage] = []
-    do_each(parts, "parts", lambda part: _add_request_part(said, part, when))
-    return said
+        return _read_response(recorded, parts, timestamp)
+    messages: list[RawMessage] = []
+    do_each(parts, "parts", lambda part: _add_request_part(messages, part, timestamp))
+    return messages
 
 
-def _add_request_part(said: list[RawMessage], part: dict[str, Any], when: str | None) -> None:
+def _add_request_part(messages: list[RawMessage], part: dict[str, Any], timestamp: str | None) -> None:
     kind = required_text(part.get("part_kind"), "part_kind")
-    when = time(part.get("timestamp"), "timestamp") or when
+    timestamp = time(part.get("timestamp"), "timestamp") or timestamp
     tool = text(part.get("tool_name"), "tool_name") or None
     if kind in CALLS:
         raise FieldError("part_kind", "is no part of a request")
@@ -58,54 +58,56 @@ def _add_request_part(said: list[RawMessage], part: dict[str, Any], when: str | 
         answer = ToolResult(
             text(part.get("tool_call_id"), "tool_call_id") or None,
             tool,
-            _told(part.get("content")) if kind == "retry-prompt" else part.get("content"),
+            _format_retry_reason(part.get("content")) if kind == "retry-prompt" else part.get("content"),
             kind == "retry-prompt" or part.get("outcome") == "failed",
         )
-        said.append(RawMessage("tool", answers=[answer], timestamp=when))
+        messages.append(RawMessage("tool", answers=[answer], timestamp=timestamp))
         return
     role: Role = "system" if kind == "system-prompt" else "user"
     if kind == "retry-prompt":
-        said.append(RawMessage(role, _told(part.get("content")), timestamp=when))
+        messages.append(RawMessage(role, _format_retry_reason(part.get("content")), timestamp=timestamp))
         return
-    content, parts = read_content(_typed(part.get("content")), "content")
-    said.append(RawMessage(role, content, parts=parts, timestamp=when))
+    content, parts = read_content(_add_content_types(part.get("content")), "content")
+    messages.append(RawMessage(role, content, parts=parts, timestamp=timestamp))
 
 
-def _typed(content: Any) -> Any:
+def _add_content_types(content: Any) -> Any:
     """Copies `kind` to `type` in a user's images and files."""
     if type(content) is not list:
         return content
     return [{"type": item.get("kind") or "text", **item} if type(item) is dict else item for item in content]
 
 
-def _told(content: Any) -> str | None:
+def _format_retry_reason(content: Any) -> str | None:
     """The reason for a retry: text, or a list of validation errors as JSON text."""
-    return content if content is None or type(content) is str else written(content)
+    return content if content is None or type(content) is str else encode_json(content)
 
 
-def _response(recorded: dict[str, Any], parts: list[Any], when: str | None) -> list[RawMessage]:
+def _read_response(recorded: dict[str, Any], parts: list[Any], timestamp: str | None) -> list[RawMessage]:
     model = text(recorded.get("model_name"), "model_name")
     finished = text(recorded.get("finish_reason"), "finish_reason")
-    spoken = MessageBuilder(RawMessage("assistant", model=model, finish_reason=finished, timestamp=when))
-    do_each(parts, "parts", lambda part: _add_response_part(spoken, part))
-    return spoken.messages()
+    builder = MessageBuilder(
+        RawMessage("assistant", model=model, finish_reason=finished, timestamp=timestamp)
+    )
+    do_each(parts, "parts", lambda part: _add_response_part(builder, part))
+    return builder.build_messages()
 
 
-def _add_response_part(spoken: MessageBuilder, part: dict[str, Any]) -> None:
+def _add_response_part(builder: MessageBuilder, part: dict[str, Any]) -> None:
     kind = required_text(part.get("part_kind"), "part_kind")
     tool = text(part.get("tool_name"), "tool_name") or None
     call_id = text(part.get("tool_call_id"), "tool_call_id") or None
     if kind == "builtin-tool-return":
-        spoken.answer(ToolResult(call_id, tool, part.get("content")))
+        builder.add_result(ToolResult(call_id, tool, part.get("content")))
         return
-    spoken.pause()
+    builder.start_after_results()
     if kind in CALLS or (tool is not None and "args" in part):
-        spoken.call(
-            ToolRequest(call_id, required_text(tool, "tool_name"), arguments(part.get("args"), "args"))
+        builder.add_call(
+            ToolRequest(call_id, required_text(tool, "tool_name"), check_arguments(part.get("args"), "args"))
         )
     elif kind == "text":
-        spoken.text(text(part.get("content"), "content"))
+        builder.add_text(text(part.get("content"), "content"))
     elif kind == "thinking":
-        spoken.thought(text(part.get("content"), "content"))
+        builder.add_reasoning(text(part.get("content"), "content"))
     else:
-        spoken.other(kind)
+        builder.add_other(kind)

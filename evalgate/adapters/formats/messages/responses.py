@@ -7,12 +7,12 @@ from typing import Any
 from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
 from evalgate.adapters.formats.messages import roles
-from evalgate.adapters.formats.messages.blocks import arguments, first_of, joined, result
+from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
 
 CALL = "_call"
 OUTPUT = "_call_output"
 NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
-SILENT = frozenset(
+IGNORED_TYPES = frozenset(
     {"item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction"}
 )
 RESULT_KEYS = ("output", "outputs", "results", "error")
@@ -30,80 +30,84 @@ def is_shape(value: Any) -> bool:
         return "call_id" in value
     if kind == "reasoning":
         return "summary" in value or "encrypted_content" in value
-    return kind.endswith((CALL, OUTPUT)) or kind in SILENT
+    return kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """A list of items, or one; the items of one response of the model become one message."""
     items = value if type(value) is list else [value]
-    said: list[RawMessage] = []
+    messages: list[RawMessage] = []
     for number, item in enumerate(items):
         try:
-            extend(said, mapping(item, ""))
+            add_item(messages, mapping(item, ""))
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
-    return said
+            raise error.with_prefix(f"[{number}]") from None
+    return messages
 
 
-def extend(said: list[RawMessage], item: dict[str, Any]) -> None:
+def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
     """Adds one item to the messages; raises FieldError."""
     kind = text(item.get("type"), "type") or "message"
     if kind == "message":
-        _add_message(said, item)
+        _add_message(messages, item)
     elif kind == "reasoning":
-        _open(said, renew=_has_spoken).reasoning = _thought(item)
+        _get_open_message(messages, is_closed=_has_output).reasoning = _read_reasoning(item)
     elif kind.endswith(OUTPUT):
-        _answers(said).append(_output(item))
+        _get_results(messages).append(_read_result(item))
     elif kind.endswith(CALL):
-        asked = _call(item, kind.removesuffix(CALL), is_named=kind in NAMED_CALLS)
-        _open(said).calls.append(asked)
+        request = _read_request(item, kind.removesuffix(CALL), is_named=kind in NAMED_CALLS)
+        _get_open_message(messages).calls.append(request)
         if kind not in ("function_call", "custom_tool_call"):
-            _add_own_result(said, item, kind, asked)
-    elif kind not in SILENT:
+            _add_provider_result(messages, item, kind, request)
+    elif kind not in IGNORED_TYPES:
         raise FieldError("type", "is no item of a response")
 
 
-def _add_message(said: list[RawMessage], item: dict[str, Any]) -> None:
-    spoken = roles.read_message(item)
-    last = said[-1] if said else None
-    is_thought = last is not None and last.role == "assistant" and not _has_spoken(last)
-    if is_thought and last is not None and spoken[0].role == "assistant":
-        spoken[0].reasoning = last.reasoning or spoken[0].reasoning
-        said.pop()
-    said += spoken
+def _add_message(messages: list[RawMessage], item: dict[str, Any]) -> None:
+    added = roles.read_message(item)
+    last = messages[-1] if messages else None
+    is_thought = last is not None and last.role == "assistant" and not _has_output(last)
+    if is_thought and last is not None and added[0].role == "assistant":
+        added[0].reasoning = last.reasoning or added[0].reasoning
+        messages.pop()
+    messages += added
 
 
-def _has_spoken(said: RawMessage) -> bool:
-    return bool(said.content or said.calls or said.parts)
+def _has_output(message: RawMessage) -> bool:
+    return bool(message.content or message.calls or message.parts)
 
 
-def _open(said: list[RawMessage], *, renew: Any = None) -> RawMessage:
+def _get_open_message(messages: list[RawMessage], *, is_closed: Any = None) -> RawMessage:
     """The last message if it is the assistant's and not closed, else a new one."""
-    if not said or said[-1].role != "assistant" or (renew is not None and renew(said[-1])):
-        said.append(RawMessage("assistant"))
-    return said[-1]
+    if (
+        not messages
+        or messages[-1].role != "assistant"
+        or (is_closed is not None and is_closed(messages[-1]))
+    ):
+        messages.append(RawMessage("assistant"))
+    return messages[-1]
 
 
-def _answers(said: list[RawMessage]) -> list[ToolResult]:
-    if not said or said[-1].role != "tool":
-        said.append(RawMessage("tool"))
-    return said[-1].answers
+def _get_results(messages: list[RawMessage]) -> list[ToolResult]:
+    if not messages or messages[-1].role != "tool":
+        messages.append(RawMessage("tool"))
+    return messages[-1].answers
 
 
-def _thought(item: dict[str, Any]) -> str | None:
+def _read_reasoning(item: dict[str, Any]) -> str | None:
     for key in ("summary", "content"):
         found = item.get(key)
-        words = joined(found) if type(found) is list else None
+        words = join_text(found) if type(found) is list else None
         if words:
             return words
     return None
 
 
-def _call(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolRequest:
-    call_id = text(first_of(item, ("call_id", "id")), "call_id") or None
+def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolRequest:
+    call_id = text(get_first(item, ("call_id", "id")), "call_id") or None
     if is_named:
         name = required_text(item.get("name"), "name")
-        return ToolRequest(call_id, name, arguments(first_of(item, ("arguments", "input"))))
+        return ToolRequest(call_id, name, check_arguments(get_first(item, ("arguments", "input"))))
     known = {
         key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None
     }
@@ -111,17 +115,19 @@ def _call(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolRequest:
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
 
-def _output(item: dict[str, Any]) -> ToolResult:
-    content, has_failed = result(item.get("output"))
-    call_id = text(first_of(item, ("call_id", "id")), "call_id") or None
+def _read_result(item: dict[str, Any]) -> ToolResult:
+    content, has_failed = parse_result(item.get("output"))
+    call_id = text(get_first(item, ("call_id", "id")), "call_id") or None
     return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED)
 
 
-def _add_own_result(said: list[RawMessage], item: dict[str, Any], kind: str, asked: ToolRequest) -> None:
+def _add_provider_result(
+    messages: list[RawMessage], item: dict[str, Any], kind: str, request: ToolRequest
+) -> None:
     """Adds the result of a tool that ran at the provider; it may have a status but no content."""
     is_over = item.get("status") in ("completed", "failed", "incomplete") or kind == "mcp_call"
     if not is_over or kind in ("local_shell_call", "shell_call", "computer_call", "apply_patch_call"):
         return
-    content, _ = result(first_of(item, RESULT_KEYS))
+    content, _ = parse_result(get_first(item, RESULT_KEYS))
     has_failed = item.get("status") in FAILED or item.get("error") is not None
-    _answers(said).append(ToolResult(asked.id, asked.name, content, has_failed))
+    _get_results(messages).append(ToolResult(request.id, request.name, content, has_failed))

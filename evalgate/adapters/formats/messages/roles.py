@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import arguments, read_blocks, result
+from evalgate.adapters.formats.messages.blocks import check_arguments, parse_result, read_blocks
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.message_lists import read_each
 
@@ -39,7 +39,7 @@ def is_shape(value: Any) -> bool:
     return type(role) is str and role in ROLES
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
     return read_each(value, read_message)
 
@@ -49,51 +49,53 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     name = required_text(recorded.get("role"), "role")
     if name not in ROLES:
         raise FieldError("role", "is none of system, user, assistant, tool")
-    return read_as(ROLES[name], recorded)
+    return read_message_as(ROLES[name], recorded)
 
 
-def read_as(role: Role, recorded: dict[str, Any]) -> list[RawMessage]:
+def read_message_as(role: Role, recorded: dict[str, Any]) -> list[RawMessage]:
     """One message, read with the given role."""
     content = recorded.get("content")
     if role == "tool" and not _has_results(content):
-        return [RawMessage("tool", answers=[_answer(recorded)])]
-    spoken = MessageBuilder(
+        return [RawMessage("tool", answers=[_read_result(recorded)])]
+    builder = MessageBuilder(
         RawMessage(
             role,
             name=text(recorded.get("name"), "name"),
             model=text(recorded.get("model"), "model"),
-            finish_reason=_finish_reason(recorded),
+            finish_reason=_read_finish_reason(recorded),
         )
     )
     if role == "assistant":
-        spoken.thought(_reasoning(recorded))
+        builder.add_reasoning(_read_reasoning(recorded))
     if type(content) is list:
-        read_blocks(spoken, content, "content")
+        read_blocks(builder, content, "content")
     else:
-        spoken.text(text(content, "content"))
+        builder.add_text(text(content, "content"))
     if role == "assistant":
         if content is None:
-            spoken.text(text(recorded.get("refusal"), "refusal"))
-        _add_calls(spoken, recorded)
-    return spoken.messages()
+            builder.add_text(text(recorded.get("refusal"), "refusal"))
+        _add_calls(builder, recorded)
+    return builder.build_messages()
 
 
-def called(value: Any) -> ToolRequest:
+def read_request(value: Any) -> ToolRequest:
     """The tool call of an entry of `tool_calls`, with or without `function` around name and arguments."""
     call = mapping(value, "")
     target, path = call, ""
     keys: tuple[str, ...] = ("arguments", "args")
-    for around, inner in (("function", ("arguments",)), ("custom", ("input",))):
-        if call.get(around) is not None:
-            target, path, keys = mapping(call[around], around), f"{around}.", inner
+    for wrapper, argument_keys in (("function", ("arguments",)), ("custom", ("input",))):
+        if call.get(wrapper) is not None:
+            target, path, keys = mapping(call[wrapper], wrapper), f"{wrapper}.", argument_keys
             break
     name = required_text(target.get("name"), f"{path}name")
     recorded = next((target[key] for key in keys if target.get(key) is not None), None)
-    return ToolRequest(text(call.get("id"), "id") or None, name, arguments(recorded, f"{path}{keys[0]}"))
+    return ToolRequest(
+        text(call.get("id"), "id") or None, name, check_arguments(recorded, f"{path}{keys[0]}")
+    )
 
 
-def _answer(recorded: dict[str, Any]) -> ToolResult:
-    content, has_failed = result(recorded.get("content"))
+def _read_result(recorded: dict[str, Any]) -> ToolResult:
+    content, has_failed = parse_result(recorded.get("content"))
     call_id = text(recorded.get("tool_call_id"), "tool_call_id") or None
     name = text(recorded.get("name"), "name") or None
     return ToolResult(call_id, name, content, has_failed or recorded.get("status") == "error")
@@ -106,32 +108,39 @@ def _has_results(content: Any) -> bool:
     return type(kind) is str and kind.endswith(TOOL_BLOCKS)
 
 
-def _finish_reason(recorded: dict[str, Any]) -> str | None:
+def _read_finish_reason(recorded: dict[str, Any]) -> str | None:
     for key in ("finish_reason", "stop_reason"):
         if recorded.get(key) is not None:
             return text(recorded[key], key)
     return None
 
 
-def _reasoning(recorded: dict[str, Any]) -> str | None:
+def _read_reasoning(recorded: dict[str, Any]) -> str | None:
     found = recorded.get("reasoning_content")
     return found if type(found) is str else None
 
 
-def _add_calls(spoken: MessageBuilder, recorded: dict[str, Any]) -> None:
+def _add_calls(builder: MessageBuilder, recorded: dict[str, Any]) -> None:
     extra = recorded.get("additional_kwargs")
-    told = recorded.get("tool_calls") or (extra.get("tool_calls") if type(extra) is dict else None)
-    calls = [_at(f"tool_calls[{number}]", call) for number, call in enumerate(listing(told, "tool_calls"))]
-    spoken.also(calls)
+    listed = recorded.get("tool_calls") or (extra.get("tool_calls") if type(extra) is dict else None)
+    calls = [
+        _read_request_at(f"tool_calls[{number}]", call)
+        for number, call in enumerate(listing(listed, "tool_calls"))
+    ]
+    builder.add_listed_calls(calls)
     if recorded.get("function_call") is not None:
         legacy = mapping(recorded["function_call"], "function_call")
-        spoken.also(
-            [_at("function_call", {"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
+        builder.add_listed_calls(
+            [
+                _read_request_at(
+                    "function_call", {"name": legacy.get("name"), "arguments": legacy.get("arguments")}
+                )
+            ]
         )
 
 
-def _at(path: str, value: Any) -> ToolRequest:
+def _read_request_at(path: str, value: Any) -> ToolRequest:
     try:
-        return called(value)
+        return read_request(value)
     except FieldError as error:
-        raise error.under(path) from None
+        raise error.with_prefix(path) from None

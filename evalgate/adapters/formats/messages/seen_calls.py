@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.core.build.call_identity import key_as_recorded
+from evalgate.adapters.formats.core.build.call_identity import build_recorded_call_key
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.adapters.formats.core.build.call_identity import Key
+    from evalgate.adapters.formats.core.build.call_identity import CallKey
     from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
 
 
@@ -21,52 +21,52 @@ class SeenCalls:
     """
 
     def __init__(self, messages: Iterable[RawMessage]) -> None:
-        self._same: set[tuple[str | None, Key]] = set()
-        self._alike: set[Key] = set()
+        self._calls: set[tuple[str | None, CallKey]] = set()
+        self._keys: set[CallKey] = set()
         self._names: set[tuple[str | None, str]] = set()
-        self._open: dict[tuple[str | None, str], tuple[RawMessage, int]] = {}
-        for said in messages:
-            for place, asked in enumerate(said.calls):
-                key = _key(asked)
-                self._alike.add(key)
-                self._know(said, place, None)
-                if asked.id is None:
-                    self._same.add((None, key))
+        self._incomplete: dict[tuple[str | None, str], tuple[RawMessage, int]] = {}
+        for message in messages:
+            for index, request in enumerate(message.calls):
+                key = _build_key(request)
+                self._keys.add(key)
+                self._remember(message, index, None)
+                if request.id is None:
+                    self._calls.add((None, key))
                 else:
-                    self.add(said, place)
+                    self.add(message, index)
 
-    def add(self, said: RawMessage, place: int) -> None:
+    def add(self, message: RawMessage, index: int) -> None:
         """Adds a call; one without an id is ignored, so it never matches another call of the same list."""
-        asked = said.calls[place]
-        if asked.id is not None:
-            self._same.add((asked.id, _key(asked)))
-            self._know(said, place, asked.id)
+        request = message.calls[index]
+        if request.id is not None:
+            self._calls.add((request.id, _build_key(request)))
+            self._remember(message, index, request.id)
 
-    def has(self, asked: ToolRequest) -> bool:
+    def has_call(self, request: ToolRequest) -> bool:
         """True for a call that was added before; fills in its arguments if they were missing."""
-        key = _key(asked)
-        if asked.id is None:
-            is_same = key in self._alike
+        key = _build_key(request)
+        if request.id is None:
+            is_same = key in self._keys
         else:
-            is_same = (asked.id, key) in self._same or (None, key) in self._same
+            is_same = (request.id, key) in self._calls or (None, key) in self._calls
         if is_same:
             return True
-        if not asked.arguments:
-            return (asked.id, asked.name) in self._names
-        waiting = self._open.pop((asked.id, asked.name), None)
-        if waiting is None:
+        if not request.arguments:
+            return (request.id, request.name) in self._names
+        incomplete = self._incomplete.pop((request.id, request.name), None)
+        if incomplete is None:
             return False
-        said, place = waiting
-        said.calls[place] = said.calls[place]._replace(arguments=asked.arguments)
-        self.add(said, place)
+        message, index = incomplete
+        message.calls[index] = message.calls[index]._replace(arguments=request.arguments)
+        self.add(message, index)
         return True
 
-    def _know(self, said: RawMessage, place: int, call_id: str | None) -> None:
-        asked = said.calls[place]
-        self._names.add((call_id, asked.name))
-        if not asked.arguments or read_arguments(asked.arguments).error is not None:
-            self._open.setdefault((call_id, asked.name), (said, place))
+    def _remember(self, message: RawMessage, index: int, call_id: str | None) -> None:
+        request = message.calls[index]
+        self._names.add((call_id, request.name))
+        if not request.arguments or read_arguments(request.arguments).error is not None:
+            self._incomplete.setdefault((call_id, request.name), (message, index))
 
 
-def _key(asked: ToolRequest) -> Key:
-    return key_as_recorded(asked.name, asked.arguments)
+def _build_key(request: ToolRequest) -> CallKey:
+    return build_recorded_call_key(request.name, request.arguments)

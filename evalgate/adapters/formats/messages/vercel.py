@@ -6,18 +6,18 @@ from typing import Any
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import add_block, answered, arguments, asked
+from evalgate.adapters.formats.messages.blocks import add_block, check_arguments, read_request, read_result
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.roles import ROLES
 
 TOOL_PREFIX = "tool-"
-TOLD_TOOLS = frozenset({"dynamic-tool", "tool-invocation"})
+TOOL_TYPES = frozenset({"dynamic-tool", "tool-invocation"})
 BLOCK_KINDS = frozenset({"tool-call", "tool-result", "tool-error"})
 DONE = frozenset({"output-available", "result"})
 DENIED = "output-denied"
 FAILED = frozenset({"output-error", DENIED})
-SILENT = ("step-start",)
-GIVEN = ("input", "args", "rawInput")
+IGNORED_TYPES = ("step-start",)
+INPUT_KEYS = ("input", "args", "rawInput")
 """Keys of a tool's input; invalid input is under `rawInput`."""
 
 
@@ -36,20 +36,20 @@ def is_shape(value: Any) -> bool:
     return type(parts) is list and bool(parts) and all(_is_part(part) for part in parts)
 
 
-def read(value: Any) -> list[RawMessage]:
+def read_messages(value: Any) -> list[RawMessage]:
     """One message or a list of them; consecutive bare calls belong to one message."""
     messages = value if type(value) is list else [value]
-    said: list[RawMessage] = []
+    messages_read: list[RawMessage] = []
     for number, message in enumerate(messages):
         try:
             recorded = mapping(message, "")
             if "role" in recorded:
-                said += read_message(recorded)
+                messages_read += read_message(recorded)
             else:
-                _add_bare(said, recorded)
+                _add_bare_item(messages_read, recorded)
         except FieldError as error:
-            raise error.under(f"[{number}]") from None
-    return said
+            raise error.with_prefix(f"[{number}]") from None
+    return messages_read
 
 
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
@@ -57,31 +57,31 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     role = required_text(recorded.get("role"), "role")
     if role not in ROLES:
         raise FieldError("role", "is none of system, user, assistant")
-    spoken = MessageBuilder(RawMessage(ROLES[role]))
+    builder = MessageBuilder(RawMessage(ROLES[role]))
     if recorded.get("parts") is None:
-        _add_tools(spoken, listing(recorded.get("toolInvocations"), "toolInvocations"))
-        spoken.pause()
-        spoken.text(text(recorded.get("content"), "content") or None)
-        return spoken.messages()
-    _add_parts(spoken, listing(recorded["parts"], "parts"))
-    return spoken.messages()
+        _add_tools(builder, listing(recorded.get("toolInvocations"), "toolInvocations"))
+        builder.start_after_results()
+        builder.add_text(text(recorded.get("content"), "content") or None)
+        return builder.build_messages()
+    _add_parts(builder, listing(recorded["parts"], "parts"))
+    return builder.build_messages()
 
 
-def _add_parts(spoken: MessageBuilder, parts: list[Any]) -> None:
-    together: list[dict[str, Any]] = []
+def _add_parts(builder: MessageBuilder, parts: list[Any]) -> None:
+    tools: list[dict[str, Any]] = []
     for number, value in enumerate(parts):
         try:
             part = mapping(value, "")
             if is_tool_part(part):
-                together.append(_tool(part))
+                tools.append(_get_tool(part))
                 continue
-            _add_tools(spoken, together)
-            together = []
-            if part.get("type") not in SILENT:
-                add_block(spoken, part)
+            _add_tools(builder, tools)
+            tools = []
+            if part.get("type") not in IGNORED_TYPES:
+                add_block(builder, part)
         except FieldError as error:
-            raise error.under(f"parts[{number}]") from None
-    _add_tools(spoken, together)
+            raise error.with_prefix(f"parts[{number}]") from None
+    _add_tools(builder, tools)
 
 
 def _is_part(value: Any) -> bool:
@@ -99,52 +99,52 @@ def is_tool_part(part: dict[str, Any]) -> bool:
     kind = part.get("type")
     if type(kind) is not str or kind in BLOCK_KINDS:
         return False
-    return kind in TOLD_TOOLS or (kind.startswith(TOOL_PREFIX) and "toolCallId" in part)
+    return kind in TOOL_TYPES or (kind.startswith(TOOL_PREFIX) and "toolCallId" in part)
 
 
-def _tool(part: dict[str, Any]) -> dict[str, Any]:
+def _get_tool(part: dict[str, Any]) -> dict[str, Any]:
     if part["type"] == "tool-invocation":
         return mapping(part.get("toolInvocation"), "toolInvocation")
     return part
 
 
-def _add_tools(spoken: MessageBuilder, tools: list[Any]) -> None:
+def _add_tools(builder: MessageBuilder, tools: list[Any]) -> None:
     """Adds adjacent tool parts: all calls first, then their results."""
     if not tools:
         return
-    spoken.pause()
+    builder.start_after_results()
     answers = []
     for value in tools:
         tool = mapping(value, "")
         kind = text(tool.get("type"), "type") or ""
         name = required_text(tool.get("toolName") or kind.removeprefix(TOOL_PREFIX), "toolName")
         call_id = text(tool.get("toolCallId"), "toolCallId") or None
-        given = next((tool[key] for key in GIVEN if tool.get(key) is not None), None)
-        spoken.call(ToolRequest(call_id, name, arguments(given)))
-        answers += _answer(tool, call_id, name)
+        given = next((tool[key] for key in INPUT_KEYS if tool.get(key) is not None), None)
+        builder.add_call(ToolRequest(call_id, name, check_arguments(given)))
+        answers += _read_results(tool, call_id, name)
     for found in answers:
-        spoken.answer(found)
+        builder.add_result(found)
 
 
-def _answer(tool: dict[str, Any], call_id: str | None, name: str) -> list[ToolResult]:
+def _read_results(tool: dict[str, Any], call_id: str | None, name: str) -> list[ToolResult]:
     state = text(tool.get("state"), "state")
     if state in FAILED:
-        why = text(tool.get("errorText"), "errorText")
-        if why is None and state == DENIED:
+        reason = text(tool.get("errorText"), "errorText")
+        if reason is None and state == DENIED:
             approval = mapping(tool.get("approval"), "approval")
-            why = text(approval.get("reason"), "approval.reason") or "the use of the tool was denied"
-        return [ToolResult(call_id, name, why, is_error=True)]
+            reason = text(approval.get("reason"), "approval.reason") or "the use of the tool was denied"
+        return [ToolResult(call_id, name, reason, is_error=True)]
     if state in DONE:
         return [ToolResult(call_id, name, tool["output"] if "output" in tool else tool.get("result"))]
     return []
 
 
-def _add_bare(said: list[RawMessage], recorded: dict[str, Any]) -> None:
+def _add_bare_item(messages: list[RawMessage], recorded: dict[str, Any]) -> None:
     if "output" in recorded or "result" in recorded or "error" in recorded:
-        if not said or said[-1].role != "tool":
-            said.append(RawMessage("tool"))
-        said[-1].answers.append(answered(recorded))
+        if not messages or messages[-1].role != "tool":
+            messages.append(RawMessage("tool"))
+        messages[-1].answers.append(read_result(recorded))
         return
-    if not said or said[-1].role != "assistant":
-        said.append(RawMessage("assistant"))
-    said[-1].calls.append(asked(recorded))
+    if not messages or messages[-1].role != "assistant":
+        messages.append(RawMessage("assistant"))
+    messages[-1].calls.append(read_request(recorded))

@@ -12,8 +12,8 @@ RETURN_CODE = "<returncode>"
 
 def _claims_mini_swe_agent(value: Any) -> bool:
     if isinstance(value, dict):
-        named = value.get("trajectory_format")
-        if isinstance(named, str) and named.startswith("mini-swe-agent"):
+        format_name = value.get("trajectory_format")
+        if isinstance(format_name, str) and format_name.startswith("mini-swe-agent"):
             return isinstance(value.get("messages"), list)
         return _claims_mini_swe_agent(value.get("messages")) if isinstance(value.get("info"), dict) else False
     if not isinstance(value, list):

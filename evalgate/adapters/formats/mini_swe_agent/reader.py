@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.build.run_end import (
-    ask_in_text,
-    ends_the_run,
-    handed_in,
-    incomplete,
-    missing_results,
+    add_command_call,
+    mark_final_call,
+    mark_incomplete,
+    set_final_response,
+    warn_of_missing_results,
 )
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -21,17 +21,17 @@ from evalgate.adapters.formats.core.fields import (
     mapping,
     required_text,
     text,
-    whole,
+    whole_number,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.timestamps import moment
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.timestamps import read_timestamp
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,
-    provider_and_model,
-    provider_usage,
-    recorded_cost,
+    read_cost_usd,
+    read_provider_usage,
+    split_provider_and_model,
 )
 from evalgate.adapters.formats.messages.openai import add_message
 from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
@@ -52,7 +52,7 @@ def build(record: Any) -> Trace:
     """Builds one trajectory. The shell is the only tool, called as a tool or in a code block."""
     require_shallow(record)
     document = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    conversation, llm_calls = _converse(listing(document.get("messages"), "messages"))
+    conversation, llm_calls = _build_conversation(listing(document.get("messages"), "messages"))
     if not conversation.messages:
         raise FieldError("messages", "is missing or empty")
     info = mapping(document.get("info"), "info")
@@ -60,18 +60,18 @@ def build(record: Any) -> Trace:
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         scenario_id=identifier(document.get("instance_id"), "instance_id"),
         agent={"framework": "mini-swe-agent"},
-        system_instructions=first_instructions(conversation.messages),
+        system_instructions=get_instructions(conversation.messages),
         llm_calls=llm_calls,
     )
     times = [message["timestamp"] for message in conversation.messages if message["timestamp"]]
     trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
     _add_submission(trace, text(info.get("submission"), "info.submission"))
-    trace.warnings += [*conversation.warnings(), *missing_results(conversation.calls)]
+    trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
     _add_model(trace, info)
-    _add_figures(trace, info)
+    _add_usage(trace, info)
     if info:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
     return trace
@@ -79,10 +79,10 @@ def build(record: Any) -> Trace:
 
 def identify(record: Any) -> Identity:
     """The id of the benchmark's instance."""
-    return identity(record.get("instance_id") if isinstance(record, dict) else None, None)
+    return build_identity(record.get("instance_id") if isinstance(record, dict) else None, None)
 
 
-def _converse(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
+def _build_conversation(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
     conversation, llm_calls = Conversation(), list[LlmCall]()
     for index, value in enumerate(messages):
         try:
@@ -90,11 +90,11 @@ def _converse(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
             message = _add_message(conversation, recorded)
             if message is not None:
                 extra = mapping(recorded.get("extra"), "extra")
-                message["timestamp"] = moment(extra.get("timestamp"), "extra.timestamp")
+                message["timestamp"] = read_timestamp(extra.get("timestamp"), "extra.timestamp")
                 if message["role"] == "assistant":
                     _add_llm_call(llm_calls, conversation, message, extra)
         except FieldError as error:
-            raise error.under(f"messages[{index}]") from None
+            raise error.with_prefix(f"messages[{index}]") from None
     return conversation, llm_calls
 
 
@@ -103,43 +103,43 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
     if role == "exit":  # how the run ended, which `info` holds too
         return None
     if role == "tool" or (role == "user" and conversation.calls):
-        return _observe(conversation, recorded, is_tool=role == "tool")
+        return _add_observation(conversation, recorded, is_tool=role == "tool")
     add_message(conversation, recorded)
     message = conversation.messages[-1]
     if role == "assistant" and not message["tool_calls"]:
-        for command in _commands(recorded, message["content"] or ""):
-            ask_in_text(conversation, message, command, TOOL)
+        for command in _list_commands(recorded, message["content"] or ""):
+            add_command_call(conversation, message, command, TOOL)
     return message
 
 
-def _observe(conversation: Conversation, recorded: dict[str, Any], *, is_tool: bool) -> Message:
+def _add_observation(conversation: Conversation, recorded: dict[str, Any], *, is_tool: bool) -> Message:
     """Adds a message of the environment: a command's result, else a complaint about the answer's format."""
     content, parts = read_content(recorded.get("content"), "content")
-    if is_tool or _waits(conversation):
+    if is_tool or _is_waiting(conversation):
         call_id = text(recorded.get("tool_call_id"), "tool_call_id")
-        message, call = conversation.answer(call_id, None, content)
+        message, call = conversation.add_result(call_id, None, content)
         if call is not None:
-            call["exit_code"] = _exit_code(recorded, content or "")
+            call["exit_code"] = _read_exit_code(recorded, content or "")
     else:
-        message = conversation.say("user", content, is_input=False)
+        message = conversation.add_message("user", content, is_input=False)
     message["parts"] = parts
     return message
 
 
-def _waits(conversation: Conversation) -> bool:
+def _is_waiting(conversation: Conversation) -> bool:
     """True while the model's last answer has a command without a result."""
     last = conversation.calls[-1]
     return last["step"] == conversation.step and last["status"] == "missing"
 
 
-def _exit_code(recorded: dict[str, Any], content: str) -> int | None:
+def _read_exit_code(recorded: dict[str, Any], content: str) -> int | None:
     extra = mapping(recorded.get("extra"), "extra")
-    code = whole(extra.get("returncode"), "extra.returncode")
+    code = whole_number(extra.get("returncode"), "extra.returncode")
     found = CODE.match(content) if code is None else None
     return code if found is None else int(found[1])
 
 
-def _commands(recorded: dict[str, Any], content: str) -> list[str]:
+def _list_commands(recorded: dict[str, Any], content: str) -> list[str]:
     """The commands that the agent extracted from an answer, else those in its code blocks."""
     extra = mapping(recorded.get("extra"), "extra")
     actions = listing(extra.get("actions"), "extra.actions")
@@ -149,18 +149,18 @@ def _commands(recorded: dict[str, Any], content: str) -> list[str]:
             required_text(action.get("command"), f"extra.actions[{index}].command")
             for index, action in enumerate(found)
         ]
-    return _blocks(content)
+    return _find_code_blocks(content)
 
 
-def _blocks(content: str) -> list[str]:
-    found, at = [], 0
-    while opening := BLOCK.search(content, at):
+def _find_code_blocks(content: str) -> list[str]:
+    blocks, position = [], 0
+    while opening := BLOCK.search(content, position):
         end = content.find("\n```", opening.end() - 1)
         if end < 0:
             break
-        found.append(content[opening.end() : end])
-        at = end + 4
-    commands = [command for command in map(str.strip, found) if command]
+        blocks.append(content[opening.end() : end])
+        position = end + 4
+    commands = [command for command in map(str.strip, blocks) if command]
     return commands if len(commands) == 1 else []  # the agent runs none if there are several
 
 
@@ -174,7 +174,7 @@ def _add_llm_call(
     choice = mapping(choices[0], "extra.response.choices[0]") if choices else {}
     finished = text(choice.get("finish_reason"), "extra.response.choices[0].finish_reason")
     message["finish_reason"] = finish_reason(finished)
-    usage = provider_usage(response.get("usage"), "extra.response.usage")
+    usage = read_provider_usage(response.get("usage"), "extra.response.usage")
     llm_calls.append(
         {
             "index": len(llm_calls),
@@ -184,7 +184,7 @@ def _add_llm_call(
             "model": text(response.get("model"), "extra.response.model"),
             "response_id": text(response.get("id"), "extra.response.id"),
             "usage": usage,
-            "cost_usd": recorded_cost(extra.get("cost"), usage, "extra.cost")[0]["usd"],
+            "cost_usd": read_cost_usd(extra.get("cost"), usage, "extra.cost")[0]["usd"],
             "duration_ms": None,
             "finish_reason": message["finish_reason"],
         }
@@ -195,41 +195,41 @@ def _add_submission(trace: Trace, submission: str | None) -> None:
     """The last command submits what it prints; older files keep that only as its result."""
     last = trace.tool_calls[-1] if trace.tool_calls else None
     if last is None or SUBMIT not in str(last["arguments"]):
-        handed_in(trace, submission)
+        set_final_response(trace, submission)
         return
-    asked = [message for message in trace.messages if message["tool_calls"]]
-    handed_in(trace, submission or last["result_text"], asked[-1])
-    ends_the_run(last)
+    calling_messages = [message for message in trace.messages if message["tool_calls"]]
+    set_final_response(trace, submission or last["result_text"], calling_messages[-1])
+    mark_final_call(last)
 
 
 def _add_model(trace: Trace, info: dict[str, Any]) -> None:
     config = mapping(info.get("config"), "info.config")
     model = mapping(config.get("model"), "info.config.model")
-    named = text(model.get("model_name"), "info.config.model.model_name")
-    trace.provider, trace.model = provider_and_model(named)
+    model_name = text(model.get("model_name"), "info.config.model.model_name")
+    trace.provider, trace.model = split_provider_and_model(model_name)
     trace.agent = {
         "framework": "mini-swe-agent",
         "version": text(info.get("mini_version"), "info.mini_version"),
     }
 
 
-def _add_figures(trace: Trace, info: dict[str, Any]) -> None:
+def _add_usage(trace: Trace, info: dict[str, Any]) -> None:
     answers = sum(message["role"] == "assistant" for message in trace.messages)
-    trace.usage, about_usage = sum_of_calls(trace.llm_calls, answers - len(trace.llm_calls))
+    trace.usage, about_usage = sum_call_usages(trace.llm_calls, answers - len(trace.llm_calls))
     stats = mapping(info.get("model_stats"), "info.model_stats")
     path = "info.model_stats.instance_cost"
-    trace.cost, warnings = recorded_cost(stats.get("instance_cost"), trace.usage, path)
+    trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, path)
     trace.warnings += about_usage + warnings
 
 
 def _add_end(trace: Trace, status: str | None) -> None:
     if not status:
-        incomplete(trace, "the run has no exit status: it stopped before its end")
+        mark_incomplete(trace, "the run has no exit status: it stopped before its end")
         return
     trace.metadata["exit_status"] = status
     trace.finish_reason = "stop" if status == SUBMITTED else status
     if status in LIMITS:
-        incomplete(trace, "a limit ended the run before the agent did")
+        mark_incomplete(trace, "a limit ended the run before the agent did")
     elif status != SUBMITTED:
         trace.status, trace.error = "error", {"type": status, "message": None}
 

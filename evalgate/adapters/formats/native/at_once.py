@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.trace_naming import named_by
+from evalgate.adapters.formats.core.build.trace_naming import build_trace_name
 from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,
-    milliseconds,
-    recorded_scores,
+    read_scores,
+    to_milliseconds,
     total_tokens,
 )
 from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN
 from evalgate.adapters.formats.native.parts import TOKENS
-from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, clock
+from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, set_latency_from_times
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ID_DIGITS = 32
 NO_USAGE = unknown_usage()
-AS_SAID = frozenset({"stop", "tool_calls", "content_filter", None})
+STANDARD_REASONS = frozenset({"stop", "tool_calls", "content_filter", None})
 USUAL = frozenset(
     {
         *("schema", "trace_id", "scenario_id", "trial", "model", "provider", "messages", "usage", "cost_usd"),
@@ -59,7 +59,7 @@ def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | No
     glance = glance_at(document)
     if glance is None:
         return None
-    trace = Trace.unread(glance, source)
+    trace = Trace.from_glance(glance, source)
     try:
         _add_usual(trace, document)
         if not USUAL.issuperset(document):
@@ -67,7 +67,7 @@ def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | No
         if trace.scenario_id is None:
             if not glance.opening:
                 return None
-            trace.scenario_id = named_by(below, glance.opening)
+            trace.scenario_id = build_trace_name(below, glance.opening)
     except (NotPlain, TraceError):
         return None
     return trace
@@ -84,12 +84,12 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
         raise NotPlain
     if trial is not None and (type(trial) is not int or not 0 <= trial <= LARGEST_COUNT):
         raise NotPlain
-    for said in (trace_id, model, provider, reason):
-        if type(said) is not str and said is not None:
+    for field in (trace_id, model, provider, reason):
+        if type(field) is not str and field is not None:
             raise NotPlain
     trace.scenario_id, trace.trial, trace.model, trace.provider = scenario_id, trial, model, provider
     trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
-    trace.finish_reason = reason if reason in AS_SAID else _finish_reason(reason)
+    trace.finish_reason = reason if reason in STANDARD_REASONS else _finish_reason(reason)
     usage, usd, seconds, metadata = get("usage"), get("cost_usd"), get("latency_seconds"), get("metadata")
     if usage is not None:
         trace.usage = _usage(usage)
@@ -100,7 +100,7 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
     if seconds is not None:
         if (type(seconds) is not float and type(seconds) is not int) or not 0 <= seconds <= LARGEST_NUMBER:
             raise NotPlain
-        trace.latency = {"total_ms": milliseconds(float(seconds)), "source": "recorded"}
+        trace.latency = {"total_ms": to_milliseconds(float(seconds)), "source": "recorded"}
     if metadata is not None:
         if type(metadata) is not dict or not SAY_MORE.isdisjoint(metadata):
             raise NotPlain
@@ -146,19 +146,19 @@ def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
         unknown = unknown or UnknownFields()
         unknown.add("", name, KNOWN)
     if unknown is not None:
-        trace.warnings = unknown.warnings()
+        trace.warnings = unknown.list_warnings()
     trace.commit, trace.agent_hash = trace.commit or None, trace.agent_hash or None
     if trace.status == "incomplete":
         raise NotPlain
     if trace.latency["total_ms"] is None:
-        clock(trace)
+        set_latency_from_times(trace)
 
 
 def _add_known(trace: Trace, name: str, value: Any) -> None:
     if name in AS_NAMED:
         setattr(trace, name, FIELDS[name](value, name))
     elif name == "scores":
-        trace.evaluations = recorded_scores(value, name)
+        trace.evaluations = read_scores(value, name)
     elif name == "duration_ms" and trace.latency["total_ms"] is None:
         trace.latency = {"total_ms": amount(value, name), "source": "recorded"}
     else:

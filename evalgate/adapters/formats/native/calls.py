@@ -13,11 +13,11 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
     time,
-    whole,
+    whole_number,
 )
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.native.parts import error as read_error
-from evalgate.adapters.formats.native.parts import one_of
+from evalgate.adapters.formats.native.parts import read_error_info as read_error
+from evalgate.adapters.formats.native.parts import read_one_of
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.native.unknown_fields import UnknownFields
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 STATUSES = ("ok", "error", "missing")
 REQUESTORS = ("assistant", "user")
-NOT_KEPT = frozenset({"type", "server", "span_id", "source"})
-KNOWN = NOT_KEPT | {
+IGNORED_FIELDS = frozenset({"type", "server", "span_id", "source"})
+KNOWN = IGNORED_FIELDS | {
     "index",
     "turn",
     "step",
@@ -53,15 +53,15 @@ def read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
     for number, value in enumerate(listing(recorded, "tool_calls")):
         try:
             call = mapping(value, "")
-            calls.append(_call(call, number))
+            calls.append(_read_call(call, number))
         except FieldError as error:
-            raise error.under(f"tool_calls[{number}]") from None
+            raise error.with_prefix(f"tool_calls[{number}]") from None
         for field in sorted(call.keys() - KNOWN):
             unknown.add("tool_calls[]", field, KNOWN)
     return calls
 
 
-def _call(recorded: dict[str, Any], index: int) -> ToolCall:
+def _read_call(recorded: dict[str, Any], index: int) -> ToolCall:
     require_shallow(recorded, 2)
     get = recorded.get
     result = get("result")
@@ -76,11 +76,11 @@ def _call(recorded: dict[str, Any], index: int) -> ToolCall:
         "arguments_error": text(get("arguments_error"), "arguments_error"),
         "result": result,
         "result_text": text(get("result_text"), "result_text"),
-        "status": one_of(get("status"), STATUSES, "status"),
+        "status": read_one_of(get("status"), STATUSES, "status"),
         "error": None if get("error") is None else read_error(get("error"), "error"),
-        "exit_code": whole(get("exit_code"), "exit_code"),
+        "exit_code": whole_number(get("exit_code"), "exit_code"),
         "duration_ms": amount(get("duration_ms"), "duration_ms"),
         "started_at": time(get("started_at"), "started_at"),
-        "requestor": one_of(get("requestor"), REQUESTORS, "requestor"),
+        "requestor": read_one_of(get("requestor"), REQUESTORS, "requestor"),
         "agent": text(get("agent"), "agent"),
     }

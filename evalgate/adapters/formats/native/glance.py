@@ -13,7 +13,7 @@ from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.native.messages import ABOVE_ARGUMENTS, CALL_FIELDS, result_content
+from evalgate.adapters.formats.native.messages import CALL_FIELDS, LEVELS_ABOVE_ARGUMENTS, read_result_content
 from evalgate.adapters.formats.native.plain import read_plain
 from evalgate.errors import TraceError
 from evalgate.models.trace.glance import Glance
@@ -86,7 +86,7 @@ def _look_at_result(message: dict[str, Any], content: Any) -> None:
     if rest and rest != (type(message.get("name")) is str) + (type(message.get("is_error")) is bool):
         raise NotPlain
     if type(content) is not str:
-        result_content(content)
+        read_result_content(content)
 
 
 def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str | None]) -> None:
@@ -102,7 +102,7 @@ def _look_at_calls(message: dict[str, Any], called: list[str], waiting: set[str 
             _require_alone(call, calls, waiting)
         for value in arguments.values():
             if type(value) is not str and (type(value) is dict or type(value) is list):
-                require_shallow(arguments, ABOVE_ARGUMENTS)
+                require_shallow(arguments, LEVELS_ABOVE_ARGUMENTS)
                 break
         waiting.add(call_id)
         called.append(name)

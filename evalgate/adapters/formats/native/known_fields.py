@@ -18,33 +18,33 @@ FIELDS: dict[str, Read] = {
     "trial": count,
     "conversation_id": text,
     "name": text,
-    "agent": parts.free_mapping,
+    "agent": parts.read_free_mapping,
     "provider": text,
     "model": text,
-    "status": parts.status,
-    "error": parts.error,
-    "finish_reason": parts.reason_to_finish,
+    "status": parts.read_status,
+    "error": parts.read_error_info,
+    "finish_reason": parts.read_finish_reason,
     "started_at": time,
     "ended_at": time,
     "system_instructions": text,
-    "tool_definitions": parts.free_mappings,
+    "tool_definitions": parts.read_free_mappings,
     "llm_calls": parts.llm_calls,
-    "usage": parts.usage,
-    "cost": parts.cost,
-    "latency": parts.latency,
-    "response": parts.response,
-    "evaluations": parts.evaluations,
-    "tags": parts.tags,
-    "metadata": parts.free_mapping,
+    "usage": parts.read_usage,
+    "cost": parts.read_cost,
+    "latency": parts.read_latency,
+    "response": parts.read_response,
+    "evaluations": parts.read_evaluations,
+    "tags": parts.read_tags,
+    "metadata": parts.read_free_mapping,
     "commit": text,
     "agent_hash": text,
-    "source": parts.source,
-    "warnings": parts.warnings,
+    "source": parts.read_source,
+    "warnings": parts.read_warnings,
 }
 """Fields that become the trace's attribute of the same name."""
 
 READ_ELSEWHERE = frozenset(
     {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"}
 )
-NOT_KEPT = frozenset({"run_id", "models", "resource", "spans"})
-KNOWN = frozenset(FIELDS) | READ_ELSEWHERE | NOT_KEPT
+IGNORED_FIELDS = frozenset({"run_id", "models", "resource", "spans"})
+KNOWN = frozenset(FIELDS) | READ_ELSEWHERE | IGNORED_FIELDS

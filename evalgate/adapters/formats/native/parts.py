@@ -14,7 +14,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
 from evalgate.models.trace.trace import (
     Cost,
@@ -40,7 +40,7 @@ LATENCY_SOURCES = ("recorded", "span", "timestamps", "none")
 STATUSES = ("ok", "error", "incomplete")
 
 
-def one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
+def read_one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
     """One of `words`; the first if the value is None."""
     if value is None:
         return words[0]
@@ -49,29 +49,29 @@ def one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
     return value
 
 
-def status(value: Any, path: str) -> Any:
+def read_status(value: Any, path: str) -> Any:
     """The status of the run."""
-    return one_of(value, STATUSES, path)
+    return read_one_of(value, STATUSES, path)
 
 
-def reason_to_finish(value: Any, path: str) -> str | None:
+def read_finish_reason(value: Any, path: str) -> str | None:
     """Why the model stopped, in one vocabulary."""
     return None if value is None else finish_reason(text(value, path))
 
 
-def free_mapping(value: Any, path: str) -> dict[str, Any]:
+def read_free_mapping(value: Any, path: str) -> dict[str, Any]:
     """An object with any content."""
     require_shallow(value, 1)
     return mapping(value, path)
 
 
-def free_mappings(value: Any, path: str) -> list[dict[str, Any]]:
+def read_free_mappings(value: Any, path: str) -> list[dict[str, Any]]:
     """A list of objects with any content."""
     require_shallow(value, 1)
     return [mapping(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
 
 
-def error(value: Any, path: str) -> ErrorInfo:
+def read_error_info(value: Any, path: str) -> ErrorInfo:
     """An error: an object, or only its message."""
     if type(value) is str:
         return {"type": None, "message": value}
@@ -82,7 +82,7 @@ def error(value: Any, path: str) -> ErrorInfo:
     }
 
 
-def usage(value: Any, path: str) -> Usage:
+def read_usage(value: Any, path: str) -> Usage:
     """Tokens. Without `source` they are the recorded total, and a missing total is input plus output."""
     found = mapping(value, path)
     tokens = unknown_usage()
@@ -90,7 +90,7 @@ def usage(value: Any, path: str) -> Usage:
         if name in TOKENS and recorded is not None:
             tokens[name] = count(recorded, f"{path}.{name}")  # type: ignore[literal-required]
     if found.get("source") is not None:
-        tokens["source"] = one_of(found["source"], USAGE_SOURCES, f"{path}.source")
+        tokens["source"] = read_one_of(found["source"], USAGE_SOURCES, f"{path}.source")
         return tokens
     tokens["source"] = "recorded_total"
     if tokens["total_tokens"] is None:
@@ -105,53 +105,53 @@ def note_unknown_usage(value: Any, unknown: UnknownFields) -> None:
             unknown.add("usage", name, USAGE_FIELDS)
 
 
-def cost(value: Any, path: str) -> Cost:
+def read_cost(value: Any, path: str) -> Cost:
     """Cost in full; an amount without a source is recorded."""
     found = mapping(value, path)
     usd = amount(found.get("usd"), f"{path}.usd")
     given = "unknown" if usd is None and found.get("source") is None else found.get("source")
-    read: Cost = {"usd": usd, "source": one_of(given, COST_SOURCES, f"{path}.source")}
+    result: Cost = {"usd": usd, "source": read_one_of(given, COST_SOURCES, f"{path}.source")}
     for name in ("price_table", "note"):
         if found.get(name) is not None:
-            read[name] = text(found[name], f"{path}.{name}")
+            result[name] = text(found[name], f"{path}.{name}")
     if found.get("known_usd") is not None:
-        read["known_usd"] = amount(found["known_usd"], f"{path}.known_usd")
-    return read
+        result["known_usd"] = amount(found["known_usd"], f"{path}.known_usd")
+    return result
 
 
-def latency(value: Any, path: str) -> Latency:
+def read_latency(value: Any, path: str) -> Latency:
     """Latency in full; a total without a source is recorded."""
     found = mapping(value, path)
     total = amount(found.get("total_ms"), f"{path}.total_ms")
     given = "none" if total is None and found.get("source") is None else found.get("source")
-    return {"total_ms": total, "source": one_of(given, LATENCY_SOURCES, f"{path}.source")}
+    return {"total_ms": total, "source": read_one_of(given, LATENCY_SOURCES, f"{path}.source")}
 
 
-def response(value: Any, path: str) -> Response:
+def read_response(value: Any, path: str) -> Response:
     """The final response, recorded separately from the messages."""
     found = mapping(value, path)
     return {
         "content": text(found.get("content"), f"{path}.content"),
-        "finish_reason": reason_to_finish(found.get("finish_reason"), f"{path}.finish_reason"),
+        "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),
         "message_index": count(found.get("message_index"), f"{path}.message_index"),
     }
 
 
-def evaluations(value: Any, path: str) -> list[TraceScore]:
+def read_evaluations(value: Any, path: str) -> list[TraceScore]:
     """Scores in full."""
-    return [_evaluation(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
+    return [_read_evaluation(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
 
 
-def tags(value: Any, path: str) -> list[str]:
+def read_tags(value: Any, path: str) -> list[str]:
     """A list of words, or a map that becomes `key:value`."""
     if type(value) is dict:
-        return [f"{name}:{_word(name, word, path)}" for name, word in value.items()]
+        return [f"{name}:{_read_tag_value(name, word, path)}" for name, word in value.items()]
     return [required_text(word, f"{path}[{index}]") for index, word in enumerate(listing(value, path))]
 
 
-def warnings(value: Any, path: str) -> list[Warning_]:
+def read_warnings(value: Any, path: str) -> list[Warning_]:
     """Warnings that an earlier reader of the same trace added."""
-    found = free_mappings(value, path)
+    found = read_free_mappings(value, path)
     return [
         {
             "code": required_text(item.get("code"), f"{path}[{index}].code"),
@@ -162,7 +162,7 @@ def warnings(value: Any, path: str) -> list[Warning_]:
     ]
 
 
-def source(value: Any, path: str) -> TraceLocation:
+def read_source(value: Any, path: str) -> TraceLocation:
     """The location of the original trace, before it was written in the native format."""
     found = mapping(value, path)
     return TraceLocation(
@@ -176,11 +176,11 @@ def source(value: Any, path: str) -> TraceLocation:
 
 def llm_calls(value: Any, path: str) -> list[LlmCall]:
     """Requests to models; the index of each is its position in the list."""
-    found = free_mappings(value, path)
-    return [_llm_call(item, index, f"{path}[{index}]") for index, item in enumerate(found)]
+    found = read_free_mappings(value, path)
+    return [_read_llm_call(item, index, f"{path}[{index}]") for index, item in enumerate(found)]
 
 
-def _llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
+def _read_llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
     tokens = found.get("usage")
     return {
         "index": index,
@@ -189,14 +189,14 @@ def _llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
         "provider": text(found.get("provider"), f"{path}.provider"),
         "model": text(found.get("model"), f"{path}.model"),
         "response_id": text(found.get("response_id"), f"{path}.response_id"),
-        "usage": None if tokens is None else usage(tokens, f"{path}.usage"),
+        "usage": None if tokens is None else read_usage(tokens, f"{path}.usage"),
         "cost_usd": amount(found.get("cost_usd"), f"{path}.cost_usd"),
         "duration_ms": amount(found.get("duration_ms"), f"{path}.duration_ms"),
-        "finish_reason": reason_to_finish(found.get("finish_reason"), f"{path}.finish_reason"),
+        "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),
     }
 
 
-def _evaluation(value: Any, path: str) -> TraceScore:
+def _read_evaluation(value: Any, path: str) -> TraceScore:
     found = mapping(value, path)
     return {
         "name": required_text(found.get("name"), f"{path}.name"),
@@ -207,9 +207,9 @@ def _evaluation(value: Any, path: str) -> TraceScore:
     }
 
 
-def _word(name: str, value: Any, path: str) -> str:
+def _read_tag_value(name: str, value: Any, path: str) -> str:
     if type(value) is int or type(value) is float:
         return str(value)
     if type(value) is not str:
-        raise FieldError(f"{path}.{shown(name)}", "is neither text nor a number")
+        raise FieldError(f"{path}.{make_printable(name)}", "is neither text nor a number")
     return value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.build.conversation import get_instructions
 from evalgate.adapters.formats.core.fields import FieldError, identifier, mapping
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.native import parts
 from evalgate.adapters.formats.native.at_once import read_at_once
 from evalgate.adapters.formats.native.glance import glance_at
-from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN, NOT_KEPT, READ_ELSEWHERE
+from evalgate.adapters.formats.native.known_fields import FIELDS, IGNORED_FIELDS, KNOWN, READ_ELSEWHERE
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
@@ -38,36 +38,36 @@ def build(record: Any) -> Trace:
     document = mapping(record, "")
     _require_schema(document.get("schema"))
     unknown = UnknownFields()
-    plain = glance_at(document)
-    said: list[Warning_] = []
-    if plain is None:
-        trace, said = _read_with_care(document, unknown)
+    glance = glance_at(document)
+    warnings: list[Warning_] = []
+    if glance is None:
+        trace, warnings = _read_carefully(document, unknown)
     else:
-        trace = Trace.unread(plain, TraceLocation())
-        _fill(trace, document, unknown)
+        trace = Trace.from_glance(glance, TraceLocation())
+        _fill_fields(trace, document, unknown)
     settle_spellings(trace, document)
     _settle_scenario(trace)
     parts.note_unknown_usage(document.get("usage"), unknown)
     if "response" in document:
-        _check_place(trace)
-    if said or unknown.found:
-        trace.warnings = [*trace.warnings, *said, *unknown.warnings()]
+        _check_message_index(trace)
+    if warnings or unknown.found:
+        trace.warnings = [*trace.warnings, *warnings, *unknown.list_warnings()]
     return trace
 
 
-def _read_with_care(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
+def _read_carefully(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
     """The trace of a document whose messages are not plain, and warnings about them."""
     conversation = read_conversation(document, unknown)
     trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
-    _fill(trace, document, unknown)
+    _fill_fields(trace, document, unknown)
     if trace.response is NO_RESPONSE:
-        trace.response = conversation.response()
+        trace.response = conversation.get_response()
     if trace.system_instructions is None and "tool_calls" not in document:
-        trace.system_instructions = first_instructions(trace.messages)
-    return trace, conversation.warnings()
+        trace.system_instructions = get_instructions(trace.messages)
+    return trace, conversation.list_warnings()
 
 
-def _fill(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
+def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
     for name, value in document.items():
         read = FIELDS.get(name)
         if read is not None:
@@ -75,13 +75,13 @@ def _fill(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> Non
                 setattr(trace, name, read(value, name))
         elif name not in READ_ELSEWHERE:
             require_shallow(value, 1)
-            if name not in NOT_KEPT:
+            if name not in IGNORED_FIELDS:
                 unknown.add("", name, KNOWN)
 
 
-def _check_place(trace: Trace) -> None:
-    place = trace.response["message_index"]
-    if place is not None and place >= len(trace.messages):
+def _check_message_index(trace: Trace) -> None:
+    index = trace.response["message_index"]
+    if index is not None and index >= len(trace.messages):
         raise FieldError("response.message_index", "names no message")
 
 
@@ -91,14 +91,14 @@ def identify(record: Any) -> Identity:
         return None, None
     metadata = record.get("metadata")
     named = metadata.get(SCENARIO_KEY) if isinstance(metadata, dict) else None
-    return identity(record.get("scenario_id", named), record.get("trial"))
+    return build_identity(record.get("scenario_id", named), record.get("trial"))
 
 
 def _require_schema(schema: Any) -> None:
     if schema == SCHEMA:
         return
     if isinstance(schema, str):
-        raise FieldError("schema", f"is `{shown(schema)}`; this version reads `{SCHEMA}`")
+        raise FieldError("schema", f"is `{make_printable(schema)}`; this version reads `{SCHEMA}`")
     raise FieldError("schema", "is missing" if schema is None else "is not text")
 
 

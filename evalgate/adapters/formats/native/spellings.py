@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, amount, milliseconds_between
-from evalgate.adapters.formats.core.usage.usage_fields import recorded_cost, recorded_scores, recorded_seconds
+from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, read_latency_seconds, read_scores
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -26,15 +26,15 @@ def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:
     if document.get("scores") is not None:
         _settle_scores(trace, document)
     if trace.latency["total_ms"] is None and document.get("latency") is None:
-        clock(trace)
+        set_latency_from_times(trace)
 
 
 def _settle_cost(trace: Trace, document: dict[str, Any]) -> None:
     full = trace.cost["usd"]
     if document.get("cost") is None:
-        trace.cost, warnings = recorded_cost(document["cost_usd"], trace.usage, "cost_usd")
+        trace.cost, warnings = read_cost_usd(document["cost_usd"], trace.usage, "cost_usd")
         trace.warnings = [*trace.warnings, *warnings]
-    elif not _same(full, amount(document["cost_usd"], "cost_usd")):
+    elif not _are_equal(full, amount(document["cost_usd"], "cost_usd")):
         raise FieldError("cost_usd", "and `cost.usd` differ")
 
 
@@ -42,32 +42,32 @@ def _settle_latency(trace: Trace, document: dict[str, Any], name: str, factor: i
     if factor == 1:
         total = amount(document[name], name)
     else:
-        total = recorded_seconds(document[name], name)["total_ms"]
+        total = read_latency_seconds(document[name], name)["total_ms"]
     if trace.latency["total_ms"] is None and document.get("latency") is None:
         trace.latency = {"total_ms": total, "source": "recorded"}
-    elif not _same(trace.latency["total_ms"], total):
+    elif not _are_equal(trace.latency["total_ms"], total):
         raise FieldError(name, "and another latency of the trace differ")
 
 
 def _settle_scores(trace: Trace, document: dict[str, Any]) -> None:
-    scores = recorded_scores(document["scores"], "scores")
+    scores = read_scores(document["scores"], "scores")
     if document.get("evaluations") is None:
         trace.evaluations = scores
         return
     full = {found["name"]: found["score_value"] for found in trace.evaluations}
     for score in scores:
-        if score["name"] not in full or not _same(full[score["name"]], score["score_value"]):
+        if score["name"] not in full or not _are_equal(full[score["name"]], score["score_value"]):
             raise FieldError("scores", "and `evaluations` differ")
 
 
-def clock(trace: Trace) -> None:
+def set_latency_from_times(trace: Trace) -> None:
     """Sets the latency from start and end if both are known."""
     total = milliseconds_between(trace.started_at, trace.ended_at)
     if total is not None:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 
 
-def _same(one: float | None, other: float | None) -> bool:
+def _are_equal(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
     return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Warning_
 
-MAX_TOLD = 20
-LOOKED_AT = 3_000
+MAX_WARNINGS = 20
+CHECKED_CHARS = 3_000
 """Characters of a name that are kept: more than are shown, so that redaction sees a secret as a whole."""
 
 
@@ -25,22 +25,26 @@ class UnknownFields:
 
     def add(self, where: str, name: str, known: frozenset[str]) -> None:
         """Notes a field; `where` is the kind of object (`messages[]`), empty for the trace itself."""
-        if len(self.found) < MAX_TOLD:
+        if len(self.found) < MAX_WARNINGS:
             self.found.setdefault((where, name), known)
 
-    def warnings(self) -> list[Warning_]:
+    def list_warnings(self) -> list[Warning_]:
         """One warning a field."""
         return [
-            {"code": "unknown_field", "message": _message(name[:LOOKED_AT], known), "where": where or None}
+            {
+                "code": "unknown_field",
+                "message": _format_message(name[:CHECKED_CHARS], known),
+                "where": where or None,
+            }
             for (where, name), known in self.found.items()
         ]
 
 
 @lru_cache(maxsize=1_024)
-def _message(name: str, known: frozenset[str]) -> str:
+def _format_message(name: str, known: frozenset[str]) -> str:
     """The warning's text; cached, as it is slow to find and the same in every trace of a file."""
     import difflib
 
     close = difflib.get_close_matches(name[:100], sorted(known), n=1)
-    meant = f"; did you mean `{close[0]}`?" if close else ""
-    return f"the field `{shown(name)}` is unknown{meant}"
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    return f"the field `{make_printable(name)}` is unknown{hint}"

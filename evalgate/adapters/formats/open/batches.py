@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.build.plausibility import compare_durations
-from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
+from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
 from evalgate.adapters.formats.core.read_limits import ReadBudget
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.open.line_ranges import cut_at_line_ends, same_duration, tell_duration
-from evalgate.adapters.formats.open.multi_file import groups_of, records_of_group
+from evalgate.adapters.formats.open.line_ranges import cut_at_line_ends, find_equal_duration, warn_of_duration
+from evalgate.adapters.formats.open.multi_file import group_by_key, read_group
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import InvalidInput, TraceError
 from evalgate.models.trace.trace import Trace, TraceLocation
-from evalgate.ports.batches import Batch, PartOfTrace, Stretch
+from evalgate.ports.batches import Batch, LineRange, TracePart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import Format
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.custom_format import Custom
+    from evalgate.suite.custom_format import CustomMapping
 
-OF_A_FILE = 2_000
+FILE_OVERHEAD = 2_000
 """The cost of opening a file, as the number of bytes that could be read instead."""
-MOST_FILES = 200
+MAX_FILES = 200
 PIECES = 8
 """The number of smaller batches that replace a batch whose worker was lost."""
 
@@ -36,11 +36,11 @@ class BatchedTraces(TraceFiles):
     """Reads the traces of TraceFiles in batches; see ports.batches.BatchSource."""
 
     @property
-    def most_bytes(self) -> int | None:
+    def max_bytes(self) -> int | None:
         """The maximum of bytes for all traces together; None without a limit."""
         return self._limits.total_bytes
 
-    def found(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
+    def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
         """The files that match, in the order they are read."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
         return sorted(found.values(), key=lambda file: file.path)
@@ -49,39 +49,39 @@ class BatchedTraces(TraceFiles):
         """Bytes of all files together, before unpacking."""
         return sum(map(self._files.size, files))
 
-    def batches(self, files: Sequence[FoundFile], form: str | Custom, size: int) -> Iterator[Batch]:
+    def batches(self, files: Sequence[FoundFile], form: str | CustomMapping, size: int) -> Iterator[Batch]:
         """The files in batches of about `size` bytes; larger files of lines are cut at line ends."""
-        known = _known(form)
+        trace_format = _resolve_format(form)
         waiting: list[FoundFile] = []
-        together = 0
+        total = 0
         for file in files:
             length = self._files.size(file)
-            whole = self._as_stretch(file, known) if length > 2 * size else None
-            if waiting and (whole is not None or together + length > size or len(waiting) >= MOST_FILES):
+            whole = self._find_line_range(file, trace_format) if length > 2 * size else None
+            if waiting and (whole is not None or total + length > size or len(waiting) >= MAX_FILES):
                 yield Batch(tuple(waiting))
-                waiting, together = [], 0
+                waiting, total = [], 0
             if whole is None:
                 waiting.append(file)
-                together += length + OF_A_FILE
+                total += length + FILE_OVERHEAD
             else:
-                yield from (Batch((file,), stretch) for stretch in self._cut(file, whole, size))
+                yield from (Batch((file,), stretch) for stretch in self._cut_lines(file, whole, size))
         if waiting:
             yield Batch(tuple(waiting))
 
-    def grouped(self, parts: Sequence[PartOfTrace], size: int) -> Iterator[Batch]:
+    def group_parts(self, parts: Sequence[TracePart], size: int) -> Iterator[Batch]:
         """The parts that waited for other files, in batches."""
-        waiting: list[tuple[PartOfTrace, ...]] = []
-        together = 0
-        for group in groups_of(list(map(_part_of, parts))):
-            waiting.append(tuple(map(_told, group)))
-            together += sum(part.size + OF_A_FILE for part in group)
-            if together > size:
+        waiting: list[tuple[TracePart, ...]] = []
+        total = 0
+        for group in group_by_key(list(map(_decode_part, parts))):
+            waiting.append(tuple(map(_encode_part, group)))
+            total += sum(part.size + FILE_OVERHEAD for part in group)
+            if total > size:
                 yield Batch(groups=tuple(waiting))
-                waiting, together = [], 0
+                waiting, total = [], 0
         if waiting:
             yield Batch(groups=tuple(waiting))
 
-    def pieces(self, batch: Batch, form: str | Custom) -> Sequence[Batch]:
+    def split_batch(self, batch: Batch, form: str | CustomMapping) -> Sequence[Batch]:
         """A batch split into smaller ones; only itself if it can't be split any further."""
         if len(batch.groups) > 1:
             return [Batch(groups=(group,)) for group in batch.groups]
@@ -90,90 +90,93 @@ class BatchedTraces(TraceFiles):
             return [Batch(batch.files[start : start + step]) for start in range(0, len(batch.files), step)]
         if batch.files:
             file = batch.files[0]
-            whole = batch.stretch or self._as_stretch(file, _known(form))
-            if whole is not None and (whole.lines > 1 or batch.stretch is None):
+            whole = batch.line_range or self._find_line_range(file, _resolve_format(form))
+            if whole is not None and (whole.lines > 1 or batch.line_range is None):
                 size = max(1, (whole.end - whole.start) // PIECES)
-                cut = list(self._cut(file, whole, size))
-                if len(cut) == 1:  # one line holds nearly all bytes
-                    cut = list(self._cut(file, whole, 1))
-                return [Batch((file,), stretch) for stretch in cut]
+                ranges = list(self._cut_lines(file, whole, size))
+                if len(ranges) == 1:  # one line holds nearly all bytes
+                    ranges = list(self._cut_lines(file, whole, 1))
+                return [Batch((file,), stretch) for stretch in ranges]
         return [batch]
 
-    def open_batch(self, batch: Batch, form: str | Custom) -> OpenBatch:
+    def open_batch(self, batch: Batch, form: str | CustomMapping) -> FileBatchReader:
         """A reader for the traces of a batch."""
-        return OpenBatch(self, batch, _known(form))
+        return FileBatchReader(self, batch, _resolve_format(form))
 
-    def parts(self, batch: Batch, form: str | Custom) -> Sequence[PartOfTrace]:
+    def find_parts(self, batch: Batch, form: str | CustomMapping) -> Sequence[TracePart]:
         """The parts of a batch's files that wait for other files; a file that yields a trace has none."""
-        known, found = _known(form), list[PartOfTrace]()
+        trace_format, found = _resolve_format(form), list[TracePart]()
         for file in batch.files:
-            for record in self._opened(file, known, ReadBudget(None)):
+            for record in self._read_file(file, trace_format, ReadBudget(None)):
                 if isinstance(record, FilePart):
-                    found.append(_told(record))
+                    found.append(_encode_part(record))
                 elif isinstance(record, Trace):
                     break
         return found
 
-    def name_of(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
+    def locate_batch(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
         """File, first line and id of a batch that can't be judged."""
         file = batch.files[0] if batch.files else batch.groups[0][0].file
-        line = None if batch.stretch is None else batch.stretch.first_line
-        return file, line, name_of_damaged(file.below, TraceLocation(file.path, line=line))
+        line = None if batch.line_range is None else batch.line_range.first_line
+        return file, line, name_damaged_record(file.below, TraceLocation(file.path, line=line))
 
-    def records(
-        self, batch: Batch, known: Format | None, budget: ReadBudget, waiting: list[PartOfTrace]
+    def read_records(
+        self, batch: Batch, trace_format: Format | None, budget: ReadBudget, waiting: list[TracePart]
     ) -> Iterator[TraceRecord]:
         """The traces of a batch; parts that have to wait for other files are added to `waiting`."""
-        if batch.stretch is not None:
-            yield from map(self._bounded, self._of_stretch(batch.files[0], batch.stretch, known, budget))
+        if batch.line_range is not None:
+            yield from map(
+                self._limit_length,
+                self._read_line_range(batch.files[0], batch.line_range, trace_format, budget),
+            )
         elif batch.groups:
             for group in batch.groups:
-                parts = list(map(_part_of, group))
-                yield from map(self._bounded, records_of_group(parts, self._again))
+                parts = list(map(_decode_part, group))
+                yield from map(self._limit_length, read_group(parts, self._read_part_again))
         else:
             for file in batch.files:
-                for found in compare_durations(self._opened(file, known, budget)):
+                for found in compare_durations(self._read_file(file, trace_format, budget)):
                     if isinstance(found, FilePart):
-                        waiting.append(_told(found))
+                        waiting.append(_encode_part(found))
                     else:
-                        yield self._bounded(found)
+                        yield self._limit_length(found)
 
-    def _of_stretch(
-        self, file: FoundFile, stretch: Stretch, known: Format | None, budget: ReadBudget
+    def _read_line_range(
+        self, file: FoundFile, line_range: LineRange, trace_format: Format | None, budget: ReadBudget
     ) -> Iterator[TraceRecord]:
-        found = TraceFile(file, known or detect.named(stretch.format), self._limits)
+        trace_file = TraceFile(file, trace_format or detect.find_format(line_range.format), self._limits)
         with self._files.open(file) as raw:
-            recording = RawFile(raw, self._limits, budget, stretch)
-            for record in found.records_of_lines(recording):
+            raw_file = RawFile(raw, self._limits, budget, line_range)
+            for record in trace_file.read_line_records(raw_file):
                 if not isinstance(record, FilePart):
-                    tell_duration(record, stretch.duration)
+                    warn_of_duration(record, line_range.duration)
                     yield record
 
-    def _cut(self, file: FoundFile, whole: Stretch, size: int) -> Iterator[Stretch]:
+    def _cut_lines(self, file: FoundFile, whole: LineRange, size: int) -> Iterator[LineRange]:
         with self._files.open(file) as raw:
             yield from cut_at_line_ends(raw, whole, size)
 
-    def _as_stretch(self, file: FoundFile, known: Format | None) -> Stretch | None:
+    def _find_line_range(self, file: FoundFile, trace_format: Format | None) -> LineRange | None:
         """The range of all lines of a file; None for a file that has to be read whole."""
         try:
             with self._files.open(file) as raw:
-                recording = RawFile(raw, self._limits, ReadBudget(None))
-                known = TraceFile(file, known, self._limits).format_of_lines(recording)
-            if known is None:
+                raw_file = RawFile(raw, self._limits, ReadBudget(None))
+                trace_format = TraceFile(file, trace_format, self._limits).find_format_of_lines(raw_file)
+            if trace_format is None:
                 return None
-            duration = same_duration(self._opened(file, known, ReadBudget(None)))
+            duration = find_equal_duration(self._read_file(file, trace_format, ReadBudget(None)))
         except (TraceError, InvalidInput):
             return None  # reading the file will report why
-        return Stretch(0, self._files.size(file), 1, 0, known.name, duration)
+        return LineRange(0, self._files.size(file), 1, 0, trace_format.name, duration)
 
 
-class OpenBatch:
+class FileBatchReader:
     """Iterates over the traces of a batch; see ports.batches.ReadBatch."""
 
-    def __init__(self, source: BatchedTraces, batch: Batch, known: Format | None) -> None:
-        self._source, self._batch, self._known = source, batch, known
-        self._budget = ReadBudget(source.most_bytes)
-        self.parts: list[PartOfTrace] = []
+    def __init__(self, source: BatchedTraces, batch: Batch, trace_format: Format | None) -> None:
+        self._source, self._batch, self._format = source, batch, trace_format
+        self._budget = ReadBudget(source.max_bytes)
+        self.parts: list[TracePart] = []
 
     @property
     def size(self) -> int:
@@ -181,21 +184,21 @@ class OpenBatch:
         return self._budget.used
 
     def __iter__(self) -> Iterator[TraceRecord]:
-        return self._source.records(self._batch, self._known, self._budget, self.parts)
+        return self._source.read_records(self._batch, self._format, self._budget, self.parts)
 
 
-def _known(form: str | Custom) -> Format | None:
+def _resolve_format(form: str | CustomMapping) -> Format | None:
     if isinstance(form, str):
-        return detect.named(form)
-    from evalgate.adapters.formats.custom.reader import format_of
+        return detect.find_format(form)
+    from evalgate.adapters.formats.custom.reader import make_format
 
-    return format_of(form)
-
-
-def _told(part: FilePart) -> PartOfTrace:
-    return PartOfTrace(part.file, part.format.name, part.keys, part.size, part.sha256, part.is_heading)
+    return make_format(form)
 
 
-def _part_of(told: PartOfTrace) -> FilePart:
-    known = next(each for each in detect.FORMATS if each.name == told.format)
-    return FilePart(told.file, known, None, told.keys, told.size, told.sha256, told.is_heading)
+def _encode_part(part: FilePart) -> TracePart:
+    return TracePart(part.file, part.format.name, part.keys, part.size, part.sha256, part.is_heading)
+
+
+def _decode_part(part: TracePart) -> FilePart:
+    trace_format = next(each for each in detect.FORMATS if each.name == part.format)
+    return FilePart(part.file, trace_format, None, part.keys, part.size, part.sha256, part.is_heading)

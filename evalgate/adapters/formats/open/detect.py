@@ -9,7 +9,7 @@ from evalgate.adapters.formats.anthropic import ANTHROPIC
 from evalgate.adapters.formats.atif import ATIF
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
 from evalgate.adapters.formats.codex import CODEX
-from evalgate.adapters.formats.core.fields import keys_of
+from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.exgentic import EXGENTIC
 from evalgate.adapters.formats.inspect_ai import INSPECT
 from evalgate.adapters.formats.jaeger import JAEGER
@@ -75,7 +75,7 @@ FORMATS: tuple[Format, ...] = (
 """In the order of detection: the format with the most specific check comes first."""
 
 
-def named(form: str) -> Format | None:
+def find_format(form: str) -> Format | None:
     """The format with this name, None for `auto`; raises SettingError for an unknown name."""
     if form == AUTO:
         return None
@@ -90,34 +90,34 @@ def named(form: str) -> Format | None:
     raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
 
 
-def detect(values: Iterable[Any]) -> Format:
+def detect_format(values: Iterable[Any]) -> Format:
     """The first format that claims one of the values; raises TraceError with what each format needs."""
     seen: list[Any] = []
     best: int | None = None
     for value in values:
         seen.append(value)
-        best = _rank(value, best)
+        best = _rank_format(value, best)
         if best == 0:
             break
     if best is not None:
         return FORMATS[best]
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in FORMATS)
-    found = keys_of(seen[0]) if seen else "it"
+    found = describe_shape(seen[0]) if seen else "it"
     raise TraceError(f"no format fits {found} (JSON of your own is read by `format: custom`): {needs}")
 
 
-def claimed_by(value: Any) -> Format | None:
+def find_claiming_format(value: Any) -> Format | None:
     """The first format that claims the value."""
-    rank = _rank(value, None)
+    rank = _rank_format(value, None)
     return None if rank is None else FORMATS[rank]
 
 
-def packed(head: bytes) -> Format | None:
+def find_packed_format(head: bytes) -> Format | None:
     """The format of a binary file, by its first bytes."""
     return next((known for known in FORMATS if known.magic is not None and known.magic(head)), None)
 
 
-def _rank(value: Any, best: int | None) -> int | None:
+def _rank_format(value: Any, best: int | None) -> int | None:
     """The index of the first format before `best` that claims the value, else `best`."""
     for rank, known in enumerate(FORMATS[:best]):
         if known.claims(value):

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.adapters.formats.core.read_limits import ReadBudget, TraceLimits
-    from evalgate.ports.batches import Stretch
+    from evalgate.ports.batches import LineRange
 
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
-HEAD = 512
+HEAD_BYTES = 512
 OTHER_MAGIC = {
     b"PK\x03\x04": "a zip archive of no format that is known; unpack it first",
     b"PAR1": "a Parquet file; write JSON or JSON lines instead",
     b"\xff\xfe": "UTF-16 text; write it as UTF-8",
     b"\xfe\xff": "UTF-16 text; write it as UTF-8",
 }
-CHUNK = 1 << 16
-INFINITE = 1 << 63
+CHUNK_BYTES = 1 << 16
+NO_END = 1 << 63
 
 
 class RawLine(NamedTuple):
@@ -40,57 +40,59 @@ class RawFile:
     """
 
     def __init__(
-        self, raw: BinaryIO, limits: TraceLimits, budget: ReadBudget, stretch: Stretch | None = None
+        self, raw: BinaryIO, limits: TraceLimits, budget: ReadBudget, line_range: LineRange | None = None
     ) -> None:
         self._limits = limits
         self._budget = budget
-        self._start, self._end, self._lines_before = 0, INFINITE, 0
-        if stretch is not None:
-            self._start, self._end = stretch.start, stretch.end
-            self._lines_before = stretch.first_line - 1
+        self._start, self._end, self._lines_before = 0, NO_END, 0
+        if line_range is not None:
+            self._start, self._end = line_range.start, line_range.end
+            self._lines_before = line_range.first_line - 1
         self._position = self._counted = self._start  # bytes read twice count once
         self._largest: int | None = None
-        self._stream = self._unpacked(raw) if stretch is None else _sought(raw, stretch.start)
+        self._stream = self._unpack(raw) if line_range is None else _seek(raw, line_range.start)
 
     @property
     def is_packed(self) -> bool:
         """Whether the file has to be unpacked, so it can't be read from an offset."""
         return self._largest is not None
 
-    def head(self) -> bytes:
+    def read_head(self) -> bytes:
         """The first bytes, unpacked."""
         self._rewind()
-        return self._take(self._stream.read, HEAD)
+        return self._read_counted(self._stream.read, HEAD_BYTES)
 
     def require_text(self) -> None:
         """Raises TraceError for known binary formats and UTF-16."""
-        head = self.head()
-        for known, what in OTHER_MAGIC.items():
-            if head.startswith(known):
-                raise TraceError(f"the file is {what}")
+        head = self.read_head()
+        for magic, description in OTHER_MAGIC.items():
+            if head.startswith(magic):
+                raise TraceError(f"the file is {description}")
 
-    def lines(self) -> Iterator[RawLine]:
+    def read_lines(self) -> Iterator[RawLine]:
         """The lines that are not blank, from the start of the file or the range."""
         self._rewind()
-        most = self._limits.record_bytes + 2  # a record and its line end
+        limit = self._limits.record_bytes + 2  # a record and its line end
         number = self._lines_before
-        while self._position < self._end and (data := self._take(self._stream.readline, most + 1)):
+        while self._position < self._end and (data := self._read_counted(self._stream.readline, limit + 1)):
             number += 1
             stripped = data.strip()
             if number == 1:
                 stripped = stripped.removeprefix(BOM).strip()
-            if len(data) > most:
+            if len(data) > limit:
                 self._skip_line(data)
                 yield RawLine(number, None)
             elif stripped:
                 yield RawLine(number, stripped)
 
-    def whole(self, most: int | None = None) -> bytes:
+    def read_whole(self, limit: int | None = None) -> bytes:
         """The file's content, at most `limit` + 1 bytes; the default limit is that of a record."""
         self._rewind()
-        return self._take(self._stream.read, (self._limits.record_bytes if most is None else most) + 1)
+        return self._read_counted(
+            self._stream.read, (self._limits.record_bytes if limit is None else limit) + 1
+        )
 
-    def _unpacked(self, raw: BinaryIO) -> BinaryIO:
+    def _unpack(self, raw: BinaryIO) -> BinaryIO:
         magic = raw.read(len(GZIP))
         raw.seek(0)
         if not magic.startswith(GZIP):
@@ -107,9 +109,9 @@ class RawFile:
 
     def _skip_line(self, read: bytes) -> None:
         while read and not read.endswith(b"\n"):
-            read = self._take(self._stream.readline, CHUNK)
+            read = self._read_counted(self._stream.readline, CHUNK_BYTES)
 
-    def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
+    def _read_counted(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
             data = read(size)
         except (OSError, EOFError, zlib.error):
@@ -123,6 +125,6 @@ class RawFile:
         return data
 
 
-def _sought(raw: BinaryIO, start: int) -> BinaryIO:
+def _seek(raw: BinaryIO, start: int) -> BinaryIO:
     raw.seek(start)
     return raw

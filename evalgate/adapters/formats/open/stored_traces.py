@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceRecord
 
 
-def stored_traces(lines: Iterable[bytes], path: str) -> Iterator[TraceRecord]:
+def read_baseline_traces(lines: Iterable[bytes], path: str) -> Iterator[TraceRecord]:
     """The traces, each with its original source; `path` is the baseline, for errors of damaged lines."""
     for number, line in enumerate(lines, 1):
         record = None

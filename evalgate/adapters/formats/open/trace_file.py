@@ -6,9 +6,9 @@ import hashlib
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.trace_builder import record_of, records_of
-from evalgate.adapters.formats.core.build.trace_naming import name_of_damaged
-from evalgate.adapters.formats.core.fields import keys_of
+from evalgate.adapters.formats.core.build.trace_builder import read_record, read_records
+from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
 
-LOOK_AHEAD = 50
+LOOK_AHEAD_LINES = 50
 
 
 @dataclass(slots=True)
@@ -46,221 +46,242 @@ class FilePart:
 class TraceFile:
     """Reads one file, of a given format or of one that is detected first."""
 
-    def __init__(self, file: FoundFile, known: Format | None, limits: TraceLimits) -> None:
+    def __init__(self, file: FoundFile, trace_format: Format | None, limits: TraceLimits) -> None:
         self._file = file
-        self._format = known
+        self._format = trace_format
         self._limits = limits
 
-    def records(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
+    def read_records(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """Every record, or the file's part of joined traces; raises TraceError if the file can't be read."""
-        packed = detect.packed(recording.head())
-        if packed is not None and self._format in (None, packed):
-            yield from self._packed(packed, recording)
+        packed_format = detect.find_packed_format(raw_file.read_head())
+        if packed_format is not None and self._format in (None, packed_format):
+            yield from self._read_packed(packed_format, raw_file)
             return
-        recording.require_text()
-        lines = recording.lines()
+        raw_file.require_text()
+        lines = raw_file.read_lines()
         first = next(lines, None)
         if first is None:
             raise TraceError("the file is empty")
         if first.data is not None and not is_complete(first.data.removeprefix(BOM)):
-            yield from self._document_or_lines(recording)
+            yield from self._read_document_or_lines(raw_file)
             return
         second = next(lines, None)
         if second is not None:
-            yield from self._lines(chain([first, second], lines))
+            yield from self._read_lines(chain([first, second], lines))
         else:
-            yield from self._document(recording.whole())
+            yield from self._read_document(raw_file.read_whole())
 
-    def format_of_lines(self, recording: RawFile) -> Format | None:
+    def find_format_of_lines(self, raw_file: RawFile) -> Format | None:
         """The format of a file whose lines are separate records; None for any other file.
 
         Such a file can be read in line ranges, each with `read_line_records`.
         """
-        if recording.is_packed or detect.packed(recording.head()) is not None:
+        if raw_file.is_packed or detect.find_packed_format(raw_file.read_head()) is not None:
             return None
-        recording.require_text()
-        lines = recording.lines()
+        raw_file.require_text()
+        lines = raw_file.read_lines()
         first, second = next(lines, None), next(lines, None)
         if first is None or second is None:
             return None
         if first.data is not None and not is_complete(first.data.removeprefix(BOM)):
             return None
-        known = self._format
-        if known is None:
-            values = self._decoded_ahead(self._look_ahead(chain([first, second], lines)))
-            known = detect.detect(values)
-        return None if known.together else known
+        trace_format = self._format
+        if trace_format is None:
+            values = self._decode_ahead(self._look_ahead(chain([first, second], lines)))
+            trace_format = detect.detect_format(values)
+        return None if trace_format.joins_lines else trace_format
 
-    def records_of_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
+    def read_line_records(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """The records of a range of lines; the format of the file is known."""
-        return self._lines(recording.lines())
+        return self._read_lines(raw_file.read_lines())
 
-    def _packed(self, packed: Format, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
-        self._format = packed
-        data = recording.whole(self._limits.together_bytes)
-        if len(data) > self._limits.together_bytes:
-            raise TraceError(self._file_too_large())
-        unpack = packed.reader.unpack
+    def _read_packed(self, packed_format: Format, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
+        self._format = packed_format
+        data = raw_file.read_whole(self._limits.whole_file_bytes)
+        if len(data) > self._limits.whole_file_bytes:
+            raise TraceError(self._describe_file_limit())
+        unpack = packed_format.reader.unpack
         if unpack is None:
-            raise TraceError(f"{packed.name} is read as text only")
-        yield from self._together(
-            packed, list(unpack(data, self._limits)), len(data), hashlib.sha256(data).hexdigest()
+            raise TraceError(f"{packed_format.name} is read as text only")
+        yield from self._read_joined(
+            packed_format, list(unpack(data, self._limits)), len(data), hashlib.sha256(data).hexdigest()
         )
 
-    def _document_or_lines(self, recording: RawFile) -> Iterator[TraceRecord | FilePart]:
+    def _read_document_or_lines(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
         """Reads a file whose first line is no JSON: a document of many lines, or lines, the first damaged."""
-        data = recording.whole()
-        if not (self._fits(data) and is_complete(data.removeprefix(BOM))):
-            lines = recording.lines()
+        data = raw_file.read_whole()
+        if not (self._fits_record(data) and is_complete(data.removeprefix(BOM))):
+            lines = raw_file.read_lines()
             ahead = self._look_ahead(lines)
-            if any(self._claims(line) for line in ahead):
-                yield from self._lines(chain(ahead, lines))
+            if any(self._is_claimed(line) for line in ahead):
+                yield from self._read_lines(chain(ahead, lines))
                 return
-        yield from self._document(data)
+        yield from self._read_document(data)
 
-    def _claims(self, line: RawLine) -> bool:
+    def _is_claimed(self, line: RawLine) -> bool:
         value = None if line.data is None else decode_leniently(line.data)
         if value is None:
             return False
-        return detect.claimed_by(value) is not None if self._format is None else self._format.claims(value)
+        return (
+            detect.find_claiming_format(value) is not None
+            if self._format is None
+            else self._format.claims(value)
+        )
 
-    def _document(self, data: bytes) -> Iterator[TraceRecord | FilePart]:
-        if not self._fits(data):
-            raise TraceError(self._too_large())
+    def _read_document(self, data: bytes) -> Iterator[TraceRecord | FilePart]:
+        if not self._fits_record(data):
+            raise TraceError(self._describe_record_limit())
         source = TraceLocation(self._file.path, sha256=hashlib.sha256(data).hexdigest())
         try:
             value = decode(data.removeprefix(BOM))
         except TraceError as error:
-            yield self._damaged(error, source, decode_leniently(data.removeprefix(BOM)))
+            yield self._build_damaged(error, source, decode_leniently(data.removeprefix(BOM)))
             return
-        yield from self._of_value(value, source, len(data))
+        yield from self._read_value(value, source, len(data))
 
-    def _lines(self, lines: Iterator[RawLine]) -> Iterator[TraceRecord | FilePart]:
+    def _read_lines(self, lines: Iterator[RawLine]) -> Iterator[TraceRecord | FilePart]:
         if self._format is None:
             ahead = self._look_ahead(lines)
-            self._format = detect.detect(self._decoded_ahead(ahead))
+            self._format = detect.detect_format(self._decode_ahead(ahead))
             lines = chain(ahead, lines)
-        known = self._format
-        return self._lines_together(known, lines) if known.together else self._each_line(known, lines)
+        trace_format = self._format
+        return (
+            self._read_joined_lines(trace_format, lines)
+            if trace_format.joins_lines
+            else self._read_each_line(trace_format, lines)
+        )
 
-    def _each_line(self, known: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
-        path, name, below, at_once = self._file.path, known.name, self._file.below, known.reader.at_once
+    def _read_each_line(
+        self, trace_format: Format, lines: Iterable[RawLine]
+    ) -> Iterator[TraceRecord | FilePart]:
+        path, name, below, at_once = (
+            self._file.path,
+            trace_format.name,
+            self._file.below,
+            trace_format.reader.at_once,
+        )
         for number, data in lines:
             if data is None:
-                yield self._decoded(number, data)
+                yield self._decode_line(number, data)
                 continue
             source = TraceLocation(path, name, number, None, hashlib.sha256(data).hexdigest())
             try:
                 value = decode(data)
             except TraceError as error:
-                yield self._damaged(error, source, decode_leniently(data))
+                yield self._build_damaged(error, source, decode_leniently(data))
                 continue
             trace = None if at_once is None else at_once(value, source, below)
             if trace is None:
-                yield from self._of_line(known, value, source, len(data))
+                yield from self._read_line(trace_format, value, source, len(data))
             else:
                 yield trace
 
-    def _lines_together(self, known: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
+    def _read_joined_lines(
+        self, trace_format: Format, lines: Iterable[RawLine]
+    ) -> Iterator[TraceRecord | FilePart]:
         """Reads all lines as one trace; each damaged line is yielded as its own record and left out."""
-        documents, size, whole = [], 0, hashlib.sha256()
+        documents, size, digest = [], 0, hashlib.sha256()
         for number, data in lines:
-            value = self._decoded(number, data)
+            value = self._decode_line(number, data)
             if isinstance(value, DamagedTrace):
                 yield value
                 continue
             size += len(data or b"")
-            if size > self._limits.together_bytes:
-                raise TraceError(self._file_too_large())
-            whole.update(data or b"")
+            if size > self._limits.whole_file_bytes:
+                raise TraceError(self._describe_file_limit())
+            digest.update(data or b"")
             documents.append(value)
         if documents:
-            yield from self._together(known, documents, size, whole.hexdigest())
+            yield from self._read_joined(trace_format, documents, size, digest.hexdigest())
 
-    def _decoded(self, number: int, data: bytes | None) -> Any:
+    def _decode_line(self, number: int, data: bytes | None) -> Any:
         name = "" if self._format is None else self._format.name
         if data is None:
             source = TraceLocation(self._file.path, name, number)
-            return self._damaged(TraceError(self._too_large()), source, None)
+            return self._build_damaged(TraceError(self._describe_record_limit()), source, None)
         try:
             return decode(data)
         except TraceError as error:
             source = TraceLocation(self._file.path, name, number, None, hashlib.sha256(data).hexdigest())
-            return self._damaged(error, source, decode_leniently(data))
+            return self._build_damaged(error, source, decode_leniently(data))
 
     def _look_ahead(self, lines: Iterator[RawLine]) -> list[RawLine]:
         """Enough lines to detect the format, up to about the bytes that one record may have."""
         ahead: list[RawLine] = []
         size = 0
-        for line in islice(lines, LOOK_AHEAD):
+        for line in islice(lines, LOOK_AHEAD_LINES):
             ahead.append(line)
             size += len(line.data or b"")
             if size > self._limits.record_bytes:
                 break
         return ahead
 
-    def _decoded_ahead(self, ahead: Iterable[RawLine]) -> Iterator[Any]:
-        values = (_readable(line.data) for line in ahead if line.data is not None)
+    def _decode_ahead(self, ahead: Iterable[RawLine]) -> Iterator[Any]:
+        values = (_decode_readable(line.data) for line in ahead if line.data is not None)
         return (value for value in values if value is not None)
 
-    def _of_line(
-        self, known: Format, value: Any, source: TraceLocation, size: int
+    def _read_line(
+        self, trace_format: Format, value: Any, source: TraceLocation, size: int
     ) -> Iterable[TraceRecord | FilePart]:
         """Like `_read_value`, but faster for a line that is one record, as nearly all are."""
-        reader = known.reader
-        if known.claims(value) and (record := reader.only_record(value)) is not None:
-            return (record_of(reader, record, source, self._file.below),)
-        return self._of_value(value, source, size)
+        reader = trace_format.reader
+        if trace_format.claims(value) and (record := reader.only_record(value)) is not None:
+            return (read_record(reader, record, source, self._file.below),)
+        return self._read_value(value, source, size)
 
-    def _of_value(self, value: Any, source: TraceLocation, size: int) -> Iterator[TraceRecord | FilePart]:
+    def _read_value(self, value: Any, source: TraceLocation, size: int) -> Iterator[TraceRecord | FilePart]:
         try:
-            known = self._format or detect.detect([value])
-            if not known.claims(value):
-                raise TraceError(f"this is {keys_of(value)}; {known.name} needs {known.needs}")
-            source.format = known.name
-            if known.together:
-                yield from self._together(known, [value], size, source.sha256 or "")
+            trace_format = self._format or detect.detect_format([value])
+            if not trace_format.claims(value):
+                raise TraceError(
+                    f"this is {describe_shape(value)}; {trace_format.name} needs {trace_format.needs}"
+                )
+            source.format = trace_format.name
+            if trace_format.joins_lines:
+                yield from self._read_joined(trace_format, [value], size, source.sha256 or "")
             else:
-                yield from records_of(known.reader, value, source, self._file.below)
+                yield from read_records(trace_format.reader, value, source, self._file.below)
         except TraceError as error:
-            yield self._damaged(error, source, value)
+            yield self._build_damaged(error, source, value)
 
-    def _together(
-        self, known: Format, documents: list[Any], size: int, sha256: str
+    def _read_joined(
+        self, trace_format: Format, documents: list[Any], size: int, sha256: str
     ) -> Iterator[TraceRecord | FilePart]:
-        reader = known.reader
-        if reader.headed is not None:
-            keys = frozenset([reader.headed.folder(self._file.path)])
-            is_heading = reader.headed.is_heading(documents[0])
-            yield FilePart(self._file, known, documents, keys, size, sha256, is_heading)
+        reader = trace_format.reader
+        if reader.heading_rule is not None:
+            keys = frozenset([reader.heading_rule.folder(self._file.path)])
+            is_heading = reader.heading_rule.is_heading(documents[0])
+            yield FilePart(self._file, trace_format, documents, keys, size, sha256, is_heading)
             return
         if reader.join_keys is not None:
-            yield FilePart(self._file, known, documents, frozenset(reader.join_keys(documents)), size, sha256)
+            yield FilePart(
+                self._file, trace_format, documents, frozenset(reader.join_keys(documents)), size, sha256
+            )
             return
-        source = TraceLocation(self._file.path, known.name, sha256=sha256)
-        yield from records_of(reader, documents, source, self._file.below)
+        source = TraceLocation(self._file.path, trace_format.name, sha256=sha256)
+        yield from read_records(reader, documents, source, self._file.below)
 
-    def _damaged(self, error: TraceError, source: TraceLocation, value: Any) -> DamagedTrace:
+    def _build_damaged(self, error: TraceError, source: TraceLocation, value: Any) -> DamagedTrace:
         """A damaged record, with the scenario id and trial that can still be read."""
-        known = self._format or detect.claimed_by(value)
+        trace_format = self._format or detect.find_claiming_format(value)
         identity: Identity = (None, None)
-        if known is not None and known.claims(value):
-            source.format = known.name
-            if not known.together:
-                identity = _identity(known, value)
-        return DamagedTrace(str(error), source, name_of_damaged(self._file.below, source), *identity)
+        if trace_format is not None and trace_format.claims(value):
+            source.format = trace_format.name
+            if not trace_format.joins_lines:
+                identity = _identify_value(trace_format, value)
+        return DamagedTrace(str(error), source, name_damaged_record(self._file.below, source), *identity)
 
-    def _fits(self, data: bytes) -> bool:
+    def _fits_record(self, data: bytes) -> bool:
         return len(data) <= self._limits.record_bytes
 
-    def _too_large(self) -> str:
+    def _describe_record_limit(self) -> str:
         return f"the record is larger than {self._limits.record_bytes:,} bytes"
 
-    def _file_too_large(self) -> str:
-        return f"the file is read whole and is larger than {self._limits.together_bytes:,} bytes"
+    def _describe_file_limit(self) -> str:
+        return f"the file is read whole and is larger than {self._limits.whole_file_bytes:,} bytes"
 
 
-def _readable(data: bytes) -> Any:
+def _decode_readable(data: bytes) -> Any:
     """The value of a line; tries the strict decoder first, which takes a third of the time."""
     try:
         return decode(data)
@@ -268,10 +289,10 @@ def _readable(data: bytes) -> Any:
         return decode_leniently(data)
 
 
-def _identity(known: Format, value: Any) -> Identity:
+def _identify_value(trace_format: Format, value: Any) -> Identity:
     """Scenario id and trial of a value that holds exactly one record."""
     try:
-        records = known.reader.split(value)
+        records = trace_format.reader.split(value)
     except TraceError:
         return None, None
-    return known.reader.identify(records[0]) if len(records) == 1 else (None, None)
+    return trace_format.reader.identify(records[0]) if len(records) == 1 else (None, None)

@@ -34,7 +34,7 @@ OPENAI_AGENTS = Format(
     needs="`trace` and `trace.span` objects with `span_data`",
     claims=_claims_openai_agents,
     module="openai_agents.reader",
-    together=True,
+    joins_lines=True,
 )
 OPENAI_AGENTS_STATE = Format(
     name="openai-agents-state",

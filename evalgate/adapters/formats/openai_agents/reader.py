@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
+from evalgate.adapters.formats.core.build.evalgate_metadata import (
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
 from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import openai_usage
-from evalgate.adapters.formats.messages.payload import exchanged
+from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
+from evalgate.adapters.formats.messages.payload import read_exchange
 from evalgate.adapters.formats.spans.assemble import build as assembled
-from evalgate.adapters.formats.spans.encodings.values import moment
-from evalgate.adapters.formats.spans.span import Facts, Span
+from evalgate.adapters.formats.spans.encodings.values import parse_time
+from evalgate.adapters.formats.spans.span import Span, SpanFacts
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 FRAMEWORK = "openai-agents"
 OBJECTS = ("trace", "trace.span")
-NEAR = 1.01
+TOLERANCE = 1.01
 
 
 class AgentsRun(NamedTuple):
@@ -36,18 +39,18 @@ def split(documents: list[Any]) -> Sequence[AgentsRun]:
     """One run for each trace id, in order of appearance; objects of unknown kinds are skipped."""
     heads: dict[str, Any] = {}
     spans: dict[str, list[Any]] = {}
-    for item in _items(documents):
+    for item in _list_items(documents):
         if not isinstance(item, dict):
             continue
         kind = item.get("object")
         trace_id = item.get("trace_id" if kind == "trace.span" else "id")
         if not isinstance(trace_id, str) or kind not in OBJECTS:
             continue
-        known = spans.setdefault(trace_id, [])
+        trace_spans = spans.setdefault(trace_id, [])
         if kind == "trace":
             heads[trace_id] = item
         else:
-            known.append(item)
+            trace_spans.append(item)
     return [AgentsRun(heads.get(trace_id, {"id": trace_id}), found) for trace_id, found in spans.items()]
 
 
@@ -59,36 +62,36 @@ def build(record: AgentsRun) -> Trace:
     spans = []
     for number, item in enumerate(record.spans):
         try:
-            spans.append(_span(item))
+            spans.append(_read_span(item))
         except FieldError as error:
-            raise error.under(f"spans[{number}]") from None
-    trace = assembled(spans, facts_of)
+            raise error.with_prefix(f"spans[{number}]") from None
+    trace = assembled(spans, read_facts)
     trace.trace_id = required_text(record.head.get("id"), "id")
     trace.name = text(record.head.get("workflow_name"), "workflow_name")
     trace.conversation_id = text(record.head.get("group_id"), "group_id")
     trace.metadata = {**trace.metadata, **mapping(record.head.get("metadata"), "metadata")}
-    mark(trace, trace.metadata)
+    set_scenario_and_trial(trace, trace.metadata)
     _compare_totals(trace, record.spans)
     return trace
 
 
 def identify(record: AgentsRun) -> Identity:
     """Scenario and trial from the trace's metadata."""
-    return marks_of(record.head.get("metadata"))
+    return identify_by_metadata(record.head.get("metadata"))
 
 
-def facts_of(span: Span) -> Facts:
+def read_facts(span: Span) -> SpanFacts:
     """Reads facts from a span; turns and tasks are skipped, since they repeat the usage of their parts."""
     data = span.attributes
     handle = HANDLERS.get(data["type"]) if isinstance(data.get("type"), str) else None
-    facts = Facts("other") if handle is None else handle(data)
+    facts = SpanFacts("other") if handle is None else handle(data)
     facts.framework = FRAMEWORK
     if span.has_failed:
         facts.error_type = facts.error_type or "error"
     return facts
 
 
-def _items(documents: list[Any]) -> list[Any]:
+def _list_items(documents: list[Any]) -> list[Any]:
     """Lists traces and spans; a trace may contain its spans or come separately."""
     items: list[Any] = []
     for document in documents:
@@ -99,51 +102,51 @@ def _items(documents: list[Any]) -> list[Any]:
     return items
 
 
-def _span(item: dict[str, Any]) -> Span:
+def _read_span(item: dict[str, Any]) -> Span:
     error = item.get("error")
-    told = error if isinstance(error, dict) else {}
-    message = told.get("message", error)
+    details = error if isinstance(error, dict) else {}
+    message = details.get("message", error)
     return Span(
         required_text(item.get("trace_id"), "trace_id"),
         required_text(item.get("id"), "id"),
         text(item.get("parent_id"), "parent_id"),
         str(item.get("object")),
-        moment(item.get("started_at"), "started_at"),
-        moment(item.get("ended_at"), "ended_at"),
+        parse_time(item.get("started_at"), "started_at"),
+        parse_time(item.get("ended_at"), "ended_at"),
         mapping(item.get("span_data"), "span_data"),
         has_failed=error is not None,
         status_message=message if isinstance(message, str) else None,
     )
 
 
-def _response(data: dict[str, Any]) -> Facts:
+def _read_response(data: dict[str, Any]) -> SpanFacts:
     usage = mapping(data.get("usage"), "span_data.usage")
-    facts = Facts(
+    facts = SpanFacts(
         "inference",
         provider="openai",
         response_id=text(data.get("response_id"), "span_data.response_id"),
-        usage=openai_usage(usage) if usage else None,
+        usage=read_responses_usage(usage) if usage else None,
     )
-    return _with_messages(facts, data)
+    return _add_messages(facts, data)
 
 
-def _generation(data: dict[str, Any]) -> Facts:
+def _read_generation(data: dict[str, Any]) -> SpanFacts:
     usage = mapping(data.get("usage"), "span_data.usage")
-    facts = Facts(
+    facts = SpanFacts(
         "inference",
         model=text(data.get("model"), "span_data.model"),
-        usage=openai_usage(usage) if usage else None,
+        usage=read_responses_usage(usage) if usage else None,
     )
-    return _with_messages(facts, data)
+    return _add_messages(facts, data)
 
 
-def _with_messages(facts: Facts, data: dict[str, Any]) -> Facts:
-    facts.input, facts.output = exchanged(data.get("input"), data.get("output"))
+def _add_messages(facts: SpanFacts, data: dict[str, Any]) -> SpanFacts:
+    facts.input, facts.output = read_exchange(data.get("input"), data.get("output"))
     return facts
 
 
-def _function(data: dict[str, Any]) -> Facts:
-    return Facts(
+def _read_function(data: dict[str, Any]) -> SpanFacts:
+    return SpanFacts(
         "tool",
         tool_name=required_text(data.get("name"), "span_data.name"),
         arguments=data.get("input"),
@@ -151,15 +154,15 @@ def _function(data: dict[str, Any]) -> Facts:
     )
 
 
-def _agent(data: dict[str, Any]) -> Facts:
-    return Facts("agent", agent=text(data.get("name"), "span_data.name"))
+def _read_agent(data: dict[str, Any]) -> SpanFacts:
+    return SpanFacts("agent", agent=text(data.get("name"), "span_data.name"))
 
 
-HANDLERS: dict[str, Callable[[dict[str, Any]], Facts]] = {
-    "response": _response,
-    "generation": _generation,
-    "function": _function,
-    "agent": _agent,
+HANDLERS: dict[str, Callable[[dict[str, Any]], SpanFacts]] = {
+    "response": _read_response,
+    "generation": _read_generation,
+    "function": _read_function,
+    "agent": _read_agent,
 }
 
 
@@ -168,10 +171,10 @@ def _compare_totals(trace: Trace, spans: list[Any]) -> None:
     totals = [_task_total(item) for item in spans]
     known = sum(total for total in totals if total is not None)
     counted = trace.usage["total_tokens"]
-    if not known or counted is None or max(known, counted) <= min(known, counted) * NEAR:
+    if not known or counted is None or max(known, counted) <= min(known, counted) * TOLERANCE:
         return
-    said = f"the task's span says {known:,} tokens, its responses used {counted:,}: their sum counts"
-    trace.warnings.append({"code": "total_mismatch", "message": said, "where": "usage"})
+    message = f"the task's span says {known:,} tokens, its responses used {counted:,}: their sum counts"
+    trace.warnings.append({"code": "total_mismatch", "message": message, "where": "usage"})
 
 
 def _task_total(item: dict[str, Any]) -> int | None:
@@ -179,7 +182,7 @@ def _task_total(item: dict[str, Any]) -> int | None:
     if not isinstance(data, dict) or data.get("sdk_span_type") != "task":
         return None
     try:
-        return openai_usage(mapping(data.get("usage"), "usage"))["total_tokens"]
+        return read_responses_usage(mapping(data.get("usage"), "usage"))["total_tokens"]
     except FieldError:
         return None
 

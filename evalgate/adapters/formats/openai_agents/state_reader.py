@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import mark, marks_of
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, converse
-from evalgate.adapters.formats.core.build.run_end import missing_results
+from evalgate.adapters.formats.core.build.evalgate_metadata import (
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, conversation_from_messages
+from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import openai_usage
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.messages import responses
 from evalgate.models.trace.trace import LlmCall, Trace, Usage
 
@@ -26,18 +29,18 @@ def build(record: Any) -> Trace:
     """Builds one run; a state saved before the end is incomplete. States have neither times nor cost."""
     require_shallow(record)
     state = mapping(record, "")
-    conversation = converse(_said(state))
+    conversation = conversation_from_messages(_read_messages(state))
     head = mapping(state.get("trace"), "trace")
     metadata = mapping(head.get("metadata"), "trace.metadata")
     agent = mapping(state.get("current_agent"), "current_agent")
     step = mapping(state.get("current_step"), "current_step").get("type")
     llm_calls = _llm_calls(state, conversation)
-    usage, about_usage = sum_of_calls(llm_calls)
+    usage, about_usage = sum_call_usages(llm_calls)
     trace = Trace(
         text(head.get("id"), "trace.id") or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         name=text(head.get("workflow_name"), "trace.workflow_name"),
         conversation_id=text(state.get("conversation_id"), "conversation_id"),
         provider="openai",
@@ -46,36 +49,36 @@ def build(record: Any) -> Trace:
         llm_calls=llm_calls,
         usage=usage,
         metadata=metadata,
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls), *about_usage],
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls), *about_usage],
     )
-    mark(trace, metadata)
+    set_scenario_and_trial(trace, metadata)
     return trace
 
 
 def identify(record: Any) -> Identity:
     """Scenario and trial from the trace's metadata."""
     head = record.get("trace") if isinstance(record, dict) else None
-    return marks_of(head.get("metadata")) if isinstance(head, dict) else (None, None)
+    return identify_by_metadata(head.get("metadata")) if isinstance(head, dict) else (None, None)
 
 
-def _said(state: dict[str, Any]) -> list[RawMessage]:
+def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
     """The input and all later items; `session_items` are complete, even after a handoff."""
     given = state.get("original_input")
-    said = [RawMessage("user", given)] if isinstance(given, str) else _read(given, "original_input")
+    messages = [RawMessage("user", given)] if isinstance(given, str) else _read_items(given, "original_input")
     name = "session_items" if state.get("session_items") else "generated_items"
     items = []
     for number, value in enumerate(listing(state.get(name), name)):
         item = mapping(value, f"{name}[{number}]")
         if item.get("type") != APPROVAL:
             items.append(item.get("raw_item"))
-    return [*said, *_read(items, name)]
+    return [*messages, *_read_items(items, name)]
 
 
-def _read(value: Any, path: str) -> list[RawMessage]:
+def _read_items(value: Any, path: str) -> list[RawMessage]:
     try:
-        return responses.read(listing(value, ""))
+        return responses.read_messages(listing(value, ""))
     except FieldError as error:
-        raise error.under(path) from None
+        raise error.with_prefix(path) from None
 
 
 def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCall]:
@@ -83,7 +86,7 @@ def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCal
     turn = conversation.messages[-1]["turn"] if conversation.messages else 0
     for number, value in enumerate(listing(state.get("model_responses"), "model_responses")):
         path = f"model_responses[{number}]"
-        told = mapping(value, path)
+        response = mapping(value, path)
         calls.append(
             {
                 "index": number,
@@ -91,8 +94,8 @@ def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCal
                 "step": min(number + 1, conversation.step),
                 "provider": "openai",
                 "model": None,
-                "response_id": text(told.get("response_id"), f"{path}.response_id"),
-                "usage": _usage(told.get("usage"), f"{path}.usage"),
+                "response_id": text(response.get("response_id"), f"{path}.response_id"),
+                "usage": _read_usage(response.get("usage"), f"{path}.usage"),
                 "cost_usd": None,
                 "duration_ms": None,
                 "finish_reason": None,
@@ -101,16 +104,16 @@ def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCal
     return calls
 
 
-def _usage(value: Any, path: str) -> Usage | None:
+def _read_usage(value: Any, path: str) -> Usage | None:
     """Usage from a response, None if its total is 0 (not counted); details may be a list of one."""
-    told = dict(mapping(value, path))
+    counts = dict(mapping(value, path))
     for key in ("input_tokens_details", "output_tokens_details"):
-        details = told.get(key)
-        told[key] = details[0] if isinstance(details, list) and details else details
+        details = counts.get(key)
+        counts[key] = details[0] if isinstance(details, list) and details else details
     try:
-        usage = openai_usage(told)
+        usage = read_responses_usage(counts)
     except FieldError as error:
-        raise error.under(path) from None
+        raise error.with_prefix(path) from None
     return usage if usage["total_tokens"] else None
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.build.side_fields import (
     SCENARIO_KEY,
     TRIAL_KEY,
-    cost_beside,
-    latency,
-    scenario_beside,
-    tools,
-    trial_beside,
+    find_scenario_id,
+    find_trial,
+    read_cost_fields,
+    read_latency_fields,
+    read_tool_definitions,
 )
-from evalgate.adapters.formats.core.build.trace_naming import named_by
-from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS, name_origin
+from evalgate.adapters.formats.core.build.trace_naming import build_trace_name
+from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS, set_origin
 from evalgate.adapters.formats.core.fields import count, identifier, text
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_usage, recorded_scores
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_provider_usage, read_scores
 from evalgate.adapters.formats.messages.openai_glance import glance_at_chat
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
@@ -43,7 +43,7 @@ def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | No
     glance = glance_at_chat(document.get("messages"))
     if glance is None:
         return None
-    trace = Trace.unread(glance, source)
+    trace = Trace.from_glance(glance, source)
     try:
         _add_ids(trace, document)
         _add_figures(trace, document)
@@ -52,7 +52,7 @@ def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | No
         if trace.scenario_id is None:
             if not glance.opening:
                 return None
-            trace.scenario_id = named_by(below, glance.opening)
+            trace.scenario_id = build_trace_name(below, glance.opening)
     except (NotPlain, TraceError):
         return None
     return trace
@@ -62,8 +62,8 @@ def _add_ids(trace: Trace, document: dict[str, Any]) -> None:
     get = document.get
     trace_id, model, provider = get("id"), get("model"), get("provider")
     scenario_id, trial = get("scenario_id"), get("trial")
-    for said in (trace_id, model, provider):
-        if type(said) is not str and said is not None:
+    for value in (trace_id, model, provider):
+        if type(value) is not str and value is not None:
             raise NotPlain
     trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
     trace.model, trace.provider = model or None, provider or None
@@ -81,13 +81,13 @@ def _add_figures(trace: Trace, document: dict[str, Any]) -> None:
         if trace.finish_reason == "length":
             raise NotPlain
     if usage is not None:
-        trace.usage = provider_usage(usage, "usage")
+        trace.usage = read_provider_usage(usage, "usage")
     if not COSTS.isdisjoint(document):
-        trace.cost, warnings = cost_beside(document, trace.usage)
+        trace.cost, warnings = read_cost_fields(document, trace.usage)
         if warnings or trace.cost["usd"] == 0:
             raise NotPlain
     if not LATENCIES.isdisjoint(document):
-        trace.latency = latency(document)
+        trace.latency = read_latency_fields(document)
 
 
 def _add_rare(trace: Trace, document: dict[str, Any]) -> None:
@@ -95,9 +95,9 @@ def _add_rare(trace: Trace, document: dict[str, Any]) -> None:
     metadata, listed, scores = get("metadata"), get("tools"), get("scores")
     if listed is not None:
         require_shallow(listed, 1)
-        trace.tool_definitions = tools(listed)
+        trace.tool_definitions = read_tool_definitions(listed)
     if scores is not None:
-        trace.evaluations = recorded_scores(scores, "scores")
+        trace.evaluations = read_scores(scores, "scores")
     if metadata is None:
         return
     if type(metadata) is not dict:
@@ -105,6 +105,6 @@ def _add_rare(trace: Trace, document: dict[str, Any]) -> None:
     require_shallow(metadata, 1)
     trace.metadata = metadata
     if not SAY_MORE.isdisjoint(metadata):
-        name_origin(trace)
-        trace.scenario_id = identifier(scenario_beside(document), "scenario_id")
-        trace.trial = count(trial_beside(document), "trial")
+        set_origin(trace)
+        trace.scenario_id = identifier(find_scenario_id(document), "scenario_id")
+        trace.trial = count(find_trial(document), "trial")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
-from evalgate.adapters.formats.core.build.run_end import missing_results
-from evalgate.adapters.formats.core.build.side_fields import add_beside, identify_beside
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.build.side_fields import add_side_fields, identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_usage
-from evalgate.adapters.formats.messages.openai import add_message, read_messages
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_provider_usage
+from evalgate.adapters.formats.messages.openai import add_message, read_conversation
 from evalgate.adapters.formats.openai_chat import is_chat
 from evalgate.adapters.formats.openai_chat.at_once import read_at_once
 from evalgate.models.trace.trace import Trace
@@ -27,37 +27,37 @@ def split(document: Any) -> Sequence[Any]:
 
 def build(record: Any) -> Trace:
     """Builds one trace from the messages and the fields next to them."""
-    beside = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    for kept in ("metadata", "tools"):  # other fields keep only texts, numbers and arguments
-        require_shallow(beside.get(kept), 1)
-    conversation = read_messages(listing(beside.get("messages"), "messages"), "messages")
-    finished = _add_choice(conversation, beside)
+    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    for key in ("metadata", "tools"):  # other fields keep only texts, numbers and arguments
+        require_shallow(document.get(key), 1)
+    conversation = read_conversation(listing(document.get("messages"), "messages"), "messages")
+    finished = _add_choice(conversation, document)
     if not conversation.messages:
         raise FieldError("messages", "is missing or empty")
     trace = Trace(
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         finish_reason=finished,
-        system_instructions=first_instructions(conversation.messages),
-        usage=provider_usage(beside.get("usage"), "usage"),
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        system_instructions=get_instructions(conversation.messages),
+        usage=read_provider_usage(document.get("usage"), "usage"),
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
-    add_beside(trace, beside)
+    add_side_fields(trace, document)
     return trace
 
 
-def _add_choice(conversation: Conversation, beside: dict[str, Any]) -> str | None:
+def _add_choice(conversation: Conversation, document: dict[str, Any]) -> str | None:
     """Adds the answer of a raw completion after its request's messages; returns the finish reason."""
-    finished = finish_reason(text(beside.get("finish_reason"), "finish_reason"))
-    choices = listing(beside.get("choices"), "choices")
+    finished = finish_reason(text(document.get("finish_reason"), "finish_reason"))
+    choices = listing(document.get("choices"), "choices")
     if choices:
         choice = mapping(choices[0], "choices[0]")
         try:
             add_message(conversation, choice.get("message"))
         except FieldError as error:
-            raise error.under("choices[0].message") from None
+            raise error.with_prefix("choices[0].message") from None
         finished = finish_reason(text(choice.get("finish_reason"), "choices[0].finish_reason")) or finished
         conversation.messages[-1]["finish_reason"] = finished
     return finished
@@ -65,7 +65,7 @@ def _add_choice(conversation: Conversation, beside: dict[str, Any]) -> str | Non
 
 READER = Reader(
     build=build,
-    identify=identify_beside,
+    identify=identify_by_side_fields,
     split=split,
     at_once=read_at_once,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import first_messages, one_or_many
+from evalgate.adapters.formats.core.chat_shapes import claim_one_or_list, get_first_messages
 from evalgate.adapters.formats.core.format import Format
 
 ITEM_ENDINGS = ("_call", "_call_output")
@@ -15,9 +15,11 @@ def is_responses(value: Any) -> bool:
     if isinstance(value, dict):
         if value.get("object") == "response":
             return True
-        if isinstance(value.get("output"), list) and any(map(_is_item, first_messages(value, ("output",)))):
+        if isinstance(value.get("output"), list) and any(
+            map(_is_item, get_first_messages(value, ("output",)))
+        ):
             return True
-    return any(map(_is_item, first_messages(value)))
+    return any(map(_is_item, get_first_messages(value)))
 
 
 def _is_item(item: dict[str, Any]) -> bool:
@@ -34,6 +36,6 @@ def _is_item(item: dict[str, Any]) -> bool:
 OPENAI_RESPONSES = Format(
     name="openai-responses",
     needs="items with a `type` such as `function_call`",
-    claims=one_or_many(is_responses),
+    claims=claim_one_or_list(is_responses),
     module="openai_responses.reader",
 )

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
-from evalgate.adapters.formats.core.build.run_end import handed_in, incomplete, missing_results
+from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.build.run_end import (
+    mark_incomplete,
+    set_final_response,
+    warn_of_missing_results,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -16,19 +20,19 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
-from evalgate.adapters.formats.core.usage.totals import is_known, sum_of_calls
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage.totals import is_known, sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
-    evaluation,
-    provider_and_model,
-    provider_usage,
-    recorded_cost,
+    build_score,
+    read_cost_usd,
+    read_provider_usage,
+    split_provider_and_model,
 )
 from evalgate.adapters.formats.openhands.events import FINISH, OpenHandsEvents
 from evalgate.models.trace.trace import Trace, Warning_
 
-MOST_OFF = 0.01
+MAX_DEVIATION = 0.01
 """The allowed relative difference between a total and the sum of its parts."""
 
 
@@ -48,28 +52,28 @@ def build(record: Any) -> Trace:
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
-        scenario_id=identifier(_scenario(document), "instance_id"),
+        conversation.get_response(),
+        scenario_id=identifier(_find_scenario_id(document), "instance_id"),
         agent={"framework": "openhands"},
-        system_instructions=first_instructions(conversation.messages),
+        system_instructions=get_instructions(conversation.messages),
         llm_calls=events.llm_calls,
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     if events.answer is not None:
-        handed_in(trace, *events.answer)
+        set_final_response(trace, *events.answer)
     _add_model(trace, document)
     _add_times(trace, history)
-    _add_figures(trace, document, history, events.silent)
+    _add_usage(trace, document, history, events.unmetered)
     _add_end(trace, events, document)
     return trace
 
 
 def identify(record: Any) -> Identity:
     """The benchmark instance or the issue that the agent worked on."""
-    return identity(_scenario(record) if isinstance(record, dict) else None, None)
+    return build_identity(_find_scenario_id(record) if isinstance(record, dict) else None, None)
 
 
-def _scenario(document: dict[str, Any]) -> Any:
+def _find_scenario_id(document: dict[str, Any]) -> Any:
     issue = document.get("issue")
     if document.get("instance_id") is not None or not isinstance(issue, dict):
         return document.get("instance_id")
@@ -84,17 +88,19 @@ def _add_task(events: OpenHandsEvents, document: dict[str, Any], history: list[A
     if isinstance(first, list):
         first = first[0] if first else None
     instruction = text(document.get("instruction"), "instruction")
-    begins = isinstance(first, dict) and first.get("action") in ("message", "system")
-    if instruction and not begins:
-        events.conversation.say("user", instruction)
+    has_task = isinstance(first, dict) and first.get("action") in ("message", "system")
+    if instruction and not has_task:
+        events.conversation.add_message("user", instruction)
 
 
 def _add_model(trace: Trace, document: dict[str, Any]) -> None:
     metadata = mapping(document.get("metadata"), "metadata")
     config = mapping(metadata.get("llm_config"), "metadata.llm_config")
-    trace.provider, trace.model = provider_and_model(text(config.get("model"), "metadata.llm_config.model"))
+    trace.provider, trace.model = split_provider_and_model(
+        text(config.get("model"), "metadata.llm_config.model")
+    )
     if trace.model is None and trace.llm_calls:
-        trace.provider, trace.model = provider_and_model(trace.llm_calls[-1]["model"])
+        trace.provider, trace.model = split_provider_and_model(trace.llm_calls[-1]["model"])
 
 
 def _add_times(trace: Trace, history: list[Any]) -> None:
@@ -111,8 +117,8 @@ def _add_times(trace: Trace, history: list[Any]) -> None:
             trace.latency = {"total_ms": took, "source": "timestamps"}
 
 
-def _add_figures(trace: Trace, document: dict[str, Any], history: list[Any], silent: int) -> None:
-    trace.usage, about_usage = sum_of_calls(trace.llm_calls, silent)
+def _add_usage(trace: Trace, document: dict[str, Any], history: list[Any], unmetered: int) -> None:
+    trace.usage, about_usage = sum_call_usages(trace.llm_calls, unmetered)
     path = "metrics"
     metrics = mapping(document.get(path), path)
     for event in reversed(history):
@@ -120,46 +126,50 @@ def _add_figures(trace: Trace, document: dict[str, Any], history: list[Any], sil
             path = "llm_metrics"
             metrics = mapping(event[path], path)
     _add_counted_tokens(trace, metrics, path)
-    trace.cost, warnings = recorded_cost(
+    trace.cost, warnings = read_cost_usd(
         metrics.get("accumulated_cost"), trace.usage, f"{path}.accumulated_cost"
     )
     about_usage = [] if is_known(trace.usage) else about_usage
-    trace.warnings += [*about_usage, *warnings, *_mismatch(metrics, path)]
+    trace.warnings += [*about_usage, *warnings, *_check_cost_sum(metrics, path)]
 
 
 def _add_counted_tokens(trace: Trace, metrics: dict[str, Any], path: str) -> None:
     counted = metrics.get("accumulated_token_usage")
     if counted is not None:
-        total = provider_usage(counted, f"{path}.accumulated_token_usage")
+        total = read_provider_usage(counted, f"{path}.accumulated_token_usage")
         if total["input_tokens"] or total["output_tokens"]:
             trace.usage = total
 
 
-def _mismatch(metrics: dict[str, Any], path: str) -> list[Warning_]:
+def _check_cost_sum(metrics: dict[str, Any], path: str) -> list[Warning_]:
     total = amount(metrics.get("accumulated_cost"), f"{path}.accumulated_cost")
     costs = []
     for number, value in enumerate(listing(metrics.get("costs"), f"{path}.costs")):
         cost = value.get("cost") if isinstance(value, dict) else value
         costs.append(amount(cost, f"{path}.costs[{number}]") or 0.0)
-    if not costs or total is None or abs(sum(costs) - total) <= MOST_OFF * max(total, sum(costs)):
+    if not costs or total is None or abs(sum(costs) - total) <= MAX_DEVIATION * max(total, sum(costs)):
         return []
-    said = f"the recorded cost {total:g} is not the sum {sum(costs):g} of its parts"
-    return [{"code": "total_mismatch", "message": said, "where": f"{path}.costs"}]
+    message = f"the recorded cost {total:g} is not the sum {sum(costs):g} of its parts"
+    return [{"code": "total_mismatch", "message": message, "where": f"{path}.costs"}]
 
 
 def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) -> None:
     success = document.get("success")
     if isinstance(success, bool):
-        trace.evaluations.append(evaluation("success", float(success), "success"))
+        trace.evaluations.append(build_score("success", float(success), "success"))
     error = text(document.get("error"), "error") or events.error
     if error:
         trace.status, trace.error = "error", {"type": None, "message": error}
     elif any(call["name"] == FINISH for call in trace.tool_calls[-1:]):
         trace.finish_reason = "stop"
     elif trace.tool_calls and trace.messages[-1]["role"] != "assistant":
-        incomplete(trace, f"the history ends with a result of `{shown(trace.tool_calls[-1]['name'])}`")
+        mark_incomplete(
+            trace, f"the history ends with a result of `{make_printable(trace.tool_calls[-1]['name'])}`"
+        )
     elif trace.tool_calls and trace.tool_calls[-1]["status"] == "missing":
-        incomplete(trace, f"the history ends with a call of `{shown(trace.tool_calls[-1]['name'])}`")
+        mark_incomplete(
+            trace, f"the history ends with a call of `{make_printable(trace.tool_calls[-1]['name'])}`"
+        )
 
 
 READER = Reader(build=build, identify=identify)

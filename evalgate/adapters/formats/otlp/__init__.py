@@ -13,6 +13,6 @@ OTLP = Format(
     needs="`resourceSpans` or `resourceLogs` of OpenTelemetry",
     claims=is_otlp,
     module="otlp.reader",
-    together=True,
+    joins_lines=True,
     magic=is_protobuf,
 )

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from evalgate.adapters.formats.spans.encodings import otlp
 from evalgate.adapters.formats.spans.encodings.protobuf import unpack
-from evalgate.adapters.formats.spans.span_records import span_reader
+from evalgate.adapters.formats.spans.span_records import build_span_reader
 
-READER = span_reader(otlp.read, otlp.trace_ids, unpack)
+READER = build_span_reader(otlp.read_spans, otlp.iter_trace_ids, unpack)

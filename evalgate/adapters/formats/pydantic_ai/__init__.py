@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import first_messages, one_or_many
+from evalgate.adapters.formats.core.chat_shapes import claim_one_or_list, get_first_messages
 from evalgate.adapters.formats.core.format import Format
 
 
 def is_pydantic_ai(value: Any) -> bool:
     """True for requests and responses that consist of `parts`."""
-    messages = first_messages(value, ("messages", "all_messages", "new_messages"))
+    messages = get_first_messages(value, ("messages", "all_messages", "new_messages"))
     first = messages[0] if messages else {}
     parts = first.get("parts")
     if first.get("kind") not in ("request", "response") or not isinstance(parts, list):
@@ -21,6 +21,6 @@ def is_pydantic_ai(value: Any) -> bool:
 PYDANTIC_AI = Format(
     name="pydantic-ai",
     needs="messages with `kind` and `parts` of a `part_kind`",
-    claims=one_or_many(is_pydantic_ai),
+    claims=claim_one_or_list(is_pydantic_ai),
     module="pydantic_ai.reader",
 )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
-from evalgate.adapters.formats.core.build.listed_calls import add_made
-from evalgate.adapters.formats.core.build.run_end import handed_in, incomplete, missing_results
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.build.listed_calls import add_listed_calls
+from evalgate.adapters.formats.core.build.run_end import (
+    mark_incomplete,
+    set_final_response,
+    warn_of_missing_results,
+)
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -21,13 +25,13 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,
-    recorded_cost,
-    recorded_scores,
-    recorded_seconds,
+    read_cost_usd,
+    read_latency_seconds,
+    read_scores,
     total_tokens,
 )
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage
@@ -49,34 +53,34 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     document = mapping(record, "")
     is_view = "turns" in document
-    said, made, facts = (
+    messages_key, calls_key, fields_key = (
         ("turns", "tool_calls", "metadata") if is_view else ("messages", "tool_calls_made", "")
     )
-    conversation = _converse(listing(document.get(said), said), said)
-    add_made(conversation, listing(document.get(made), made), made)
-    began = "started_at" if is_view else "timestamp"
-    beside = mapping(document.get(facts), facts) if is_view else document
-    prefix = f"{facts}." if facts else ""
+    conversation = _build_conversation(listing(document.get(messages_key), messages_key), messages_key)
+    add_listed_calls(conversation, listing(document.get(calls_key), calls_key), calls_key)
+    time_key = "started_at" if is_view else "timestamp"
+    fields = mapping(document.get(fields_key), fields_key) if is_view else document
+    prefix = f"{fields_key}." if fields_key else ""
     trace = Trace(
-        text(beside.get("trace_id"), f"{prefix}trace_id") or "",
+        text(fields.get("trace_id"), f"{prefix}trace_id") or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
-        scenario_id=identifier(beside.get("scenario_id"), f"{prefix}scenario_id"),
-        trial=count(beside.get("trial"), f"{prefix}trial"),
-        provider=text(beside.get("provider"), f"{prefix}provider"),
-        model=text(beside.get("model"), f"{prefix}model"),
-        finish_reason=finish_reason(text(beside.get("finish_reason"), f"{prefix}finish_reason")),
-        started_at=time(beside.get(began), f"{prefix}{began}"),
-        system_instructions=first_instructions(conversation.messages),
-        warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+        conversation.get_response(),
+        scenario_id=identifier(fields.get("scenario_id"), f"{prefix}scenario_id"),
+        trial=count(fields.get("trial"), f"{prefix}trial"),
+        provider=text(fields.get("provider"), f"{prefix}provider"),
+        model=text(fields.get("model"), f"{prefix}model"),
+        finish_reason=finish_reason(text(fields.get("finish_reason"), f"{prefix}finish_reason")),
+        started_at=time(fields.get(time_key), f"{prefix}{time_key}"),
+        system_instructions=get_instructions(conversation.messages),
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     if not (trace.messages or trace.tool_calls):
-        raise FieldError(said, "is empty")
+        raise FieldError(messages_key, "is empty")
     _add_response(trace, document, is_view=is_view)
-    _add_figures(trace, beside, prefix)
+    _add_usage(trace, fields, prefix)
     if flag(document.get("max_turns_hit"), "max_turns_hit"):
-        incomplete(trace, "a limit on turns ended the run before the agent did")
+        mark_incomplete(trace, "a limit on turns ended the run before the agent did")
     return trace
 
 
@@ -85,16 +89,16 @@ def identify(record: Any) -> Identity:
     metadata = record.get("metadata") if isinstance(record, dict) else None
     if not isinstance(metadata, dict):
         return None, None
-    return identity(metadata.get("scenario_id"), metadata.get("trial"))
+    return build_identity(metadata.get("scenario_id"), metadata.get("trial"))
 
 
-def _converse(turns: list[Any], path: str) -> Conversation:
+def _build_conversation(turns: list[Any], path: str) -> Conversation:
     conversation = Conversation()
     for number, value in enumerate(turns):
         try:
             _add_turn(conversation, mapping(value, ""))
         except FieldError as error:
-            raise error.under(f"{path}[{number}]") from None
+            raise error.with_prefix(f"{path}[{number}]") from None
     return conversation
 
 
@@ -108,19 +112,19 @@ def _add_turn(conversation: Conversation, turn: dict[str, Any]) -> None:
             text(turn.get("tool_call_id"), "tool_call_id"),
             text(turn.get("tool_name"), "tool_name"),
         )
-        message, _ = conversation.answer(call_id, tool, content)
+        message, _ = conversation.add_result(call_id, tool, content)
     else:
-        message = conversation.say(role, content)
+        message = conversation.add_message(role, content)
         for number, value in enumerate(listing(turn.get("tool_calls"), "tool_calls")):
-            _ask(conversation, message, mapping(value, f"tool_calls[{number}]"), f"tool_calls[{number}]")
+            _add_call(conversation, message, mapping(value, f"tool_calls[{number}]"), f"tool_calls[{number}]")
     message["parts"] = parts
     message["timestamp"] = time(turn.get("timestamp"), "timestamp")
 
 
-def _ask(conversation: Conversation, message: Message, value: dict[str, Any], path: str) -> ToolCall:
+def _add_call(conversation: Conversation, message: Message, value: dict[str, Any], path: str) -> ToolCall:
     name = required_text(value.get("name"), f"{path}.name")
     call_id = text(value.get("id"), f"{path}.id") or None
-    return conversation.call(message, call_id, name, read_arguments(value.get("arguments")))
+    return conversation.add_call(message, call_id, name, read_arguments(value.get("arguments")))
 
 
 def _add_response(trace: Trace, document: dict[str, Any], *, is_view: bool) -> None:
@@ -131,25 +135,25 @@ def _add_response(trace: Trace, document: dict[str, Any], *, is_view: bool) -> N
     else:
         answer = text(document.get("final_content"), "final_content")
     if answer != trace.response["content"]:
-        handed_in(trace, answer)
+        set_final_response(trace, answer)
 
 
-def _add_figures(trace: Trace, beside: dict[str, Any], prefix: str) -> None:
-    trace.usage = _usage(beside, prefix)
-    trace.cost, warnings = recorded_cost(beside.get("cost_usd"), trace.usage, f"{prefix}cost_usd")
+def _add_usage(trace: Trace, fields: dict[str, Any], prefix: str) -> None:
+    trace.usage = _read_usage(fields, prefix)
+    trace.cost, warnings = read_cost_usd(fields.get("cost_usd"), trace.usage, f"{prefix}cost_usd")
     trace.warnings += warnings
-    trace.latency = _latency(beside, prefix)
+    trace.latency = _read_latency(fields, prefix)
     if prefix:
-        trace.evaluations = recorded_scores(beside.get("evaluations"), f"{prefix}evaluations")
-        trace.metadata = mapping(beside.get("custom"), f"{prefix}custom")
+        trace.evaluations = read_scores(fields.get("evaluations"), f"{prefix}evaluations")
+        trace.metadata = mapping(fields.get("custom"), f"{prefix}custom")
 
 
-def _usage(beside: dict[str, Any], prefix: str) -> Usage:
+def _read_usage(fields: dict[str, Any], prefix: str) -> Usage:
     """Zeros in all counts mean that tokens were not counted."""
     usage = unknown_usage()
-    usage["input_tokens"] = count(beside.get("input_tokens"), f"{prefix}input_tokens")
-    usage["output_tokens"] = count(beside.get("output_tokens"), f"{prefix}output_tokens")
-    total = count(beside.get("total_tokens"), f"{prefix}total_tokens")
+    usage["input_tokens"] = count(fields.get("input_tokens"), f"{prefix}input_tokens")
+    usage["output_tokens"] = count(fields.get("output_tokens"), f"{prefix}output_tokens")
+    total = count(fields.get("total_tokens"), f"{prefix}total_tokens")
     usage["total_tokens"] = total_tokens(usage) if total is None else total
     if not any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])):
         return unknown_usage()
@@ -157,10 +161,10 @@ def _usage(beside: dict[str, Any], prefix: str) -> Usage:
     return usage
 
 
-def _latency(beside: dict[str, Any], prefix: str) -> Latency:
-    if beside.get("latency_ms") is not None:
-        return {"total_ms": amount(beside["latency_ms"], f"{prefix}latency_ms"), "source": "recorded"}
-    return recorded_seconds(beside.get("latency_seconds"), f"{prefix}latency_seconds")
+def _read_latency(fields: dict[str, Any], prefix: str) -> Latency:
+    if fields.get("latency_ms") is not None:
+        return {"total_ms": amount(fields["latency_ms"], f"{prefix}latency_ms"), "source": "recorded"}
+    return read_latency_seconds(fields.get("latency_seconds"), f"{prefix}latency_seconds")
 
 
 READER = Reader(build=build, identify=identify)

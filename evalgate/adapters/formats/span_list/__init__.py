@@ -10,5 +10,5 @@ SPAN_LIST = Format(
     needs="spans with `trace_id`, `span_id` and `name`",
     claims=is_span_list,
     module="span_list.reader",
-    together=True,
+    joins_lines=True,
 )

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from evalgate.adapters.formats.spans.encodings import span_objects
-from evalgate.adapters.formats.spans.span_records import span_reader
+from evalgate.adapters.formats.spans.span_records import build_span_reader
 
-READER = span_reader(span_objects.read, span_objects.trace_ids)
+READER = build_span_reader(span_objects.read_spans, span_objects.iter_trace_ids)

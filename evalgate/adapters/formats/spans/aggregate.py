@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.usage.usage_fields import recorded_cost, summed
-from evalgate.adapters.formats.spans.same_request import by_response
-from evalgate.adapters.formats.spans.tree import Node, of_kind
+from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, sum_usages
+from evalgate.adapters.formats.spans.same_request import group_by_response
+from evalgate.adapters.formats.spans.tree import SpanNode, nodes_of_kind
 from evalgate.models.trace.trace import unknown_cost, unknown_usage
 from evalgate.records import dataclass, field
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Cost, Usage, Warning_
 
-FULL = 1.01  # recorded totals may differ from sums by 1 % without a warning
+TOLERANCE = 1.01  # recorded totals may differ from sums by 1 % without a warning
 
 
 @dataclass(slots=True, eq=False)
 class ModelCall:
     """One request to a model: its most reliable span, and all spans that recorded the request."""
 
-    best: Node
-    nodes: list[Node]
+    best: SpanNode
+    nodes: list[SpanNode]
 
     @property
     def usage(self) -> Usage | None:
@@ -45,7 +45,7 @@ class ModelCall:
         return self.best.end
 
     @property
-    def owner(self) -> Node | None:
+    def owner(self) -> SpanNode | None:
         """The agent that made the request."""
         return self.best.owner
 
@@ -59,7 +59,7 @@ class ModelCall:
         """How long the request took."""
         return duration_ms([self.best])
 
-    def told(self, name: str) -> Any:
+    def get_fact(self, name: str) -> Any:
         """The value of one fact: from the most reliable span, else from the innermost of the others."""
         for node in (self.best, *sorted(self.nodes, key=lambda node: -node.rank)):
             value = getattr(node.facts, name)
@@ -77,40 +77,40 @@ class SpanUsage:
     warnings: list[Warning_] = field(default_factory=list)
 
 
-def model_calls(nodes: list[Node]) -> list[ModelCall]:
+def model_calls(nodes: list[SpanNode]) -> list[ModelCall]:
     """Every model request once, by start."""
-    groups = _Groups(_requests(of_kind(nodes, "inference")))
+    groups = _RequestGroups(_drop_wrappers(nodes_of_kind(nodes, "inference")))
     groups.join_equal_ids()
     groups.join_nested()
-    calls = [ModelCall(max(group, key=_knowledge), group) for group in groups.lists()]
+    calls = [ModelCall(max(group, key=_reliability), group) for group in groups.list_groups()]
     return sorted(calls, key=lambda call: (call.start, call.end, call.best.span.span_id))
 
 
-def figures(nodes: list[Node], calls: list[ModelCall]) -> SpanUsage:
+def compute_usage(nodes: list[SpanNode], calls: list[ModelCall]) -> SpanUsage:
     """Sums tokens and cost over calls; if no call records usage, takes that of the outermost agents.
 
     If only some calls record usage, their sum is too low: the agents' usage counts if larger, else unknown.
     """
     found = SpanUsage()
-    agents = _outermost(of_kind(nodes, "agent"))
+    agents = _outermost(nodes_of_kind(nodes, "agent"))
     metered = [call.usage for call in calls if call.usage is not None]
-    silent = sum(call.usage is None and not call.best.span.has_failed for call in calls)
-    stated = _stated(agents)
-    if metered and not silent:
-        found.usage = _total(metered)
-        found.warnings += _mismatch(found.usage, [a for a in agents if a.facts.is_metered])
+    unmetered = sum(call.usage is None and not call.best.span.has_failed for call in calls)
+    stated = _sum_agent_usage(agents)
+    if metered and not unmetered:
+        found.usage = _sum_usages(metered)
+        found.warnings += _mismatch_warnings(found.usage, [a for a in agents if a.facts.is_metered])
     elif metered:
-        found.usage = _at_least(metered, stated)
-        said = f"{silent} of {len(calls)} model calls tell no tokens"
-        found.warnings.append({"code": "tokens_incomplete", "message": said, "where": "usage"})
+        found.usage = _agent_usage_if_larger(metered, stated)
+        message = f"{unmetered} of {len(calls)} model calls tell no tokens"
+        found.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
     elif stated is not None:
         found.usage = stated
-    found.warnings += _cache_beside(found.usage)
+    found.warnings += _cache_warnings(found.usage)
     _add_cost(found, calls, agents)
     return found
 
 
-def duration_ms(nodes: Iterable[Node]) -> float | None:
+def duration_ms(nodes: Iterable[SpanNode]) -> float | None:
     """From the first start to the last end; None if either is unknown or the end precedes the start."""
     times = [(node.span.start_ns, node.span.end_ns) for node in nodes]
     starts = [start for start, _ in times if start is not None]
@@ -120,21 +120,21 @@ def duration_ms(nodes: Iterable[Node]) -> float | None:
     return round((max(ends) - min(starts)) / 1e6, 6)
 
 
-def outermost_agents(nodes: list[Node]) -> list[Node]:
+def outermost_agents(nodes: list[SpanNode]) -> list[SpanNode]:
     """Agents that run under no other."""
-    return _outermost(of_kind(nodes, "agent"))
+    return _outermost(nodes_of_kind(nodes, "agent"))
 
 
-class _Groups:
+class _RequestGroups:
     """Disjoint sets of spans, one for each request."""
 
-    def __init__(self, nodes: list[Node]) -> None:
+    def __init__(self, nodes: list[SpanNode]) -> None:
         self._nodes = nodes
         self._leader = {id(node): node for node in nodes}
 
     def join_equal_ids(self) -> None:
         """Joins spans with the same response id."""
-        for same in by_response(self._nodes):
+        for same in group_by_response(self._nodes):
             for node in same[1:]:
                 self._join(same[0], node)
 
@@ -144,106 +144,108 @@ class _Groups:
             if node.within is not None and id(node.within) in self._leader:
                 self._join(node.within, node)
 
-    def lists(self) -> list[list[Node]]:
+    def list_groups(self) -> list[list[SpanNode]]:
         """The groups, each in the order of its spans."""
-        found: dict[int, list[Node]] = {}
+        found: dict[int, list[SpanNode]] = {}
         for node in self._nodes:
-            found.setdefault(id(self._top(node)), []).append(node)
+            found.setdefault(id(self._find_leader(node)), []).append(node)
         return list(found.values())
 
-    def _join(self, one: Node, other: Node) -> None:
-        self._leader[id(self._top(other))] = self._top(one)
+    def _join(self, one: SpanNode, other: SpanNode) -> None:
+        self._leader[id(self._find_leader(other))] = self._find_leader(one)
 
-    def _top(self, node: Node) -> Node:
+    def _find_leader(self, node: SpanNode) -> SpanNode:
         while (above := self._leader[id(node)]) is not node:
             self._leader[id(node)] = self._leader[id(above)]
             node = above
         return node
 
 
-def _requests(nodes: list[Node]) -> list[Node]:
+def _drop_wrappers(nodes: list[SpanNode]) -> list[SpanNode]:
     """Drops spans that only wrap several requests: their usage repeats the sum of those."""
-    inner: dict[int, list[Node]] = {}
+    inner: dict[int, list[SpanNode]] = {}
     for node in nodes:
         if node.within is not None and node.within.facts.kind == "inference":
             inner.setdefault(id(node.within), []).append(node)
-    wrappers = {wrapper for wrapper, wrapped in inner.items() if len(by_response(wrapped)) > 1}
+    wrappers = {wrapper for wrapper, wrapped in inner.items() if len(group_by_response(wrapped)) > 1}
     return [node for node in nodes if id(node) not in wrappers]
 
 
-def _knowledge(node: Node) -> tuple[bool, bool, bool, int]:
+def _reliability(node: SpanNode) -> tuple[bool, bool, bool, int]:
     """Sort key: usage metered by the provider beats usage counted by others; inner spans beat outer ones."""
     facts = node.facts
     has_usage = facts.usage is not None
     return has_usage and facts.is_metered, has_usage, facts.response_id is not None, node.rank
 
 
-def _outermost(agents: list[Node]) -> list[Node]:
+def _outermost(agents: list[SpanNode]) -> list[SpanNode]:
     known = {id(agent) for agent in agents}
     return [agent for agent in agents if agent.owner is None or id(agent.owner) not in known]
 
 
-def _stated(agents: list[Node]) -> Usage | None:
+def _sum_agent_usage(agents: list[SpanNode]) -> Usage | None:
     """Sums the usage of those outermost agents that record any."""
     stated = [agent.facts.usage for agent in agents if agent.facts.usage is not None]
     if not stated:
         return None
-    one = stated[0] if len(stated) == 1 else _total(stated)
+    one = stated[0] if len(stated) == 1 else _sum_usages(stated)
     return {**one, "source": "agent_span"}
 
 
-def _at_least(metered: list[Usage], stated: Usage | None) -> Usage:
+def _agent_usage_if_larger(metered: list[Usage], stated: Usage | None) -> Usage:
     """The agents' usage if it is larger than the sum of the metered calls, since no call uses 0 tokens.
 
     An equal number is only a platform's sum of the known calls, so the usage is unknown.
     """
-    known, whole = _total(metered)["total_tokens"], None if stated is None else stated["total_tokens"]
+    known, whole = _sum_usages(metered)["total_tokens"], None if stated is None else stated["total_tokens"]
     if stated is None or known is None or whole is None or whole <= known:
         return unknown_usage()
     return stated
 
 
-def _total(usages: list[Usage]) -> Usage:
+def _sum_usages(usages: list[Usage]) -> Usage:
     """Sums usages; sums only the totals if input and output are not recorded separately."""
-    total = summed(usages)
+    total = sum_usages(usages)
     if total["total_tokens"] is None:
         known = [usage["total_tokens"] for usage in usages if usage["total_tokens"] is not None]
         total["total_tokens"] = sum(known) if len(known) == len(usages) else None
     return total
 
 
-def _mismatch(total: Usage, agents: list[Node]) -> list[Warning_]:
+def _mismatch_warnings(total: Usage, agents: list[SpanNode]) -> list[Warning_]:
     """Warns if the agents' recorded total differs from the sum of their calls."""
     stated = [agent.facts.usage["total_tokens"] for agent in agents if agent.facts.usage is not None]
     known = [tokens for tokens in stated if tokens is not None]
     tokens = total["total_tokens"]
     if not known or len(known) < len(agents) or tokens is None or _is_near(sum(known), tokens):
         return []
-    said = f"the agent's span says {sum(known):,} tokens, its model calls used {tokens:,}: their sum counts"
-    return [{"code": "total_mismatch", "message": said, "where": "usage"}]
+    message = (
+        f"the agent's span says {sum(known):,} tokens, its model calls used {tokens:,}: their sum counts"
+    )
+    return [{"code": "total_mismatch", "message": message, "where": "usage"}]
 
 
-def _cache_beside(usage: Usage) -> list[Warning_]:
+def _cache_warnings(usage: Usage) -> list[Warning_]:
     """Warns if the input leaves out cached tokens, as some tracers do; the numbers stay as recorded."""
     cached = (usage["cache_read_input_tokens"] or 0) + (usage["cache_write_input_tokens"] or 0)
     if usage["input_tokens"] is None or cached <= usage["input_tokens"]:
         return []
-    said = f"{cached:,} cached tokens are not part of the {usage['input_tokens']:,} recorded input tokens"
-    return [{"code": "cache_not_in_input", "message": said, "where": "usage"}]
+    message = f"{cached:,} cached tokens are not part of the {usage['input_tokens']:,} recorded input tokens"
+    return [{"code": "cache_not_in_input", "message": message, "where": "usage"}]
 
 
 def _is_near(one: float, other: float) -> bool:
-    return max(one, other) <= min(one, other) * FULL
+    return max(one, other) <= min(one, other) * TOLERANCE
 
 
-def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[Node]) -> None:
+def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[SpanNode]) -> None:
     """Adds the recorded cost: of the calls if all of them have one, else of the outermost agents.
 
     If only some have one, the total is unknown.
     """
-    parts = [_cost(found, call.told("cost_usd"), call.usage) for call in calls if not _is_free(call)]
+    parts = [_cost(found, call.get_fact("cost_usd"), call.usage) for call in calls if not _is_free(call)]
     if None in parts or not parts:
-        parts = _stated_costs(found, agents, sum(part for part in parts if part is not None)) or parts
+        parts = _agent_costs(found, agents, sum(part for part in parts if part is not None)) or parts
     known = [part for part in parts if part is not None]
     if known and len(known) == len(parts):
         found.cost = {"usd": sum(known), "source": "recorded"}
@@ -251,19 +253,19 @@ def _add_cost(found: SpanUsage, calls: list[ModelCall], agents: list[Node]) -> N
         found.cost = {"usd": None, "source": "partial", "known_usd": sum(known)}
 
 
-def _stated_costs(found: SpanUsage, agents: list[Node], known: float) -> list[float | None]:
+def _agent_costs(found: SpanUsage, agents: list[SpanNode], known: float) -> list[float | None]:
     """The agents' costs if no call has one, or if all agents have one and their sum is larger."""
     whole = [_cost(found, agent.facts.cost_usd, found.usage) for agent in agents]
     total = sum(part for part in whole if part is not None)
-    return whole if not known or (None not in whole and total > known * FULL) else []
+    return whole if not known or (None not in whole and total > known * TOLERANCE) else []
 
 
 def _is_free(call: ModelCall) -> bool:
     """True for a failed request without recorded usage or cost."""
-    return call.best.span.has_failed and call.usage is None and call.told("cost_usd") is None
+    return call.best.span.has_failed and call.usage is None and call.get_fact("cost_usd") is None
 
 
 def _cost(found: SpanUsage, usd: float | None, usage: Usage | None) -> float | None:
-    cost, warnings = recorded_cost(usd, usage or unknown_usage(), "cost")
+    cost, warnings = read_cost_usd(usd, usage or unknown_usage(), "cost")
     found.warnings += [warning for warning in warnings if warning not in found.warnings]
     return cost["usd"]

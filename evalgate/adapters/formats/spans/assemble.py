@@ -4,70 +4,80 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
-from evalgate.adapters.formats.core.build.run_end import missing_results
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, provider_and_model, recorded_cost
+from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    finish_reason,
+    read_cost_usd,
+    split_provider_and_model,
+)
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.aggregate import (
     ModelCall,
+    compute_usage,
     duration_ms,
-    figures,
     model_calls,
     outermost_agents,
 )
-from evalgate.adapters.formats.spans.span_clock import clock_warnings, rfc3339
-from evalgate.adapters.formats.spans.span_conversation import conversation_of, outermost_calls, system_of
+from evalgate.adapters.formats.spans.span_clock import clock_warnings, format_rfc3339
+from evalgate.adapters.formats.spans.span_conversation import (
+    build_conversation,
+    find_instructions,
+    outermost_calls,
+)
 from evalgate.adapters.formats.spans.timeline import Timeline
-from evalgate.adapters.formats.spans.tool_calls import tool_calls
-from evalgate.adapters.formats.spans.tree import Node, of_kind, planted
+from evalgate.adapters.formats.spans.tool_calls import merge_tool_calls
+from evalgate.adapters.formats.spans.tree import SpanNode, build_tree, nodes_of_kind
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.adapters.formats.spans.span import Facts, Span
+    from evalgate.adapters.formats.spans.span import Span, SpanFacts
     from evalgate.models.trace.trace import LlmCall, Warning_
 
-TELLING = frozenset({"inference", "tool", "agent"})
+RUN_KINDS = frozenset({"inference", "tool", "agent"})
 
 
-def build(spans: Sequence[Span], facts_of: Callable[[Span], Facts] = dialects.facts_of) -> Trace:
+def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = dialects.read_facts) -> Trace:
     """Builds one trace from spans in any order; raises TraceError if no span belongs to an agent's run.
 
     `read_facts` reads a span: by default through the tracer dialects, or from the columns of an export.
     """
-    nodes = planted(spans, facts_of)
-    if not any(node.facts.kind in TELLING and not node.is_excluded for node in nodes):
+    nodes = build_tree(spans, read_facts)
+    if not any(node.facts.kind in RUN_KINDS and not node.is_excluded for node in nodes):
         raise TraceError(f"no span says what an agent did ({len(nodes):,} spans)")
     calls = model_calls(nodes)
     main = outermost_calls(calls)
-    conversation = conversation_of(nodes, main)
+    conversation = build_conversation(nodes, main)
     timeline = Timeline(conversation, main, calls)
-    found = tool_calls(conversation, calls, _executions(nodes), timeline)
+    found = merge_tool_calls(conversation, calls, _executions(nodes), timeline)
     trace = Trace(
         nodes[0].span.trace_id,
         conversation.messages,
         found,
-        conversation.response(),
+        conversation.get_response(),
         llm_calls=[_llm_call(call, index, timeline) for index, call in enumerate(calls)],
-        warnings=conversation.warnings(),
+        warnings=conversation.list_warnings(),
     )
     _add_names(trace, nodes, calls)
-    _add_figures(trace, nodes, calls)
-    _add_end(trace, nodes, main)
-    trace.system_instructions = system_of(main, of_kind(nodes, "agent")) or first_instructions(trace.messages)
-    trace.warnings += [*missing_results(found), *_content_warnings(trace, nodes)]
+    _add_totals(trace, nodes, calls)
+    _add_status(trace, nodes, main)
+    trace.system_instructions = find_instructions(main, nodes_of_kind(nodes, "agent")) or get_instructions(
+        trace.messages
+    )
+    trace.warnings += [*warn_of_missing_results(found), *_content_warnings(trace, nodes)]
     return trace
 
 
-def _executions(nodes: list[Node]) -> list[Node]:
+def _executions(nodes: list[SpanNode]) -> list[SpanNode]:
     """Tool spans, without those nested in a span of the same tool (a client's within an agent's).
 
     If both have the same call id, an error of the inner span is copied to the outer one.
     """
     found = []
-    for node in of_kind(nodes, "tool"):
+    for node in nodes_of_kind(nodes, "tool"):
         outer = node.within
         if outer is None or outer.facts.kind != "tool" or not _is_same_tool(outer.facts, node.facts):
             found.append(node)
@@ -77,92 +87,92 @@ def _executions(nodes: list[Node]) -> list[Node]:
     return found
 
 
-def _is_same_tool(outer: Facts, inner: Facts) -> bool:
+def _is_same_tool(outer: SpanFacts, inner: SpanFacts) -> bool:
     is_same_call = outer.tool_call_id is not None and outer.tool_call_id == inner.tool_call_id
     return outer.tool_name == inner.tool_name or (inner.tool_name is None and is_same_call)
 
 
 def _llm_call(call: ModelCall, index: int, timeline: Timeline) -> LlmCall:
-    step, turn = timeline.of_call(call)
+    step, turn = timeline.position_of_call(call)
     usage = call.usage
     return {
         "index": index,
         "turn": turn,
         "step": step,
-        "provider": call.told("provider"),
-        "model": call.told("model"),
-        "response_id": call.told("response_id"),
+        "provider": call.get_fact("provider"),
+        "model": call.get_fact("model"),
+        "response_id": call.get_fact("response_id"),
         "usage": usage,
-        "cost_usd": recorded_cost(call.told("cost_usd"), usage or unknown_usage(), "cost")[0]["usd"],
+        "cost_usd": read_cost_usd(call.get_fact("cost_usd"), usage or unknown_usage(), "cost")[0]["usd"],
         "duration_ms": call.duration_ms,
-        "finish_reason": finish_reason(call.told("finish_reason")),
+        "finish_reason": finish_reason(call.get_fact("finish_reason")),
     }
 
 
-def _add_figures(trace: Trace, nodes: list[Node], calls: list[ModelCall]) -> None:
-    found = figures(nodes, calls)
+def _add_totals(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> None:
+    found = compute_usage(nodes, calls)
     trace.usage, trace.cost = found.usage, found.cost
-    whole = outermost_agents(nodes) or [node for node in nodes if node.facts.kind in TELLING]
+    whole = outermost_agents(nodes) or [node for node in nodes if node.facts.kind in RUN_KINDS]
     total = duration_ms(whole)
     if total is not None:
         trace.latency = {"total_ms": total, "source": "span"}
     starts = [node.span.start_ns for node in whole if node.span.start_ns is not None]
     ends = [node.span.end_ns for node in whole if node.span.end_ns is not None]
-    trace.started_at = rfc3339(min(starts, default=None))
-    trace.ended_at = rfc3339(max(ends, default=None))
+    trace.started_at = format_rfc3339(min(starts, default=None))
+    trace.ended_at = format_rfc3339(max(ends, default=None))
     trace.warnings += [*found.warnings, *clock_warnings(total, calls)]
 
 
-def _add_names(trace: Trace, nodes: list[Node], calls: list[ModelCall]) -> None:
+def _add_names(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> None:
     """Adds agent, model, scenario, tags and metadata; the outermost agents' values come first."""
     agents = outermost_agents(nodes)
-    told = [node.facts for node in (*agents, *nodes) if not node.is_excluded]
-    most = max(calls, key=_output_tokens, default=None)
-    trace.provider = (most and most.told("provider")) or _first(told, "provider")
-    trace.model = (most and most.told("model")) or _first(told, "model")
+    sources = [node.facts for node in (*agents, *nodes) if not node.is_excluded]
+    largest = max(calls, key=_output_tokens, default=None)
+    trace.provider = (largest and largest.get_fact("provider")) or _first(sources, "provider")
+    trace.model = (largest and largest.get_fact("model")) or _first(sources, "model")
     if trace.provider is None:
-        trace.provider, trace.model = provider_and_model(trace.model)
-    name, framework = _first(told, "agent"), _first(told, "framework")
+        trace.provider, trace.model = split_provider_and_model(trace.model)
+    name, framework = _first(sources, "agent"), _first(sources, "framework")
     if name or framework:
         trace.agent = {"name": name, "framework": framework}
-    trace.conversation_id = _first(told, "conversation_id")
-    trace.scenario_id, trace.trial = _first(told, "scenario_id"), _first(told, "trial")
+    trace.conversation_id = _first(sources, "conversation_id")
+    trace.scenario_id, trace.trial = _first(sources, "scenario_id"), _first(sources, "trial")
     trace.tool_definitions = (
         _first([call.best.facts for call in calls], "tool_definitions")
-        or _first(told, "tool_definitions")
+        or _first(sources, "tool_definitions")
         or []
     )
-    trace.tags = list(dict.fromkeys(tag for facts in told for tag in facts.tags))
-    for facts in told:
+    trace.tags = list(dict.fromkeys(tag for facts in sources for tag in facts.tags))
+    for facts in sources:
         for key, value in facts.metadata.items():
             trace.metadata.setdefault(key, value)
     trace.evaluations = [one for node in nodes for one in node.facts.evaluations]
 
 
-def _add_end(trace: Trace, nodes: list[Node], main: list[ModelCall]) -> None:
+def _add_status(trace: Trace, nodes: list[SpanNode], main: list[ModelCall]) -> None:
     """Sets status and error as of the outermost agents, else of the last model call or tool."""
     agents = outermost_agents(nodes)
     last = max(main, key=lambda call: call.end, default=None)
-    ends = agents or ([last.best] if last else of_kind(nodes, "tool")[-1:])
+    ends = agents or ([last.best] if last else nodes_of_kind(nodes, "tool")[-1:])
     failed = next((node for node in ends if node.span.has_failed), None)
     if last is not None:
-        trace.finish_reason = finish_reason(last.told("finish_reason"))
+        trace.finish_reason = finish_reason(last.get_fact("finish_reason"))
     if failed is not None:
         trace.status = "error"
         trace.error = {"type": failed.facts.error_type, "message": failed.span.status_message}
     elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
         trace.status = "incomplete"
-        said = "the agent's span has no end: the run was stopped, or recorded before it ended"
-        trace.warnings.append({"code": "incomplete", "message": said, "where": None})
+        message = "the agent's span has no end: the run was stopped, or recorded before it ended"
+        trace.warnings.append({"code": "incomplete", "message": message, "where": None})
 
 
-def _content_warnings(trace: Trace, nodes: list[Node]) -> list[Warning_]:
+def _content_warnings(trace: Trace, nodes: list[SpanNode]) -> list[Warning_]:
     warnings: list[Warning_] = []
     for node in nodes:
         warnings += [one for one in node.facts.warnings if one not in warnings]
     if not trace.messages:
-        said = "no span tells what was said: the recorder was not told to capture content"
-        warnings.append({"code": "content_not_captured", "message": said, "where": "messages"})
+        message = "no span tells what was said: the recorder was not told to capture content"
+        warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return warnings
 
 
@@ -171,5 +181,5 @@ def _output_tokens(call: ModelCall) -> int:
     return -1 if usage is None else usage["output_tokens"] or 0
 
 
-def _first(told: Sequence[Facts], name: str) -> Any:
-    return next((value for facts in told if (value := getattr(facts, name)) not in (None, [])), None)
+def _first(sources: Sequence[SpanFacts], name: str) -> Any:
+    return next((value for facts in sources if (value := getattr(facts, name)) not in (None, [])), None)

@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.format import first_object
 
 SPAN_RESOURCES = ("resourceSpans", "resource_spans", "batches")
 LOG_RESOURCES = ("resourceLogs", "resource_logs")
-NAMED_SURELY = (*SPAN_RESOURCES[:2], *LOG_RESOURCES)
+UNAMBIGUOUS_RESOURCES = (*SPAN_RESOURCES[:2], *LOG_RESOURCES)
 SPAN_SCOPES = (
     "scopeSpans",
     "scope_spans",
@@ -20,14 +20,14 @@ TRACE_IDS = ("trace_id", "traceId", "traceID")
 SPAN_IDS = ("span_id", "spanId", "spanID")
 CONTEXTS = ("context", "spanContext", "span_context")
 PARENT_CONTEXTS = ("parentSpanContext", "parent_span_context", "parent")
-BEGINS_PROTOBUF = b"\n"
+PROTOBUF_START = b"\n"
 # Tags that may follow the length of the first message: resource, scopes, schema URL.
 INNER_TAGS = frozenset(b"\n\x12\x1a")
-NEVER_IN_TEXT = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
+CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
 LENGTH_PREFIX = 4
 
 
-def envelope_of(value: Any) -> Any:
+def find_envelope(value: Any) -> Any:
     """The object that holds the resources: the value itself, or one wrapped in a server's response."""
     if isinstance(value, dict):
         for key in WRAPPERS:
@@ -36,31 +36,31 @@ def envelope_of(value: Any) -> Any:
     return value
 
 
-def spans_of(value: Any) -> list[Any] | None:
+def find_spans(value: Any) -> list[Any] | None:
     """The list of spans: the value itself, or its field `spans`; None if there is no list.
 
     A single span (a line) becomes a list of one. For a list of objects with `spans`, all spans are joined.
     """
     if isinstance(value, dict):
-        held = _held(value)
-        return [value] if held is None and is_span(value) else held
+        spans = _nested_spans(value)
+        return [value] if spans is None and is_span(value) else spans
     if not isinstance(value, list):
         return None
-    if _held(first_object(value)) is None:
+    if _nested_spans(first_object(value)) is None:
         return value
-    listed = [(one, _held(one)) for one in value]
-    return [span for one, held in listed for span in ([one] if held is None else held)]
+    listed = [(one, _nested_spans(one)) for one in value]
+    return [span for one, spans in listed for span in ([one] if spans is None else spans)]
 
 
-def _held(value: Any) -> list[Any] | None:
+def _nested_spans(value: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     data = value.get("data")
-    held = value.get("spans", data.get("spans") if isinstance(data, dict) else None)
-    return held if isinstance(held, list) else None
+    spans = value.get("spans", data.get("spans") if isinstance(data, dict) else None)
+    return spans if isinstance(spans, list) else None
 
 
-def jaeger_traces(value: Any) -> list[Any] | None:
+def find_jaeger_traces(value: Any) -> list[Any] | None:
     """The traces of Jaeger's export; None for any other value."""
     if not isinstance(value, dict):
         return None
@@ -81,24 +81,24 @@ def is_span(value: Any) -> bool:
 def _is_envelope(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    if any(isinstance(value.get(key), list) for key in NAMED_SURELY):
+    if any(isinstance(value.get(key), list) for key in UNAMBIGUOUS_RESOURCES):
         return True
     return any(key in first_object(value.get("batches")) for key in SPAN_SCOPES)
 
 
 def is_otlp(value: Any) -> bool:
     """True for an envelope of OTLP."""
-    return _is_envelope(envelope_of(first_object(value)))
+    return _is_envelope(find_envelope(first_object(value)))
 
 
 def is_jaeger(value: Any) -> bool:
     """True for an export of Jaeger."""
-    return jaeger_traces(value) is not None
+    return find_jaeger_traces(value) is not None
 
 
 def is_span_list(value: Any) -> bool:
     """True for a span, or a list of them."""
-    found = spans_of(value) or [None]
+    found = find_spans(value) or [None]
     return is_span(found[0])
 
 
@@ -107,15 +107,15 @@ def is_protobuf(head: bytes) -> bool:
 
     Text that begins with an empty line doesn't match, since it has no control characters.
     """
-    if head[:1] != BEGINS_PROTOBUF:
+    if head[:1] != PROTOBUF_START:
         head = head[LENGTH_PREFIX:] if head[:1] == b"\0" else b""
     after = 1
     while after < len(head) and head[after] & 0x80:
         after += 1
     inner = head[after + 1 : after + 2]
     return (
-        head[:1] == BEGINS_PROTOBUF
+        head[:1] == PROTOBUF_START
         and bool(inner)
         and inner[0] in INNER_TAGS
-        and not NEVER_IN_TEXT.isdisjoint(head)
+        and not CONTROL_BYTES.isdisjoint(head)
     )

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 ATTRIBUTE = "evalgate.trace"
 
 
-def carried(spans: Sequence[Span]) -> Trace | None:
+def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
     """The trace of the first span that has one, or None. Raises TraceError."""
-    told = next((span.attributes[ATTRIBUTE] for span in spans if ATTRIBUTE in span.attributes), None)
-    if told is None:
+    value = next((span.attributes[ATTRIBUTE] for span in spans if ATTRIBUTE in span.attributes), None)
+    if value is None:
         return None
-    if type(told) is not str:
+    if type(value) is not str:
         raise FieldError(ATTRIBUTE, "is not text")
     from evalgate.adapters.formats.core.strict_json import decode
     from evalgate.adapters.formats.native import reader
 
     try:
-        return reader.build(decode(told.encode()))
+        return reader.build(decode(value.encode()))
     except (TraceError, UnicodeEncodeError) as error:
-        said = str(error) if isinstance(error, TraceError) else "is no text"
-        raise FieldError(ATTRIBUTE, said) from None
+        message = str(error) if isinstance(error, TraceError) else "is no text"
+        raise FieldError(ATTRIBUTE, message) from None

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 CONVERSATION_KEYS = ("gen_ai.conversation.id", "session.id")
 # Attribute prefixes of instrumentations of agents and models, not of HTTP clients, queues or databases.
-TELLING = (
+AGENT_PREFIXES = (
     *("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.", "gcp.vertex.agent.", "pydantic_ai."),
     *("langfuse.", "langsmith.", "mlflow.span", "lk.", "mcp.", "tool.", "evalgate."),
 )
 
-DOING = frozenset({"inference", "tool", "agent", None})
+RUN_KINDS = frozenset({"inference", "tool", "agent", None})
 
 
-def grouped(spans: Iterable[Span]) -> list[list[Span]]:
+def group_runs(spans: Iterable[Span]) -> list[list[Span]]:
     """Groups spans by run, in the order of each run's first span.
 
     One trace id is one run. Several traces are one run only if nothing around the model calls was recorded,
@@ -41,43 +41,43 @@ def grouped(spans: Iterable[Span]) -> list[list[Span]]:
         if conversation is None:
             runs.append(trace)
             continue
-        mine = {span.span_id for span in trace}
-        run, ids = open_runs.setdefault(conversation, (trace, mine))
-        if run is trace or not ids.isdisjoint(mine):
+        own_ids = {span.span_id for span in trace}
+        run, ids = open_runs.setdefault(conversation, (trace, own_ids))
+        if run is trace or not ids.isdisjoint(own_ids):
             runs.append(trace)
         else:
             run += trace
-            ids |= mine
+            ids |= own_ids
     return runs
 
 
-def is_of_an_agent(spans: Iterable[Span]) -> bool:
+def has_agent_activity(spans: Iterable[Span]) -> bool:
     """True if a span records what an agent, a model or a tool did, or can't be read.
 
     Spans with attributes of an instrumentation are checked first. Its spans outside of a run (the creation of
     an agent, an embedding) don't count.
     """
-    asked_first = sorted(spans, key=lambda span: not _is_telling(span))
-    return any(WHOLE in span.attributes or _kind(span) in DOING for span in asked_first)
+    ordered = sorted(spans, key=lambda span: not _is_instrumented(span))
+    return any(WHOLE in span.attributes or _kind(span) in RUN_KINDS for span in ordered)
 
 
-def _is_telling(span: Span) -> bool:
+def _is_instrumented(span: Span) -> bool:
     names = (*span.attributes, *(event.name for event in span.events))
-    return any(name.startswith(TELLING) for name in names)
+    return any(name.startswith(AGENT_PREFIXES) for name in names)
 
 
 def is_request(span: Span) -> bool:
     """True for a readable span of a request to a model."""
-    return _is_telling(span) and _kind(span) == "inference"
+    return _is_instrumented(span) and _kind(span) == "inference"
 
 
 def _shared_conversations(traces: Iterable[list[Span]]) -> dict[str, str]:
     """The conversation of each trace if several traces name it and none of them has an agent span."""
     named: dict[str, list[list[Span]]] = {}
     for trace in traces:
-        told = _conversations(trace)
-        if len(told) == 1:
-            named.setdefault(told.pop(), []).append(trace)
+        ids = _conversation_ids(trace)
+        if len(ids) == 1:
+            named.setdefault(ids.pop(), []).append(trace)
     return {
         trace[0].trace_id: conversation
         for conversation, several in named.items()
@@ -86,13 +86,13 @@ def _shared_conversations(traces: Iterable[list[Span]]) -> dict[str, str]:
     }
 
 
-def _conversations(trace: Sequence[Span]) -> set[str]:
+def _conversation_ids(trace: Sequence[Span]) -> set[str]:
     """All conversation ids in the spans, from the first attribute key that has any."""
     for key in CONVERSATION_KEYS:
         values = [span.attributes.get(key) for span in trace]
-        told = {value for value in values if isinstance(value, str) and value}
-        if told:
-            return told
+        ids = {value for value in values if isinstance(value, str) and value}
+        if ids:
+            return ids
     return set()
 
 
@@ -103,6 +103,6 @@ def _has_agent(trace: Iterable[Span]) -> bool:
 def _kind(span: Span) -> str | None:
     """The kind of the span; None if it can't be read."""
     try:
-        return dialects.facts_of(span).kind
+        return dialects.read_facts(span).kind
     except TraceError:
         return None

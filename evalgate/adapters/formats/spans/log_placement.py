@@ -14,23 +14,25 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span
 
 
-def placed(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span], int]:
+def assign_logs(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span], int]:
     """The records that have a span, and the number of ambiguous ones (several calls match, or no call does).
 
     With one model call in the trace, the record belongs to it; with several, to the one that ran at its time.
     Records of a trace without model calls are unchanged.
     """
-    lost = {log.trace_id for log in logs if log.span_id == NO_SPAN}
+    unplaced_traces = {log.trace_id for log in logs if log.span_id == NO_SPAN}
     requests: dict[str, list[Span]] = {}
-    for span in spans if lost else ():
-        if span.trace_id in lost and is_request(span):
+    for span in spans if unplaced_traces else ():
+        if span.trace_id in unplaced_traces and is_request(span):
             requests.setdefault(span.trace_id, []).append(span)
-    found = [log if log.span_id != NO_SPAN else _placed(log, requests.get(log.trace_id, [])) for log in logs]
-    known = [log for log in found if log is not None]
-    return known, len(found) - len(known)
+    found = [
+        log if log.span_id != NO_SPAN else _assign_log(log, requests.get(log.trace_id, [])) for log in logs
+    ]
+    assigned = [log for log in found if log is not None]
+    return assigned, len(found) - len(assigned)
 
 
-def _placed(log: Span, requests: Sequence[Span]) -> Span | None:
+def _assign_log(log: Span, requests: Sequence[Span]) -> Span | None:
     if not requests:
         return log
     running = requests if len(requests) == 1 else [one for one in requests if _ran_at(one, log)]

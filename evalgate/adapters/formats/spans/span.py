@@ -56,7 +56,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class Facts:
+class SpanFacts:
     """What one span records, in one vocabulary for all dialects; None if unknown.
 
     `input` is everything the model was given, usually the whole conversation so far; `output` is its answer.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FASTEST_TOKENS_A_MS = 5.0  # no provider answers with 5,000 tokens a second; replays do
 
 
-def rfc3339(time_ns: int | None) -> str | None:
+def format_rfc3339(time_ns: int | None) -> str | None:
     """Nanoseconds since 1970 as RFC 3339 in UTC, to the microsecond; None if out of the calendar's range."""
     if time_ns is None:
         return None
@@ -27,16 +27,16 @@ def rfc3339(time_ns: int | None) -> str | None:
 
 def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[Warning_]:
     """Warns if models answered faster than any can: a replayed recording or a made-up clock."""
-    tokens, spent = 0, 0.0
+    tokens, spent_ms = 0, 0.0
     for call in calls:
-        made = None if call.usage is None else call.usage["output_tokens"]
-        if made and call.duration_ms is not None:
-            tokens += made
-            spent += call.duration_ms
+        output_tokens = None if call.usage is None else call.usage["output_tokens"]
+        if output_tokens and call.duration_ms is not None:
+            tokens += output_tokens
+            spent_ms += call.duration_ms
     if total_ms == 0:
-        said = "the run took no time at all: its clock may be made up"
-    elif tokens and tokens > spent * FASTEST_TOKENS_A_MS:
-        said = f"{tokens:,} tokens were answered in {spent:,.1f} ms: a replay, or a made-up clock"
+        message = "the run took no time at all: its clock may be made up"
+    elif tokens and tokens > spent_ms * FASTEST_TOKENS_A_MS:
+        message = f"{tokens:,} tokens were answered in {spent_ms:,.1f} ms: a replay, or a made-up clock"
     else:
         return []
-    return [{"code": "suspicious_latency", "message": said, "where": "latency"}]
+    return [{"code": "suspicious_latency", "message": message, "where": "latency"}]

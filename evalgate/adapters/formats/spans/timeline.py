@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.build.conversation import Conversation
     from evalgate.adapters.formats.spans.aggregate import ModelCall
-    from evalgate.adapters.formats.spans.tree import Node
+    from evalgate.adapters.formats.spans.tree import SpanNode
     from evalgate.models.trace.trace import Message
 
 WINDOW = 64  # how many messages are searched backwards for the one that is a model call's output
@@ -28,76 +28,76 @@ class Timeline:
     def __init__(
         self, conversation: Conversation, main: Sequence[ModelCall], calls: Sequence[ModelCall]
     ) -> None:
-        self._spoken = [message for message in conversation.messages if message["role"] == "assistant"]
+        self._responses = [message for message in conversation.messages if message["role"] == "assistant"]
         self._last_turn = conversation.messages[-1]["turn"] if conversation.messages else 0
-        self.message_of = _aligned(self._spoken, main)
+        self.message_of = _align_outputs(self._responses, main)
         call_of = {id(message): call for call, message in self.message_of.items()}
-        self.spoken_by = {
-            number: call_of.get(id(message)) for number, message in enumerate(self._spoken, start=1)
+        self.response_calls = {
+            number: call_of.get(id(message)) for number, message in enumerate(self._responses, start=1)
         }
         self._calls = calls
         self._call_of = {id(node): call for call in calls for node in call.nodes}
-        self._asked: dict[int, tuple[list[int], list[ModelCall]]] = {}
+        self._calls_by_agent: dict[int, tuple[list[int], list[ModelCall]]] = {}
         for call in calls:
-            starts, made = self._asked.setdefault(id(call.owner), ([], []))
+            starts, made = self._calls_by_agent.setdefault(id(call.owner), ([], []))
             starts.append(call.start)
             made.append(call)
-        self._place: dict[int, tuple[int, int]] = {}
+        self._positions: dict[int, tuple[int, int]] = {}
 
-    def of_message(self, number: int) -> tuple[int, int]:
+    def position_of_response(self, number: int) -> tuple[int, int]:
         """Step and turn of the conversation's nth response, from 1."""
-        return self._place[id(self._spoken[number - 1])]
+        return self._positions[id(self._responses[number - 1])]
 
-    def of_call(self, call: ModelCall) -> tuple[int, int]:
+    def position_of_call(self, call: ModelCall) -> tuple[int, int]:
         """Step and turn of a model call."""
         message = self.message_of.get(call)
-        return self._place[id(call if message is None else message)]
+        return self._positions[id(call if message is None else message)]
 
-    def of_tool(self, tool: Node | None) -> tuple[int, int]:
+    def position_of_tool(self, tool: SpanNode | None) -> tuple[int, int]:
         """Step and turn of a tool execution that no model call requested."""
-        return self._place[id(tool)]
+        return self._positions[id(tool)]
 
-    def call_before(self, tool: Node) -> ModelCall | None:
+    def find_requesting_call(self, tool: SpanNode) -> ModelCall | None:
         """The model call that most likely requested a tool: the one around it, or the last one before."""
         within = None if tool.within is None else self._call_of.get(id(tool.within))
         if within is not None:
             return within
-        starts, made = self._asked.get(id(tool.owner), ([], []))
-        place = bisect_right(starts, tool.start)
-        return made[place - 1] if place else None
+        starts, made = self._calls_by_agent.get(id(tool.owner), ([], []))
+        index = bisect_right(starts, tool.start)
+        return made[index - 1] if index else None
 
-    def number(self, tools: Sequence[Node], times: Mapping[int, int]) -> None:
+    def assign_steps(self, tools: Sequence[SpanNode], times: Mapping[int, int]) -> None:
         """Assigns a step to every response, and a separate one to each of these tools.
 
         `times`: start of the tools that the nth message requested, for messages without a model call's time.
         """
-        inside = set(map(id, self.message_of))
-        line: list[tuple[int, int, int, object, int]] = []
-        known = max([*times, *(number for number, call in self.spoken_by.items() if call)], default=0)
+        message_calls = set(map(id, self.message_of))
+        entries: list[tuple[int, int, int, object, int]] = []
+        last = max([*times, *(number for number, call in self.response_calls.items() if call)], default=0)
         time = -1
-        for number, message in enumerate(self._spoken, start=1):
-            call = self.spoken_by[number]
+        for number, message in enumerate(self._responses, start=1):
+            call = self.response_calls[number]
             time = max(time, times.get(number, -1) if call is None else call.start)
-            is_known = number <= known
-            line.append((time if is_known else UNKNOWN, 0, number, message, message["turn"]))
+            is_timed = number <= last
+            entries.append((time if is_timed else UNKNOWN, 0, number, message, message["turn"]))
         for number, call in enumerate(self._calls):
-            if id(call) not in inside:
-                line.append((call.start, 1, number, call, -1))
-        line += [(tool.start, 2, number, tool, -1) for number, tool in enumerate(tools)]
-        turn = self._spoken[0]["turn"] if self._spoken else self._last_turn
-        for step, (_, _, _, thing, own_turn) in enumerate(sorted(line, key=lambda one: one[:3]), start=1):
+            if id(call) not in message_calls:
+                entries.append((call.start, 1, number, call, -1))
+        entries += [(tool.start, 2, number, tool, -1) for number, tool in enumerate(tools)]
+        turn = self._responses[0]["turn"] if self._responses else self._last_turn
+        for step, (_, _, _, item, own_turn) in enumerate(sorted(entries, key=lambda one: one[:3]), start=1):
             turn = turn if own_turn < 0 else own_turn
-            self._place[id(thing)] = step, turn
+            self._positions[id(item)] = step, turn
 
 
-def _aligned(spoken: list[Message], main: Sequence[ModelCall]) -> dict[ModelCall, Message]:
+def _align_outputs(responses: list[Message], main: Sequence[ModelCall]) -> dict[ModelCall, Message]:
     """Finds the message that each call's output became, from the last backwards."""
     found: dict[ModelCall, Message] = {}
-    place = len(spoken)
+    place = len(responses)
     for call in sorted(main, key=lambda call: call.end, reverse=True):
         for at in range(place - 1, max(-1, place - 1 - WINDOW), -1):
-            if _is_output(call, spoken[at]):
-                found[call] = spoken[at]
+            if _is_output(call, responses[at]):
+                found[call] = responses[at]
                 place = at
                 break
     return found
@@ -105,11 +105,11 @@ def _aligned(spoken: list[Message], main: Sequence[ModelCall]) -> dict[ModelCall
 
 def _is_output(call: ModelCall, message: Message) -> bool:
     """True unless output and message differ. A call without captured content fits any message."""
-    output = call.told("output")
+    output = call.get_fact("output")
     if not output:
-        return call.told("input") is None
-    asked = [asked.name for said in output for asked in said.calls]
+        return call.get_fact("input") is None
+    asked = [asked.name for raw_message in output for asked in raw_message.calls]
     if asked:
         return asked[: len(message["tool_calls"])] == [ref["name"] for ref in message["tool_calls"]] != []
-    texts = tuple(said.content.strip() for said in output if said.content)
+    texts = tuple(raw_message.content.strip() for raw_message in output if raw_message.content)
     return (message["content"] or "").strip().startswith(texts)

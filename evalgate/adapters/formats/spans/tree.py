@@ -10,26 +10,26 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 
-    FactsOf = Callable[[Span], Facts]
+    FactsReader = Callable[[Span], SpanFacts]
 
-BOUNDS = frozenset({"inference", "tool", "agent"})
+BOUNDARY_KINDS = frozenset({"inference", "tool", "agent"})
 UNKNOWN = 1 << 80  # sorts after every time
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class SpanNode:
     """A span in the tree: `rank` counts the spans above it, `depth` the agents among them.
 
     `within` is the nearest model call, tool or agent above, `owner` the nearest agent.
     """
 
     span: Span
-    facts: Facts
-    parent: Node | None = None
-    within: Node | None = None
-    owner: Node | None = None
+    facts: SpanFacts
+    parent: SpanNode | None = None
+    within: SpanNode | None = None
+    owner: SpanNode | None = None
     rank: int = 0
     depth: int = 0
     is_excluded: bool = False
@@ -45,24 +45,24 @@ class Node:
         return self.start if self.span.end_ns is None else self.span.end_ns
 
 
-def planted(spans: Sequence[Span], facts_of: FactsOf) -> list[Node]:
+def build_tree(spans: Sequence[Span], read_facts: FactsReader) -> list[SpanNode]:
     """One node for each span, by start; raises TraceError for values too deep or refused by a dialect."""
-    nodes = [Node(span, facts_of(_shallow(span))) for span in spans]
+    nodes = [SpanNode(span, read_facts(_require_shallow_span(span))) for span in spans]
     nodes.sort(key=lambda node: node.span.span_id)
-    _join(nodes)
-    _cut_rings(nodes)
-    _rank(nodes)
-    _settle(sorted(nodes, key=lambda node: node.rank))
+    _link_parents(nodes)
+    _break_cycles(nodes)
+    _set_ranks(nodes)
+    _set_owners(sorted(nodes, key=lambda node: node.rank))
     nodes.sort(key=lambda node: (node.start, node.rank, node.end, node.span.span_id))
     return nodes
 
 
-def of_kind(nodes: Iterable[Node], kind: SpanKind) -> list[Node]:
+def nodes_of_kind(nodes: Iterable[SpanNode], kind: SpanKind) -> list[SpanNode]:
     """The nodes of a kind, without excluded ones."""
     return [node for node in nodes if node.facts.kind == kind and not node.is_excluded]
 
 
-def _shallow(span: Span) -> Span:
+def _require_shallow_span(span: Span) -> Span:
     for value in span.attributes.values():
         require_shallow(value)
     for event in span.events:
@@ -71,8 +71,8 @@ def _shallow(span: Span) -> Span:
     return span
 
 
-def _join(nodes: list[Node]) -> None:
-    by_id: dict[str, Node] = {}
+def _link_parents(nodes: list[SpanNode]) -> None:
+    by_id: dict[str, SpanNode] = {}
     for node in nodes:
         by_id.setdefault(node.span.span_id, node)
     for node in nodes:
@@ -80,26 +80,26 @@ def _join(nodes: list[Node]) -> None:
         node.parent = None if parent is node else parent
 
 
-def _cut_rings(nodes: list[Node]) -> None:
+def _break_cycles(nodes: list[SpanNode]) -> None:
     """Breaks parent cycles: the span with the smallest id becomes a root."""
     done: set[int] = set()
     for node in nodes:
-        path: dict[int, Node] = {}
-        here: Node | None = node
+        path: dict[int, SpanNode] = {}
+        here: SpanNode | None = node
         while here is not None and id(here) not in done and id(here) not in path:
             path[id(here)] = here
             here = here.parent
         if here is not None and id(here) in path:
-            ring = list(path.values())
-            min(ring[ring.index(here) :], key=lambda one: one.span.span_id).parent = None
+            cycle = list(path.values())
+            min(cycle[cycle.index(here) :], key=lambda one: one.span.span_id).parent = None
         done.update(path)
 
 
-def _rank(nodes: list[Node]) -> None:
+def _set_ranks(nodes: list[SpanNode]) -> None:
     done: set[int] = set()
     for node in nodes:
-        path: list[Node] = []
-        here: Node | None = node
+        path: list[SpanNode] = []
+        here: SpanNode | None = node
         while here is not None and id(here) not in done:
             path.append(here)
             here = here.parent
@@ -110,7 +110,7 @@ def _rank(nodes: list[Node]) -> None:
             done.add(id(above))
 
 
-def _settle(nodes: list[Node]) -> None:
+def _set_owners(nodes: list[SpanNode]) -> None:
     """Sets owners, depth and exclusion; expects parents first."""
     for node in nodes:
         parent = node.parent
@@ -118,7 +118,7 @@ def _settle(nodes: list[Node]) -> None:
         if parent is None:
             continue
         node.is_excluded = node.is_excluded or parent.is_excluded
-        node.within = parent if parent.facts.kind in BOUNDS else parent.within
+        node.within = parent if parent.facts.kind in BOUNDARY_KINDS else parent.within
         is_agent = parent.facts.kind == "agent"
         node.owner = parent if is_agent else parent.owner
         node.depth = parent.depth + is_agent

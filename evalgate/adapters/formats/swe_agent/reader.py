@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.build.run_end import (
-    ask_in_text,
+    add_command_call,
     command_word,
-    ends_the_run,
-    handed_in,
-    incomplete,
-    missing_results,
+    mark_final_call,
+    mark_incomplete,
+    set_final_response,
+    warn_of_missing_results,
 )
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
@@ -25,9 +25,9 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import milliseconds, recorded_cost, total_tokens
+from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, to_milliseconds, total_tokens
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage
 from evalgate.records import dataclass
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 LIMITS = frozenset(
     {"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"}
 )
-ORDERLY = frozenset({"submitted", "exit_forfeit"})
-STAND_INS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
+ORDERLY_STATUSES = frozenset({"submitted", "exit_forfeit"})
+STAND_IN_MODELS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
 """Model names that are not models: they replay a recorded run or ask a person."""
 
 
@@ -56,26 +56,26 @@ def build(record: Any) -> Trace:
     """Builds one trajectory. An action in text becomes a call named after its first word."""
     require_shallow(record)
     document = mapping(record, "")
-    conversation, steps = _converse(listing(document.get("history"), "history"))
+    conversation, steps = _build_conversation(listing(document.get("history"), "history"))
     _add_steps(conversation, steps, listing(document.get("trajectory"), "trajectory"))
     info = mapping(document.get("info"), "info")
     trace = Trace(
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         agent={"framework": "swe-agent"},
-        system_instructions=first_instructions(conversation.messages),
+        system_instructions=get_instructions(conversation.messages),
     )
     _add_settings(trace, document)
     submission = text(info.get("submission"), "info.submission")
     if steps and info.get("exit_status") is not None and steps[-1].call is not None:
-        ends_the_run(steps[-1].call)
-    handed_in(trace, submission, steps[-1].message if steps else None)
-    trace.warnings += [*conversation.warnings(), *missing_results(conversation.calls)]
+        mark_final_call(steps[-1].call)
+    set_final_response(trace, submission, steps[-1].message if steps else None)
+    trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
     if "info" in document:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
-    _add_figures(trace, mapping(info.get("model_stats"), "info.model_stats"))
+    _add_usage(trace, mapping(info.get("model_stats"), "info.model_stats"))
     return trace
 
 
@@ -87,16 +87,16 @@ def identify(record: Any) -> Identity:
         problem = _replay_config(record).get("problem_statement")
     except TraceError:
         return None, None
-    return identity(problem.get("id") if isinstance(problem, dict) else None, None)
+    return build_identity(problem.get("id") if isinstance(problem, dict) else None, None)
 
 
-def _converse(history: list[Any]) -> tuple[Conversation, list[_Step]]:
+def _build_conversation(history: list[Any]) -> tuple[Conversation, list[_Step]]:
     conversation, steps = Conversation(), list[_Step]()
     for number, recorded in enumerate(history):
         try:
             _add_message(conversation, steps, mapping(recorded, ""))
         except FieldError as error:
-            raise error.under(f"history[{number}]") from None
+            raise error.with_prefix(f"history[{number}]") from None
     return conversation, steps
 
 
@@ -105,49 +105,51 @@ def _add_message(conversation: Conversation, steps: list[_Step], recorded: dict[
     content, parts = read_content(recorded.get("content"), "content")
     if role == "system" or recorded.get("is_demo"):
         # A demonstration is another run, shown to the model before this one starts.
-        message = conversation.say("system", content)
+        message = conversation.add_message("system", content)
     elif role == "assistant":
-        message = conversation.say("assistant", content)
-        steps.append(_Step(_action(recorded), message, _ask(conversation, message, recorded)))
+        message = conversation.add_message("assistant", content)
+        steps.append(_Step(_read_action(recorded), message, _add_calls(conversation, message, recorded)))
     elif role == "tool":
-        message = _answer(conversation, recorded, content)
+        message = _add_results(conversation, recorded, content)
     elif role != "user":
         raise FieldError("role", "is none of system, user, assistant, tool")
     elif steps and steps[-1].call is not None and steps[-1].call["status"] == "missing":
-        message, _ = conversation.answer(steps[-1].call["id"], None, content)
+        message, _ = conversation.add_result(steps[-1].call["id"], None, content)
     else:
-        message = conversation.say("user", content, is_input=not steps)
+        message = conversation.add_message("user", content, is_input=not steps)
     message["parts"] = parts
 
 
-def _action(recorded: dict[str, Any]) -> str:
+def _read_action(recorded: dict[str, Any]) -> str:
     return (text(recorded.get("action"), "action") or "").strip()
 
 
-def _ask(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> ToolCall | None:
+def _add_calls(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> ToolCall | None:
     """Adds a message's `tool_calls`, else its action; returns the call if there is exactly one."""
-    written = listing(recorded.get("tool_calls"), "tool_calls")
-    made: ToolCall | None = None
-    for number, value in enumerate(written):
+    recorded_calls = listing(recorded.get("tool_calls"), "tool_calls")
+    last_call: ToolCall | None = None
+    for number, value in enumerate(recorded_calls):
         path = f"tool_calls[{number}]"
         call = mapping(value, path)
         function = mapping(call.get("function"), f"{path}.function")
         name = required_text(function.get("name"), f"{path}.function.name")
         arguments = read_arguments(function.get("arguments"))
-        made = conversation.call(message, text(call.get("id"), f"{path}.id") or None, name, arguments)
-    if written:
-        return made if len(written) == 1 else None
-    action = _action(recorded)
-    return ask_in_text(conversation, message, action, command_word(action)) if action else None
+        last_call = conversation.add_call(
+            message, text(call.get("id"), f"{path}.id") or None, name, arguments
+        )
+    if recorded_calls:
+        return last_call if len(recorded_calls) == 1 else None
+    action = _read_action(recorded)
+    return add_command_call(conversation, message, action, command_word(action)) if action else None
 
 
-def _answer(conversation: Conversation, recorded: dict[str, Any], content: str | None) -> Message:
+def _add_results(conversation: Conversation, recorded: dict[str, Any], content: str | None) -> Message:
     """Adds one message as the result of every call it names."""
     ids = listing(recorded.get("tool_call_ids"), "tool_call_ids") or [recorded.get("tool_call_id")]
-    named = [text(value, f"tool_call_ids[{number}]") for number, value in enumerate(ids)]
-    for call_id in named[1:]:
-        conversation.answer(call_id, None, content)
-    return conversation.answer(named[0], None, content)[0]
+    call_ids = [text(value, f"tool_call_ids[{number}]") for number, value in enumerate(ids)]
+    for call_id in call_ids[1:]:
+        conversation.add_result(call_id, None, content)
+    return conversation.add_result(call_ids[0], None, content)[0]
 
 
 def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[Any]) -> None:
@@ -155,15 +157,17 @@ def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[
 
     Ignores a trajectory whose actions differ from those of the history.
     """
-    done = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
-    actions = [_action(step) for step in done]
+    recorded_steps = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
+    actions = [_read_action(step) for step in recorded_steps]
     if actions[: len(steps)] != [step.action for step in steps]:
         return
-    for number, recorded in enumerate(done):
+    for number, recorded in enumerate(recorded_steps):
         path = f"trajectory[{number}]"
         if number >= len(steps):
-            message = conversation.say("assistant", text(recorded.get("response"), f"{path}.response"))
-            steps.append(_Step(actions[number], message, _ask(conversation, message, recorded)))
+            message = conversation.add_message(
+                "assistant", text(recorded.get("response"), f"{path}.response")
+            )
+            steps.append(_Step(actions[number], message, _add_calls(conversation, message, recorded)))
         _finish_step(conversation, steps[number].call, recorded, path)
 
 
@@ -174,9 +178,9 @@ def _finish_step(
         return
     observation = text(recorded.get("observation"), f"{path}.observation")
     if call["status"] == "missing" and observation is not None:
-        conversation.answer(call["id"], None, observation)
+        conversation.add_result(call["id"], None, observation)
     seconds = amount(recorded.get("execution_time"), f"{path}.execution_time")
-    call["duration_ms"] = None if seconds is None else milliseconds(seconds)
+    call["duration_ms"] = None if seconds is None else to_milliseconds(seconds)
 
 
 def _replay_config(document: dict[str, Any]) -> dict[str, Any]:
@@ -193,7 +197,7 @@ def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
     agent = mapping(settings.get("agent"), "replay_config.agent")
     model = mapping(agent.get("model"), "replay_config.agent.model")
     name = text(model.get("name"), "replay_config.agent.model.name")
-    trace.model = None if name in STAND_INS else name
+    trace.model = None if name in STAND_IN_MODELS else name
     environment = document.get("environment")
     if isinstance(environment, str):
         trace.metadata["environment"] = environment
@@ -202,31 +206,31 @@ def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
 def _add_end(trace: Trace, status: str | None) -> None:
     """`submitted (exit_cost)` means that a limit ended the run and its state was submitted."""
     if not status:
-        incomplete(trace, "the run has no exit status: it stopped before its end")
+        mark_incomplete(trace, "the run has no exit status: it stopped before its end")
         return
     trace.metadata["exit_status"] = status
-    trace.finish_reason = "stop" if status in ORDERLY else status
+    trace.finish_reason = "stop" if status in ORDERLY_STATUSES else status
     if status in LIMITS or status.startswith("submitted ("):
-        incomplete(trace, "a limit ended the run before the agent did")
-    elif status not in ORDERLY:
+        mark_incomplete(trace, "a limit ended the run before the agent did")
+    elif status not in ORDERLY_STATUSES:
         trace.status, trace.error = "error", {"type": status, "message": None}
 
 
-def _add_figures(trace: Trace, stats: dict[str, Any]) -> None:
+def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     """Zeros mean unknown: a replay is not metered."""
     path = "info.model_stats"
     sent = count(stats.get("tokens_sent"), f"{path}.tokens_sent")
     received = count(stats.get("tokens_received"), f"{path}.tokens_received")
-    trace.usage = _usage(sent, received)
-    trace.cost, warnings = recorded_cost(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
+    trace.usage = _build_usage(sent, received)
+    trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
     if trace.cost["usd"] == 0:
         trace.cost = unknown_cost()
-        said = "cost and tokens of 0 are taken as unknown: replays are not metered"
-        warnings = [{"code": "zero_cost", "message": said, "where": path}]
+        message = "cost and tokens of 0 are taken as unknown: replays are not metered"
+        warnings = [{"code": "zero_cost", "message": message, "where": path}]
     trace.warnings += warnings
 
 
-def _usage(sent: int | None, received: int | None) -> Usage:
+def _build_usage(sent: int | None, received: int | None) -> Usage:
     usage = unknown_usage()
     if sent or received:
         usage["input_tokens"], usage["output_tokens"] = sent, received

@@ -54,5 +54,5 @@ TAU2_FOLDER = Format(
     needs="`results.json` or `simulations/*.json` of a run",
     claims=_claims_tau2_folder,
     module="tau.tau2_folder_reader",
-    together=True,
+    joins_lines=True,
 )

@@ -6,10 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import listing, mapping, text
-from evalgate.adapters.formats.core.format import Headed, Reader
+from evalgate.adapters.formats.core.format import HeadingRule, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.tau import is_tau2_settings, tau2_reader
-from evalgate.adapters.formats.tau.tau2_ticks import messages_of
+from evalgate.adapters.formats.tau.tau2_ticks import messages_from_ticks
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
     simulations = []
     for document in documents:
         if is_tau2_settings(document):
-            settings = _settings(document["info"])
+            settings = _read_settings(document["info"])
         else:
             simulations.append(document)
     if not simulations:
@@ -49,9 +49,9 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
     ]
 
 
-def _settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
+def _read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Like `tau2_reader.read_settings`; a voice agent's model is in `audio_native_config`."""
-    model, agent, domain = tau2_reader.settings_of(info)
+    model, agent, domain = tau2_reader.read_settings(info)
     audio = info.get("audio_native_config")
     if isinstance(audio, dict) and isinstance(audio.get("model"), str):
         provider = audio.get("provider")
@@ -65,7 +65,7 @@ def build(record: tau2_reader.Simulation) -> Trace:
     run = mapping(record.data, "")
     if not listing(run.get("messages"), "messages"):
         ticks = listing(run.get("ticks"), "ticks")
-        messages = messages_of(ticks)
+        messages = messages_from_ticks(ticks)
         if not messages:
             raise TraceError(
                 f"{len(ticks):,} ticks and not one with text or a tool call: the simulation was kept without "
@@ -74,8 +74,8 @@ def build(record: tau2_reader.Simulation) -> Trace:
         record = record._replace(data={**run, "messages": messages})
     trace = tau2_reader.build(record)
     if record.model is None:
-        said = "the results.json of the run was not read: the agent's model is unknown"
-        trace.warnings.append({"code": "no_settings", "message": said, "where": None})
+        message = "the results.json of the run was not read: the agent's model is unknown"
+        trace.warnings.append({"code": "no_settings", "message": message, "where": None})
     mode = text(run.get("mode"), "mode")
     if mode is not None:
         trace.metadata["mode"] = mode
@@ -83,5 +83,8 @@ def build(record: tau2_reader.Simulation) -> Trace:
 
 
 READER = Reader(
-    build=build, identify=tau2_reader.identify, split=split, headed=Headed(folder, is_tau2_settings)
+    build=build,
+    identify=tau2_reader.identify,
+    split=split,
+    heading_rule=HeadingRule(folder, is_tau2_settings),
 )

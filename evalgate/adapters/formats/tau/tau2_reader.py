@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, failed, first_instructions
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -18,16 +18,16 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
-    evaluation,
+    build_score,
     finish_reason,
-    provider_and_model,
-    provider_usage,
-    recorded_cost,
-    recorded_seconds,
+    read_cost_usd,
+    read_latency_seconds,
+    read_provider_usage,
+    split_provider_and_model,
 )
 from evalgate.models.trace.trace import LlmCall, Message, Role, Trace, TraceScore
 
@@ -50,7 +50,7 @@ class Simulation(NamedTuple):
 
 def split(document: Any) -> Sequence[Simulation]:
     """The simulations, each with the agent's settings. `llm_args` is not read: it may hold an API key."""
-    model, agent, domain = settings_of(document["info"])
+    model, agent, domain = read_settings(document["info"])
     simulations = document["simulations"]
     durations = [run.get("duration") if isinstance(run, dict) else None for run in simulations]
     equal = (
@@ -59,7 +59,7 @@ def split(document: Any) -> Sequence[Simulation]:
     return [Simulation(run, model, agent, domain, equal) for run in simulations]
 
 
-def settings_of(info: dict[str, Any]) -> tuple[Any, Any, Any]:
+def read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Model, agent and domain of a run."""
     agent, environment = info.get("agent_info"), info.get("environment_info")
     agent = agent if isinstance(agent, dict) else {}
@@ -71,37 +71,37 @@ def build(record: Simulation) -> Trace:
     """Builds one simulation with the agent's tokens and cost; the simulated user's are not counted."""
     require_shallow(record.data)
     run = mapping(record.data, "")
-    conversation, llm_calls = _converse(run, text(record.model, "info.agent_info.llm"))
+    conversation, llm_calls = _build_conversation(run, text(record.model, "info.agent_info.llm"))
     trace = Trace(
         text(run.get("id"), "id") or "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         scenario_id=identifier(run.get("task_id"), "task_id"),
         trial=count(run.get("trial"), "trial"),
         agent={"name": text(record.agent, "info.agent_info.implementation"), "framework": "tau2"},
         started_at=time(run.get("start_time"), "start_time"),
         ended_at=time(run.get("end_time"), "end_time"),
-        system_instructions=first_instructions(conversation.messages),
+        system_instructions=get_instructions(conversation.messages),
         llm_calls=llm_calls,
-        evaluations=_evaluations(run),
-        warnings=conversation.warnings(),
+        evaluations=_read_scores(run),
+        warnings=conversation.list_warnings(),
     )
-    trace.provider, trace.model = provider_and_model(record.model)
+    trace.provider, trace.model = split_provider_and_model(record.model)
     if record.domain is not None:
         trace.metadata["domain"] = text(record.domain, "info.environment_info.domain_name")
     _add_end(trace, text(run.get("termination_reason"), "termination_reason"))
-    _add_figures(trace, run, has_equal_durations=record.has_equal_durations)
+    _add_usage(trace, run, has_equal_durations=record.has_equal_durations)
     return trace
 
 
 def identify(record: Simulation) -> Identity:
     """Task id and trial."""
     run = record.data
-    return identity(run.get("task_id"), run.get("trial")) if isinstance(run, dict) else (None, None)
+    return build_identity(run.get("task_id"), run.get("trial")) if isinstance(run, dict) else (None, None)
 
 
-def _converse(run: dict[str, Any], model: str | None) -> tuple[Conversation, list[LlmCall]]:
+def _build_conversation(run: dict[str, Any], model: str | None) -> tuple[Conversation, list[LlmCall]]:
     conversation = Conversation()
     llm_calls: list[LlmCall] = []
     for number, recorded in enumerate(listing(run.get("messages"), "messages")):
@@ -110,7 +110,7 @@ def _converse(run: dict[str, Any], model: str | None) -> tuple[Conversation, lis
             if message["role"] == "assistant" and recorded.get("usage") is not None:
                 llm_calls.append(_llm_call(recorded, conversation, len(llm_calls), model))
         except FieldError as error:
-            raise error.under(f"messages[{number}]") from None
+            raise error.with_prefix(f"messages[{number}]") from None
     return conversation, llm_calls
 
 
@@ -118,13 +118,13 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
     role = required_text(recorded.get("role"), "role")
     content, parts = read_content(recorded.get("content"), "content")
     if role == "tool":
-        message, call = conversation.answer(text(recorded.get("id"), "id"), None, content)
+        message, call = conversation.add_result(text(recorded.get("id"), "id"), None, content)
         if call is not None and flag(recorded.get("error"), "error"):
-            failed(call)
+            mark_failed(call)
     elif role in SPEAKERS:
         calls = listing(recorded.get("tool_calls"), "tool_calls")
         is_input = not calls or bool(content)
-        message = conversation.say(SPEAKERS[role], content, is_input=is_input)
+        message = conversation.add_message(SPEAKERS[role], content, is_input=is_input)
         for number, call in enumerate(calls):
             _add_call(conversation, message, call, f"tool_calls[{number}]")
     else:
@@ -138,13 +138,13 @@ def _add_call(conversation: Conversation, message: Message, value: Any, path: st
     recorded = mapping(value, path)
     name = required_text(recorded.get("name"), f"{path}.name")
     call_id = text(recorded.get("id"), f"{path}.id") or None
-    call = conversation.call(message, call_id, name, read_arguments(recorded.get("arguments")))
+    call = conversation.add_call(message, call_id, name, read_arguments(recorded.get("arguments")))
     if text(recorded.get("requestor"), f"{path}.requestor") == "user":
         call["requestor"] = "user"
 
 
 def _llm_call(recorded: dict[str, Any], conversation: Conversation, index: int, model: str | None) -> LlmCall:
-    usage = provider_usage(recorded["usage"], "usage")
+    usage = read_provider_usage(recorded["usage"], "usage")
     raw = recorded.get("raw_data")
     finished = raw.get("finish_reason") if isinstance(raw, dict) else None
     message = conversation.messages[-1]
@@ -157,7 +157,7 @@ def _llm_call(recorded: dict[str, Any], conversation: Conversation, index: int, 
         "model": model,
         "response_id": None,
         "usage": usage,
-        "cost_usd": recorded_cost(recorded.get("cost"), usage, "cost")[0]["usd"],
+        "cost_usd": read_cost_usd(recorded.get("cost"), usage, "cost")[0]["usd"],
         "duration_ms": None,
         "finish_reason": message["finish_reason"],
     }
@@ -174,30 +174,32 @@ def _add_end(trace: Trace, reason: str | None) -> None:
     trace.metadata["termination_reason"] = reason
 
 
-def _add_figures(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool) -> None:
-    trace.usage, about_usage = sum_of_calls(trace.llm_calls, _answers(trace) - len(trace.llm_calls))
-    trace.cost, warnings = recorded_cost(run.get("agent_cost"), trace.usage, "agent_cost")
+def _add_usage(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool) -> None:
+    trace.usage, about_usage = sum_call_usages(trace.llm_calls, _count_answers(trace) - len(trace.llm_calls))
+    trace.cost, warnings = read_cost_usd(run.get("agent_cost"), trace.usage, "agent_cost")
     trace.warnings += about_usage + warnings
-    trace.latency = recorded_seconds(run.get("duration"), "duration")
+    trace.latency = read_latency_seconds(run.get("duration"), "duration")
     if has_equal_durations:
-        said = "every run of the file took exactly as long as this one: the clock may be made up"
-        trace.warnings.append({"code": "suspicious_latency", "message": said, "where": "duration"})
+        message = "every run of the file took exactly as long as this one: the clock may be made up"
+        trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "duration"})
 
 
-def _answers(trace: Trace) -> int:
+def _count_answers(trace: Trace) -> int:
     """The number of model answers; a greeting before the user's first message is not one."""
     roles = [message["role"] for message in trace.messages]
-    begun = roles.index("user") if "user" in roles else 0
-    return max(roles[begun:].count("assistant"), len(trace.llm_calls))
+    first_user = roles.index("user") if "user" in roles else 0
+    return max(roles[first_user:].count("assistant"), len(trace.llm_calls))
 
 
-def _evaluations(run: dict[str, Any]) -> list[TraceScore]:
+def _read_scores(run: dict[str, Any]) -> list[TraceScore]:
     reward_info = mapping(run.get("reward_info"), "reward_info")
     found = []
     if reward_info.get("reward") is not None:
-        found.append(evaluation("reward", reward_info["reward"], "reward_info.reward"))
+        found.append(build_score("reward", reward_info["reward"], "reward_info.reward"))
     for name, value in mapping(reward_info.get("reward_breakdown"), "reward_info.reward_breakdown").items():
-        found.append(evaluation(f"reward.{name}", value, f"reward_info.reward_breakdown.{shown(name)}"))
+        found.append(
+            build_score(f"reward.{name}", value, f"reward_info.reward_breakdown.{make_printable(name)}")
+        )
     return found
 
 

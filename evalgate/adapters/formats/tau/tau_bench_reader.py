@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, failed, first_instructions
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text
-from evalgate.adapters.formats.core.format import Identity, Reader, identity
-from evalgate.adapters.formats.core.strict_json import require_shallow, shown
-from evalgate.adapters.formats.core.usage.usage_fields import evaluation
-from evalgate.adapters.formats.messages.openai import read_messages
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import build_score
+from evalgate.adapters.formats.messages.openai import read_conversation
 from evalgate.models.trace.trace import Trace, TraceScore
 
 if TYPE_CHECKING:
@@ -28,45 +28,51 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     run = mapping(record, "")
     info = mapping(run.get("info"), "info")
-    conversation = read_messages(listing(run.get("traj"), "traj"), "traj")
+    conversation = read_conversation(listing(run.get("traj"), "traj"), "traj")
     _mark_errors(conversation)
     trace = Trace(
         "",
         conversation.messages,
         conversation.calls,
-        conversation.response(),
+        conversation.get_response(),
         scenario_id=identifier(run.get("task_id"), "task_id"),
         trial=count(run.get("trial"), "trial"),
         agent={"framework": "tau-bench"},
-        system_instructions=first_instructions(conversation.messages),
-        evaluations=_evaluations(run, info),
-        warnings=conversation.warnings(),
+        system_instructions=get_instructions(conversation.messages),
+        evaluations=_read_scores(run, info),
+        warnings=conversation.list_warnings(),
     )
-    crashed = text(info.get("error"), "info.error")
-    if crashed is not None:
-        trace.status, trace.error = "error", {"type": None, "message": crashed}
+    error_message = text(info.get("error"), "info.error")
+    if error_message is not None:
+        trace.status, trace.error = "error", {"type": None, "message": error_message}
     return trace
 
 
 def identify(record: Any) -> Identity:
     """Task id and trial."""
-    return identity(record.get("task_id"), record.get("trial")) if isinstance(record, dict) else (None, None)
+    return (
+        build_identity(record.get("task_id"), record.get("trial"))
+        if isinstance(record, dict)
+        else (None, None)
+    )
 
 
 def _mark_errors(conversation: Conversation) -> None:
     """Marks failed calls; the environment reports errors only as text."""
     for call in conversation.calls:
         if (call["result_text"] or "").startswith(ERROR_PREFIX):
-            failed(call)
+            mark_failed(call)
 
 
-def _evaluations(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
+def _read_scores(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
     reward_info = mapping(info.get("reward_info"), "info.reward_info")
     breakdown = mapping(reward_info.get("info"), "info.reward_info.info")
-    found = [] if run.get("reward") is None else [evaluation("reward", run["reward"], "reward")]
+    found = [] if run.get("reward") is None else [build_score("reward", run["reward"], "reward")]
     for name, value in breakdown.items():
         if type(value) is int or type(value) is float:
-            found.append(evaluation(f"reward.{name}", value, f"info.reward_info.info.{shown(name)}"))
+            found.append(
+                build_score(f"reward.{name}", value, f"info.reward_info.info.{make_printable(name)}")
+            )
     return found
 
 

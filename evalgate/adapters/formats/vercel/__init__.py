@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import first_messages, has_block, is_spoken, one_or_many
+from evalgate.adapters.formats.core.chat_shapes import (
+    claim_one_or_list,
+    get_first_messages,
+    has_block,
+    has_message_role,
+)
 from evalgate.adapters.formats.core.format import Format
 
 VERCEL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error"})
@@ -14,14 +19,14 @@ VERCEL_STEP = frozenset({"toolCalls", "toolResults", "finishReason"})
 def is_vercel(value: Any) -> bool:
     """True for steps of a run, UI messages, or model messages with tool blocks."""
     if isinstance(value, dict) and isinstance(value.get("steps"), list) and "history" not in value:
-        steps = first_messages(value, ("steps",))
+        steps = get_first_messages(value, ("steps",))
         return bool(steps) and not VERCEL_STEP.isdisjoint(steps[0]) and "session_id" not in value
-    messages = first_messages(value, ("messages",))
+    messages = get_first_messages(value, ("messages",))
     return any(map(_is_ui_message, messages)) or has_block(value, VERCEL_BLOCKS)
 
 
 def _is_ui_message(message: dict[str, Any]) -> bool:
-    if not is_spoken(message):
+    if not has_message_role(message):
         return False
     if isinstance(message.get("toolInvocations"), list):
         return True
@@ -34,6 +39,6 @@ def _is_ui_message(message: dict[str, Any]) -> bool:
 VERCEL = Format(
     name="vercel",
     needs="`steps` with `toolCalls`, or messages with `parts`",
-    claims=one_or_many(is_vercel),
+    claims=claim_one_or_list(is_vercel),
     module="vercel.reader",
 )

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     Writer = Callable[[Trace], dict[str, Any]]
 
 
-def writer_for(target: str, *, full: bool = False) -> Writer:
+def get_writer(target: str, *, full: bool = False) -> Writer:
     """The function that writes a trace as `native` or `otlp`; `full`: all fields, calls joined."""
     if target == "otlp":
         from evalgate.adapters.formats.writers.otlp import to_otlp
 
         return to_otlp
     if full:
-        from evalgate.models.trace.trace_document import to_document
+        from evalgate.models.trace.trace_document import encode_trace
 
-        return to_document
+        return encode_trace
     from evalgate.adapters.formats.writers.native import to_native
 
     return to_native
 
 
-def converted(
+def convert_traces(
     records: Iterable[TraceRecord], writer: Writer, *, redact: bool
 ) -> Iterator[bytes | DamagedTrace]:
     """Yields one line of JSON a trace; damaged records are yielded unchanged."""
@@ -41,23 +41,23 @@ def converted(
             yield record
             continue
         try:
-            trace = without_secrets(record) if redact else record
+            trace = redact_trace(record) if redact else record
             line = orjson.dumps(writer(trace), option=orjson.OPT_APPEND_NEWLINE)
         except (TraceError, orjson.JSONEncodeError) as error:
-            said = str(error) if isinstance(error, TraceError) else "it holds what is no JSON"
-            yield DamagedTrace(f"it can't be written: {said}", record.source)
+            reason = str(error) if isinstance(error, TraceError) else "it holds what is no JSON"
+            yield DamagedTrace(f"it can't be written: {reason}", record.source)
             continue
         yield line
 
 
-def without_secrets(trace: Trace) -> Trace:
+def redact_trace(trace: Trace) -> Trace:
     """The trace with secrets redacted; raises TraceError if the result is no valid trace."""
     import orjson
 
     from evalgate.adapters.formats.native import reader
     from evalgate.measures.redaction.redact import redact_value
-    from evalgate.models.trace.trace_document import to_document
+    from evalgate.models.trace.trace_document import encode_trace
 
-    clean = reader.build(orjson.loads(orjson.dumps(redact_value(to_document(trace)))))
+    clean = reader.build(orjson.loads(orjson.dumps(redact_value(encode_trace(trace)))))
     clean.source = trace.source
     return clean

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.build.conversation import get_instructions
 from evalgate.adapters.formats.native import reader
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import SCHEMA, unknown_cost, unknown_latency, unknown_usage
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,102 +23,105 @@ SAME_NAME = (
     "warnings",
 )
 AS_RECORDED = ("agent", "tool_definitions", "metadata")
-OF_MESSAGES = ("timestamp", "agent", "model", "reasoning", "finish_reason", "parts")
+MESSAGE_FIELDS = ("timestamp", "agent", "model", "reasoning", "finish_reason", "parts")
 
 
 def to_native(trace: Trace) -> dict[str, Any]:
     """The short form if reading it back gives the same trace, else the full one."""
-    short = _short(trace)
+    short = _to_short_form(trace)
     try:
-        again = reader.build(orjson.loads(orjson.dumps(short)))
+        restored = reader.build(orjson.loads(orjson.dumps(short)))
     except TraceError:
-        return to_document(trace)
-    again.source = trace.source
-    return short if again == trace else to_document(trace)
+        return encode_trace(trace)
+    restored.source = trace.source
+    return short if restored == trace else encode_trace(trace)
 
 
-def _short(trace: Trace) -> dict[str, Any]:
+def _to_short_form(trace: Trace) -> dict[str, Any]:
     document: dict[str, Any] = {"schema": SCHEMA}
     for name in SAME_NAME:
         value = getattr(trace, name)
         if value not in (None, [], {}):
-            document[name] = _known(value)
+            document[name] = _drop_none(value)
     document.update({name: value for name in AS_RECORDED if (value := getattr(trace, name))})
     if trace.status != "ok":
         document["status"] = trace.status
-    if trace.system_instructions != first_instructions(trace.messages):
+    if trace.system_instructions != get_instructions(trace.messages):
         document["system_instructions"] = trace.system_instructions
-    answered = _by_id(trace.tool_calls)
-    document["messages"] = [_message(message, answered) for message in trace.messages]
-    _add_figures(document, trace)
+    calls_by_id = _index_by_id(trace.tool_calls)
+    document["messages"] = [_encode_message(message, calls_by_id) for message in trace.messages]
+    _add_measurements(document, trace)
     return document
 
 
-def _by_id(calls: list[ToolCall]) -> dict[str | None, ToolCall]:
+def _index_by_id(calls: list[ToolCall]) -> dict[str | None, ToolCall]:
     """Calls by id; if ids repeat, the full form is needed anyway."""
     return {call["id"]: call for call in calls if call["id"] is not None}
 
 
-def _message(message: Message, calls: Mapping[str | None, ToolCall]) -> dict[str, Any]:
+def _encode_message(message: Message, calls: Mapping[str | None, ToolCall]) -> dict[str, Any]:
     short: dict[str, Any] = {"role": message["role"], "content": message["content"]}
     if message["role"] == "tool":
         call = calls.get(message["tool_call_id"])
-        short = {"role": "tool", "tool_call_id": message["tool_call_id"], **_outcome(message, call)}
+        short = {"role": "tool", "tool_call_id": message["tool_call_id"], **_encode_outcome(message, call)}
     elif message["name"] is not None:
         short["name"] = message["name"]
     if message["tool_calls"]:
         short["tool_calls"] = [
-            _asked(calls.get(asked["id"]), _known(asked)) for asked in message["tool_calls"]
+            _encode_request(calls.get(request["id"]), _drop_none(request))
+            for request in message["tool_calls"]
         ]
-    return short | {name: message[name] for name in OF_MESSAGES if message[name] is not None}  # type: ignore[literal-required]
+    return short | {name: message[name] for name in MESSAGE_FIELDS if message[name] is not None}  # type: ignore[literal-required]
 
 
-def _asked(call: ToolCall | None, asked: dict[str, Any]) -> dict[str, Any]:
+def _encode_request(call: ToolCall | None, request: dict[str, Any]) -> dict[str, Any]:
     """A tool call of a message; arguments recorded as text stay text, even invalid ones."""
     if call is not None and call["arguments_raw"] is not None:
-        asked["arguments"] = call["arguments_raw"]
-    return asked
+        request["arguments"] = call["arguments_raw"]
+    return request
 
 
-def _outcome(message: Message, call: ToolCall | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"content": message["content"]}
+def _encode_outcome(message: Message, call: ToolCall | None) -> dict[str, Any]:
+    fields: dict[str, Any] = {"content": message["content"]}
     if call is None:
-        return told
+        return fields
     if isinstance(call["result"], dict):
-        told["content"] = call["result"]
+        fields["content"] = call["result"]
     if call["status"] == "error":
-        told["is_error"] = True
+        fields["is_error"] = True
     if call["exit_code"] is not None:
-        told["exit_code"] = call["exit_code"]
+        fields["exit_code"] = call["exit_code"]
     if call["duration_ms"] is not None:
-        told["duration_seconds"] = call["duration_ms"] / 1000
-    return told
+        fields["duration_seconds"] = call["duration_ms"] / 1000
+    return fields
 
 
-def _add_figures(document: dict[str, Any], trace: Trace) -> None:
+def _add_measurements(document: dict[str, Any], trace: Trace) -> None:
     if trace.usage != unknown_usage():
-        document["usage"] = _known(trace.usage)
+        document["usage"] = _drop_none(trace.usage)
     if trace.cost["source"] == "recorded":
         document["cost_usd"] = trace.cost["usd"]
     elif trace.cost != unknown_cost():
-        document["cost"] = _known(trace.cost)
+        document["cost"] = _drop_none(trace.cost)
     if trace.latency["source"] == "recorded" and trace.latency["total_ms"] is not None:
         document["latency_seconds"] = trace.latency["total_ms"] / 1000
     elif trace.latency != unknown_latency():
-        document["latency"] = _known(trace.latency)
+        document["latency"] = _drop_none(trace.latency)
     if trace.evaluations:
         scores = {found["name"]: found["score_value"] for found in trace.evaluations}
-        told = all(_known(found).keys() <= {"name", "score_value"} for found in trace.evaluations)
-        is_map = told and len(scores) == len(trace.evaluations)
-        document["scores" if is_map else "evaluations"] = scores if is_map else _known(trace.evaluations)
+        is_plain = all(_drop_none(found).keys() <= {"name", "score_value"} for found in trace.evaluations)
+        is_map = is_plain and len(scores) == len(trace.evaluations)
+        document["scores" if is_map else "evaluations"] = scores if is_map else _drop_none(trace.evaluations)
 
 
-def _known(value: Any) -> Any:
+def _drop_none(value: Any) -> Any:
     """A record, or the records of a list, without fields that are None."""
     if isinstance(value, list):
-        return [_known(item) for item in value]
+        return [_drop_none(item) for item in value]
     if isinstance(value, dict):
         return {
-            key: _known(item) if key == "usage" else item for key, item in value.items() if item is not None
+            key: _drop_none(item) if key == "usage" else item
+            for key, item in value.items()
+            if item is not None
         }
     return value

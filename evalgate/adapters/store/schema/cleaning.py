@@ -10,9 +10,9 @@ import orjson
 
 from evalgate.adapters.store.schema.stored_values import MalformedError
 
-LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
-DEEPEST = 64
-_HALF_PAIRS = dict.fromkeys(range(55296, 57344), "�")
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
+MAX_DEPTH = 64
+_UNPAIRED_SURROGATES = dict.fromkeys(range(55296, 57344), "�")
 
 
 def clean_text(text: str) -> str:
@@ -22,13 +22,13 @@ def clean_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.translate(_HALF_PAIRS)
+        return text.translate(_UNPAIRED_SURROGATES)
     return text
 
 
 def clean_integer(number: int) -> int:
     """The number, or the nearest that fits into 64 bits."""
-    return max(LEAST_INTEGER, min(MOST_INTEGER, int(number)))
+    return max(MIN_INTEGER, min(MAX_INTEGER, int(number)))
 
 
 def clean_amount(number: float) -> float | None:
@@ -67,7 +67,7 @@ def load_json(text: str | bytes) -> Any:
 
 def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, dict | list | tuple):
-        return _clean_items(value, depth + 1) if depth < DEEPEST else "[too deep]"
+        return _clean_items(value, depth + 1) if depth < MAX_DEPTH else "[too deep]"
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):

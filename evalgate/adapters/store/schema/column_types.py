@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
     from sqlalchemy.types import TypeEngine
 
-LONGEST_KEY = 512
+MAX_KEY_BYTES = 512
 """Bytes of a name used as key: a PostgreSQL index takes entries of at most 2,704."""
 
 
 # PostgreSQL sorts text by the server's language; by code points the order is the same everywhere.
-_ORDERED = Text().with_variant(Text(collation="C"), "postgresql")
+_ORDERED_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class CleanText(TypeDecorator[str]):
     """Any text."""
 
-    impl = _ORDERED
+    impl = _ORDERED_TEXT
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -43,7 +43,7 @@ class CleanText(TypeDecorator[str]):
         return stored_values.text(value)
 
 
-class Word(CleanText):
+class EnumText(CleanText):
     """One of several words, as a constraint of its table also requires."""
 
     cache_ok = True
@@ -63,7 +63,7 @@ class Word(CleanText):
 class Key(TypeDecorator[str]):
     """A text used as a key."""
 
-    impl = _ORDERED
+    impl = _ORDERED_TEXT
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -71,8 +71,8 @@ class Key(TypeDecorator[str]):
         if value is None:
             return None
         clean = clean_text(value)
-        if len(clean.encode()) > LONGEST_KEY:
-            raise SettingError(f"a store keeps no name of more than {LONGEST_KEY} bytes: `{clean[:40]}...`")
+        if len(clean.encode()) > MAX_KEY_BYTES:
+            raise SettingError(f"a store keeps no name of more than {MAX_KEY_BYTES} bytes: `{clean[:40]}...`")
         return clean
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -127,7 +127,7 @@ class Score(TypeDecorator[float]):
         return stored_values.score(value)
 
 
-class Moment(TypeDecorator["datetime"]):
+class UtcDateTime(TypeDecorator["datetime"]):
     """A time in UTC."""
 
     impl = DateTime(timezone=True)
@@ -135,7 +135,7 @@ class Moment(TypeDecorator["datetime"]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """SQLite stores times as text, so any text may be read."""
-        return _TIME if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
+        return _SQLITE_DATE_TIME if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """The time in UTC; without a zone for SQLite."""
@@ -157,44 +157,44 @@ class Day(TypeDecorator[Any]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """SQLite stores days as text, so any text may be read."""
-        return _DAY if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
+        return _SQLITE_DATE if dialect.name == "sqlite" else dialect.type_descriptor(self.impl_instance)
 
 
-class Packed(LargeBinary):
+class Blob(LargeBinary):
     """Bytes. If the file holds a number N instead, SQLAlchemy would allocate N bytes."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], bytes | None]:  # noqa: ARG002
         """Requires bytes or None."""
 
-        def bytes_of(value: Any) -> bytes | None:
+        def require_bytes(value: Any) -> bytes | None:
             if value is None or isinstance(value, bytes):
                 return value
             raise stored_values.MalformedError
 
-        return bytes_of
+        return require_bytes
 
 
-class _MomentText(sqlite.DATETIME):
+class _SqliteDateTime(sqlite.DATETIME):
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
-        return _held(super().result_processor(dialect, coltype))
+        return _wrap_processor(super().result_processor(dialect, coltype))
 
 
-class _DayText(sqlite.DATE):
+class _SqliteDate(sqlite.DATE):
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
-        return _held(super().result_processor(dialect, coltype))
+        return _wrap_processor(super().result_processor(dialect, coltype))
 
 
-def _held(inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+def _wrap_processor(inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     """Wraps a result processor: invalid text raises MalformedError."""
 
-    def told(value: Any) -> Any:
+    def process(value: Any) -> Any:
         try:
             return value if inner is None else inner(value)
         except (TypeError, ValueError):
             raise stored_values.MalformedError from None
 
-    return told
+    return process
 
 
-_TIME: TypeEngine[Any] = _MomentText()  # type: ignore[no-untyped-call]
-_DAY: TypeEngine[Any] = _DayText()  # type: ignore[no-untyped-call]
+_SQLITE_DATE_TIME: TypeEngine[Any] = _SqliteDateTime()  # type: ignore[no-untyped-call]
+_SQLITE_DATE: TypeEngine[Any] = _SqliteDate()  # type: ignore[no-untyped-call]

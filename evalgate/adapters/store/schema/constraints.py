@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 METADATA = MetaData()
 
 
-def one_of(column: str, words: Iterable[str], name: str) -> CheckConstraint:
+def require_one_of(column: str, words: Iterable[str], name: str) -> CheckConstraint:
     """The constraint that a column holds one of the words, or NULL."""
     listed = ", ".join(f"'{word}'" for word in words)
     return CheckConstraint(f"{column} IN ({listed})", name=name)
 
 
-def scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
+def require_scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
     """The constraints that columns hold scores from 0 to 1, or NULL."""
     return [
         CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names

@@ -18,19 +18,19 @@ class MalformedError(Exception):
 
 def text(value: object) -> str | None:
     """A text or None."""
-    return _of(value, str)
+    return _require_type(value, str)
 
 
 def whole(value: object) -> int | None:
     """A whole number or None."""
-    return _of(value, int)
+    return _require_type(value, int)
 
 
 def amount(value: object) -> float | None:
     """A finite number or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    number = _of(value, float)
+    number = _require_type(value, float)
     if number is not None and not math.isfinite(number):
         raise MalformedError
     return number
@@ -46,7 +46,7 @@ def score(value: object) -> float | None:
 
 def items(value: object) -> list[Any]:
     """A list."""
-    found = _of(value, list)
+    found = _require_type(value, list)
     if found is None:
         raise MalformedError
     return found
@@ -54,12 +54,12 @@ def items(value: object) -> list[Any]:
 
 def texts(value: object) -> tuple[str, ...]:
     """A list of texts."""
-    return tuple(map(_text, items(value)))
+    return tuple(map(_require_text, items(value)))
 
 
 def mapping(value: object) -> Mapping[str, Any]:
     """A JSON object."""
-    found = _of(value, dict)
+    found = _require_type(value, dict)
     if found is None:
         raise MalformedError
     return found
@@ -75,14 +75,14 @@ def counts(value: object) -> dict[str, int]:
     return {name: whole(item) or 0 for name, item in mapping(value).items()}
 
 
-def _text(value: object) -> str:
-    found = _of(value, str)
+def _require_text(value: object) -> str:
+    found = _require_type(value, str)
     if found is None:
         raise MalformedError
     return found
 
 
-def _of(value: object, kind: type[T]) -> T | None:
+def _require_type(value: object, kind: type[T]) -> T | None:
     if value is None:
         return None
     if isinstance(value, kind) and not isinstance(value, bool):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.measures.values.json_values import equal, shorten, show
+from evalgate.measures.values.json_values import json_equal, shorten, show
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
 
-    Numbered = tuple[int, ToolCall]
+    NumberedCall = tuple[int, ToolCall]
 
 
 class CallFilter(NamedTuple):
@@ -24,41 +24,41 @@ class CallFilter(NamedTuple):
         tool = shorten(self.tool, 60)
         return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
 
-    def of(self, trace: Trace) -> SelectedCalls:
+    def select(self, trace: Trace) -> SelectedCalls:
         """Selects calls of the agent, numbered from 1 among all its calls."""
         found = SelectedCalls([], [])
         for number, call in enumerate(trace.agent_calls, 1):
             if call["name"] != self.tool:
                 continue
             if self.action is None or self._is_action(call):
-                found.sure.append((number, call))
-            elif not captured(call):
-                found.unsure.append((number, call))
+                found.matching.append((number, call))
+            elif not is_captured(call):
+                found.possible.append((number, call))
         return found
 
     def _is_action(self, call: ToolCall) -> bool:
         arguments = call["arguments"]
-        return isinstance(arguments, dict) and equal(arguments.get(self.argument), self.action)
+        return isinstance(arguments, dict) and json_equal(arguments.get(self.argument), self.action)
 
 
 class SelectedCalls(NamedTuple):
     """Calls that match, and calls that may match: their arguments were not captured."""
 
-    sure: list[Numbered]
-    unsure: list[Numbered]
+    matching: list[NumberedCall]
+    possible: list[NumberedCall]
 
 
-def captured(call: ToolCall) -> bool:
+def is_captured(call: ToolCall) -> bool:
     """Returns whether the arguments of the call were recorded, valid or not."""
     return not (
         call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None
     )
 
 
-def times(count: int) -> str:
+def format_times(count: int) -> str:
     """Formats how often, in words.
 
-    >>> times(1), times(3)
+    >>> format_times(1), format_times(3)
     ('once', '3 times')
     """
     return "once" if count == 1 else f"{count:,} times"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, times
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
-from evalgate.evaluators.kinds.calls.tool_rules import count
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, format_times
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
+from evalgate.evaluators.kinds.calls.tool_rules import build_count_rule
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -17,36 +17,37 @@ if TYPE_CHECKING:
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
-def _counted(calls: int, expected: int) -> dict[str, int]:
+def _build_evidence(calls: int, expected: int) -> dict[str, int]:
     """Builds evidence that distinguishes a wrong tool from too few calls of the right one."""
     return {"calls": calls, "expected_calls": expected}
 
 
-def _at_least(choice: CallFilter, least: int) -> Check:
+def _require_calls(target: CallFilter, least: int) -> Check:
     def check(trace: Trace) -> Finding:
-        sure, unsure = choice.of(trace)
-        told = f"{choice} was called {times(len(sure))}, expected at least {times(least)}"
-        evidence = _counted(len(sure), least)
-        if len(sure) >= least:
-            return Finding("passed", told, evidence)
-        if len(sure) + len(unsure) >= least:
-            return Finding("not_evaluable", f"{told}; arguments not captured in {len(unsure):,} more")
-        return Finding("failed", told if sure else f"{told}{called_instead(trace)}", evidence)
+        matching, possible = target.select(trace)
+        reason = f"{target} was called {format_times(len(matching))}, expected at least {format_times(least)}"
+        evidence = _build_evidence(len(matching), least)
+        if len(matching) >= least:
+            return Finding("passed", reason, evidence)
+        if len(matching) + len(possible) >= least:
+            return Finding("not_evaluable", f"{reason}; arguments not captured in {len(possible):,} more")
+        return Finding("failed", reason if matching else f"{reason}{describe_other_calls(trace)}", evidence)
 
     return check
 
 
-def _none(choice: CallFilter) -> Check:
+def _forbid_calls(target: CallFilter) -> Check:
     def check(trace: Trace) -> Finding:
-        sure, unsure = choice.of(trace)
-        if sure:
-            number = sure[0][0]
+        calls, possible = target.select(trace)
+        if calls:
+            number = calls[0][0]
             return Finding(
-                "failed", f"{choice} was called {times(len(sure))} (first in call {number}), expected no call"
+                "failed",
+                f"{target} was called {format_times(len(calls))} (first in call {number}), expected no call",
             )
-        if unsure:
-            return Finding("not_evaluable", f"{choice} may have been called: arguments not captured")
-        return Finding("passed", f"{choice} was not called")
+        if possible:
+            return Finding("not_evaluable", f"{target} may have been called: arguments not captured")
+        return Finding("passed", f"{target} was not called")
 
     return check
 
@@ -73,9 +74,9 @@ class ExpectedTool(Evaluator):
                 if self.tool
                 else "no tool call"
             )
-        choice = CallFilter(self.expected_tool or self.tool or "", self.action, self.action_argument)
+        target = CallFilter(self.expected_tool or self.tool or "", self.action, self.action_argument)
         least = 1 if self.min_calls is None else self.min_calls
-        return f"{choice} called" if least == 1 else f"{choice} called at least {times(least)}"
+        return f"{target} called" if least == 1 else f"{target} called at least {format_times(least)}"
 
     def _is_negative(self) -> bool:
         return self.expected_tool is None and "expected_tool" in self.model_fields_set
@@ -83,7 +84,7 @@ class ExpectedTool(Evaluator):
     def compile(self) -> Check:
         """Validates that the fields agree; raises FieldProblemError."""
         if self._is_negative():
-            return self._negative()
+            return self._compile_negative()
         tool = self.expected_tool or self.tool
         if tool is None:
             raise FieldProblemError(
@@ -97,16 +98,16 @@ class ExpectedTool(Evaluator):
             raise FieldProblemError(
                 "min_calls", "`min_calls: 0` demands nothing", "`expected_tool: null` means no call"
             )
-        return _at_least(CallFilter(tool, self.action, self.action_argument), self.min_calls or 1)
+        return _require_calls(CallFilter(tool, self.action, self.action_argument), self.min_calls or 1)
 
-    def _negative(self) -> Check:
+    def _compile_negative(self) -> Check:
         if self.min_calls:
             raise FieldProblemError("min_calls", "where no tool is expected, `min_calls` can only be 0")
         if self.tool is not None:
-            return _none(CallFilter(self.tool, self.action, self.action_argument))
+            return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
         if self.action is not None:
             raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
-        return count(None, 0, 0)
+        return build_count_rule(None, 0, 0)
 
 
 class NoTool(Evaluator):
@@ -123,7 +124,7 @@ class NoTool(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the calls."""
-        return _none(CallFilter(self.tool, self.action, self.action_argument))
+        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
 
 
 class NoRunCode(Evaluator):
@@ -138,4 +139,4 @@ class NoRunCode(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the calls."""
-        return _none(CallFilter(self.tool))
+        return _forbid_calls(CallFilter(self.tool))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import captured
-from evalgate.evaluators.kinds.calls.tool_called import listed
-from evalgate.measures.sequences.repeats import Repeat, first_repeat, hashable
+from evalgate.evaluators.kinds.calls.call_selection import is_captured
+from evalgate.evaluators.kinds.calls.tool_called import format_names
+from evalgate.measures.sequences.repeats import Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import shorten, show
 
 if TYPE_CHECKING:
@@ -35,32 +35,34 @@ class NoLoops(Evaluator):
 
         def check(trace: Trace) -> Finding:
             calls = trace.agent_calls
-            loop = first_repeat([_key(index, call) for index, call in enumerate(calls)], most)
+            loop = find_repeat([_call_key(index, call) for index, call in enumerate(calls)], most)
             if loop is not None:
-                return Finding("failed", _told(loop, calls, most))
-            if not all(map(captured, calls)) and first_repeat([call["name"] for call in calls], most):
+                return Finding("failed", _describe_loop(loop, calls, most))
+            if not all(map(is_captured, calls)) and find_repeat([call["name"] for call in calls], most):
                 return Finding("not_evaluable", "the same tools again and again, with arguments not captured")
             return Finding("passed", f"nothing stands more than {most} times in a row")
 
         return check
 
 
-def _key(index: int, call: ToolCall) -> Hashable:
+def _call_key(index: int, call: ToolCall) -> Hashable:
     """Returns a key shared by calls with equal tool and arguments; unique if arguments are unknown."""
-    if not captured(call):
+    if not is_captured(call):
         return index
     if call["arguments"] is None:
         return call["name"], None, call["arguments_raw"]
-    return call["name"], hashable(call["arguments"])
+    return call["name"], json_key(call["arguments"])
 
 
-def _told(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
+def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     block = calls[loop.start : loop.start + loop.length]
     if loop.length == 1:
         arguments = block[0]["arguments"]
         given = "" if arguments is None else f" {show(arguments, 80)}"
-        what = f"{shorten(block[0]['name'], 60)}{given} stands"
+        subject = f"{shorten(block[0]['name'], 60)}{given} stands"
     else:
-        what = f"the cycle {listed([call['name'] for call in block])} stands"
+        subject = f"the cycle {format_names([call['name'] for call in block])} stands"
     last = loop.start + loop.length * loop.times
-    return f"{what} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"
+    return (
+        f"{subject} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"
+    )

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 class NameMatcher:
     """Does what `CallMatcher` does, for such steps; `tools` has the name of each kind."""
 
-    __slots__ = ("_names", "_places", "_tools", "count", "effort")
+    __slots__ = ("_names", "_positions", "_tools", "budget", "count")
 
-    def __init__(self, names: Sequence[str], tools: Sequence[str], effort: WorkBudget) -> None:
+    def __init__(self, names: Sequence[str], tools: Sequence[str], budget: WorkBudget) -> None:
         self._names, self._tools = names, tools
-        self.count, self.effort = len(names), effort
-        self._places: dict[str, list[int]] = {}
+        self.count, self.budget = len(names), budget
+        self._positions: dict[str, list[int]] = {}
         for at, name in enumerate(names):
-            self._places.setdefault(name, []).append(at)
+            self._positions.setdefault(name, []).append(at)
 
     def name(self, at: int) -> str:
         """Returns the tool of a call."""
@@ -28,7 +28,7 @@ class NameMatcher:
 
     def candidates(self, kind: int) -> Sequence[int]:
         """Returns the positions of calls of the kind's tool."""
-        return self._places.get(self._tools[kind], ())
+        return self._positions.get(self._tools[kind], ())
 
     def accepts(self, kind: int, at: int) -> bool:
         """Returns whether it is the kind's tool."""

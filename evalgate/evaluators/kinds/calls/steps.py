@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import Closed, Discriminator, Field, Tag
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
-from evalgate.measures.sequences.argument_lookups import lookups
-from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, arguments_matcher, size
+from evalgate.measures.sequences.argument_lookups import build_lookups
+from evalgate.measures.sequences.argument_matchers import (
+    ArgsMatch,
+    MatcherError,
+    build_arguments_matcher,
+    count_values,
+)
 from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
@@ -27,7 +32,7 @@ MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
 check failed on the call, for example because a pattern exceeded its time limit."""
 
 MAX_STEPS = 10_000
-_VALUES = 8
+_VALUES_PER_COMPARISON = 8
 """Values of arguments that cost as much as one comparison."""
 
 ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
@@ -43,24 +48,24 @@ class Step(Closed):
     optional: bool = False
 
 
-def _form(value: Any) -> str:
+def _entry_tag(value: Any) -> str:
     """Returns the tag of the model for an entry; an invalid entry is reported as a bad name."""
     if isinstance(value, list):
         return "Group"
     return "Name" if not isinstance(value, dict) else "Choice" if "one_of" in value else "Step"
 
 
-def _form_in_choice(value: Any) -> str:
+def _choice_tag(value: Any) -> str:
     return "Step" if isinstance(value, dict) else "Name"
 
 
-def _form_in_group(value: Any) -> str:
-    return _form(value) if isinstance(value, dict) else "Name"
+def _group_tag(value: Any) -> str:
+    return _entry_tag(value) if isinstance(value, dict) else "Name"
 
 
 _Name = Annotated[ToolGlob, Tag("Name")]
 _Step = Annotated[Step, Tag("Step")]
-_Alternative = Annotated[_Name | _Step, Discriminator(_form_in_choice)]
+_Alternative = Annotated[_Name | _Step, Discriminator(_choice_tag)]
 
 
 class Choice(Closed):
@@ -71,9 +76,9 @@ class Choice(Closed):
 
 
 _Choice = Annotated[Choice, Tag("Choice")]
-_Member = Annotated[_Name | _Step | _Choice, Discriminator(_form_in_group)]
+_Member = Annotated[_Name | _Step | _Choice, Discriminator(_group_tag)]
 _Group = Annotated[list[_Member], Field(min_length=1, max_length=1_000), Tag("Group")]
-Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_form)]
+Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_entry_tag)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,8 @@ class CompiledStep:
 
     def judge(self, call: ToolCall) -> int:
         """Judges a call of this tool: MATCHES, UNKNOWN, BROKEN or DIFFERS."""
-        verdict = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
-        return verdict if self.status == "any" else max(verdict, self._judge_status(call))
+        judgement = MATCHES if self.matcher is None else self._judge_arguments(call, self.matcher)
+        return judgement if self.status == "any" else max(judgement, self._judge_status(call))
 
     def _judge_arguments(self, call: ToolCall, matcher: Matcher) -> int:
         if call["arguments"] is None:
@@ -125,8 +130,8 @@ class CompiledStep:
 
     def difference(self, call: ToolCall) -> str:
         """Returns why a call of this tool does not match, by path; empty if it does."""
-        if (told := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
-            return told
+        if (text := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
+            return text
         if call["status"] == "missing":
             return "no answer to it was captured"
         return f"status is {call['status']}, expected {self.status}"
@@ -141,7 +146,7 @@ class CompiledStep:
             mismatch = self.matcher(call["arguments"])
         except PatternFailedError as error:
             return str(error)
-        return "" if mismatch is None else mismatch.told()
+        return "" if mismatch is None else mismatch.describe()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +177,13 @@ class CompiledSequence:
     @property
     def is_demanding(self) -> bool:
         """True if more than names is demanded, so that a trace may lack what is needed to judge."""
-        return any(not wanted.is_bare for kind in self.kinds for wanted in kind)
+        return any(not step.is_bare for kind in self.kinds for step in kind)
 
 
 def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
     """Compiles the entries of a sequence; raises FieldProblemError with the path of an invalid step."""
     kinds: list[list[CompiledStep]] = []
-    known: dict[str, int] = {}
+    kind_numbers: dict[str, int] = {}
     slots: list[Slot] = []
     segments: list[list[int]] = []
     for index, entry in enumerate(sequence):
@@ -186,68 +191,72 @@ def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
         is_group = isinstance(entry, list)
         for at, step in enumerate(entry if is_group else [entry]):
             key = repr(step)
-            if key not in known:
-                known[key] = len(kinds)
+            if key not in kind_numbers:
+                kind_numbers[key] = len(kinds)
                 kinds.append(
-                    _alternatives(step, ("sequence", index, at) if is_group else ("sequence", index))
+                    _compile_alternatives(step, ("sequence", index, at) if is_group else ("sequence", index))
                 )
             segments[-1].append(len(slots))
-            slots.append(Slot(known[key], not isinstance(step, str) and step.optional))
+            slots.append(Slot(kind_numbers[key], not isinstance(step, str) and step.optional))
     if len(slots) > MAX_STEPS:
         raise FieldProblemError(
             "sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}"
         )
-    texts = [" or ".join(wanted.text for wanted in kind) for kind in kinds]
+    texts = [" or ".join(alternative.text for alternative in kind) for kind in kinds]
     return CompiledSequence(StepPlan(slots, segments), kinds, texts)
 
 
-def _alternatives(step: str | Step | Choice, path: Path) -> list[CompiledStep]:
+def _compile_alternatives(step: str | Step | Choice, path: Path) -> list[CompiledStep]:
     if isinstance(step, Choice):
-        return [_wanted(each, (*path, "one_of", index)) for index, each in enumerate(step.one_of)]
-    return [_wanted(step, path)]
+        return [_compile_step(each, (*path, "one_of", index)) for index, each in enumerate(step.one_of)]
+    return [_compile_step(step, path)]
 
 
-def _wanted(step: str | Step, path: Path) -> CompiledStep:
+def _compile_step(step: str | Step, path: Path) -> CompiledStep:
     if isinstance(step, str):
         return CompiledStep(step, shorten(step, 60))
     if step.optional and "one_of" in path:
-        raise _flawed(
+        raise _build_problem(
             (*path, "optional"), "one of several can't be optional", "make the step with `one_of` so"
         )
-    text = _step_text(step)
+    text = _describe_step(step)
     if step.args is None:
         if step.args_match in ("exact", "superset"):
-            raise _flawed(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
+            raise _build_problem(
+                path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments"
+            )
         return CompiledStep(step.tool, text, status=step.status)
     try:
-        matcher = arguments_matcher(step.args, step.args_match)
+        matcher = build_arguments_matcher(step.args, step.args_match)
     except MatcherError as error:
-        raise _flawed((*path, "args", *error.path), error.message, error.hint) from None
+        raise _build_problem((*path, "args", *error.path), error.message, error.hint) from None
     if step.args_match == "ignore" or (step.args_match == "subset" and not step.args):
         return CompiledStep(step.tool, text, status=step.status)
-    by = lookups(step.args) if step.args_match != "superset" else []
-    return CompiledStep(step.tool, text, matcher, step.status, by, 1 + size(step.args) // _VALUES)
+    filters = build_lookups(step.args) if step.args_match != "superset" else []
+    return CompiledStep(
+        step.tool, text, matcher, step.status, filters, 1 + count_values(step.args) // _VALUES_PER_COMPARISON
+    )
 
 
-def entry_text(entry: Any) -> str:
+def describe_entry(entry: Any) -> str:
     """Describes an entry of a sequence in a few words."""
     if isinstance(entry, list):
-        return f"[{', '.join(map(entry_text, entry))}]"
+        return f"[{', '.join(map(describe_entry, entry))}]"
     if isinstance(entry, Choice):
-        return " or ".join(map(entry_text, entry.one_of))
+        return " or ".join(map(describe_entry, entry.one_of))
     if isinstance(entry, Step):
-        text = _step_text(entry)
+        text = _describe_step(entry)
         return f"{text}?" if entry.optional else text
     return shorten(str(entry), 60)
 
 
-def _step_text(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     status = "" if step.status == "any" else f" ({step.status})"
     args = "" if step.args is None or step.args_match == "ignore" else show(step.args, 60)
     return f"{shorten(step.tool, 60)}{args}{status}"
 
 
-def _flawed(path: Path, message: str, hint: str | None) -> FieldProblemError:
+def _build_problem(path: Path, message: str, hint: str | None) -> FieldProblemError:
     error = FieldProblemError("sequence", message, hint)
-    error.flaw = FieldProblem(path, message, hint)
+    error.problem = FieldProblem(path, message, hint)
     return error

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, captured
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, is_captured
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
-from evalgate.measures.sequences.repeats import hashable
+from evalgate.measures.sequences.repeats import json_key
 from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.kinds.calls.call_selection import Numbered
+    from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import Trace
 
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
@@ -35,40 +35,40 @@ class Timing(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{self._choice()}: {self.type.replace('_', ' ')}"
+        return f"{self._target()}: {self.type.replace('_', ' ')}"
 
-    def _choice(self) -> CallFilter:
+    def _target(self) -> CallFilter:
         return CallFilter(self.tool, self.action, self.action_argument)
 
     def compile(self) -> Check:
         """Returns a check of the arguments of the calls."""
-        choice = self._choice()
+        target = self._target()
 
         def check(trace: Trace) -> Finding:
-            sure, unsure = choice.of(trace)
-            if not sure and not unsure:
-                return Finding("failed", f"{choice} was not called{called_instead(trace)}")
-            known = [each for each in sure if captured(each[1])]
-            return self.judge(known, len(sure) + len(unsure) - len(known))
+            matching, possible = target.select(trace)
+            if not matching and not possible:
+                return Finding("failed", f"{target} was not called{describe_other_calls(trace)}")
+            captured_calls = [each for each in matching if is_captured(each[1])]
+            return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
 
         return check
 
     @abstractmethod
-    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Judges the calls whose arguments are known; `unknown` is the number of the others."""
 
 
-def _argument(call: Numbered, name: str) -> Any:
+def _get_argument(call: NumberedCall, name: str) -> Any:
     arguments = call[1]["arguments"]
     return arguments.get(name) if isinstance(arguments, dict) else None
 
 
-def _given(call: Numbered) -> str:
+def _describe_call(call: NumberedCall) -> str:
     recorded = call[1]["arguments"]
     return f"call {call[0]} {show(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
 
 
-def _not_captured(unknown: int) -> Finding:
+def _build_unknown(unknown: int) -> Finding:
     return Finding("not_evaluable", f"arguments not captured in {unknown:,} of the calls")
 
 
@@ -77,13 +77,15 @@ class HasTiming(Timing):
 
     type: Literal["has_timing"]
 
-    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Fails if one call has no time."""
         delay, when = self.delay_argument, self.when_argument
         for call in calls:
-            if not is_amount(_argument(call, delay)) and not is_moment(_argument(call, when)):
-                return Finding("failed", f"{_given(call)} has neither a number `{delay}` nor `{when}`")
-        return _not_captured(unknown) if unknown else Finding("passed", f"{len(calls):,} calls say when")
+            if not is_amount(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
+                return Finding(
+                    "failed", f"{_describe_call(call)} has neither a number `{delay}` nor `{when}`"
+                )
+        return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} calls say when")
 
 
 class StaggeredTiming(Timing):
@@ -95,26 +97,26 @@ class StaggeredTiming(Timing):
 
     type: Literal["staggered_timing"]
 
-    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Picks one of the three rules; that depends on all calls, so none may be unknown."""
         if unknown:
-            return _not_captured(unknown)
-        delays = [_argument(call, self.delay_argument) for call in calls]
+            return _build_unknown(unknown)
+        delays = [_get_argument(call, self.delay_argument) for call in calls]
         if any(delay is not None for delay in delays):
             for call, delay in zip(calls, delays, strict=True):
                 if not is_amount(delay):
                     return Finding(
-                        "failed", f"{_given(call)} has no number `{self.delay_argument}`, others have"
+                        "failed", f"{_describe_call(call)} has no number `{self.delay_argument}`, others have"
                     )
-            return self._growing(self.delay_argument, delays)
-        moments = [_argument(call, self.when_argument) for call in calls]
+            return self._judge_growth(self.delay_argument, delays)
+        moments = [_get_argument(call, self.when_argument) for call in calls]
         if all(map(is_whole, moments)):
-            return self._growing(self.when_argument, moments)
-        different = len({hashable(moment) for moment in moments if is_moment(moment)})
-        told = f"`{self.when_argument}` has {different} different values, needs 2: {show(moments, 120)}"
-        return Finding("passed" if different > 1 else "failed", told)
+            return self._judge_growth(self.when_argument, moments)
+        different = len({json_key(moment) for moment in moments if is_moment(moment)})
+        reason = f"`{self.when_argument}` has {different} different values, needs 2: {show(moments, 120)}"
+        return Finding("passed" if different > 1 else "failed", reason)
 
-    def _growing(self, name: str, values: list[float]) -> Finding:
+    def _judge_growth(self, name: str, values: list[float]) -> Finding:
         if strictly_increasing(values):
             return Finding("passed", f"`{name}` grows from call to call: {show(values, 120)}")
         return Finding("failed", f"`{name}` must grow from call to call: {show(values, 120)}")
@@ -125,14 +127,15 @@ class IsRecurring(Timing):
 
     type: Literal["is_recurring"]
 
-    def judge(self, calls: list[Numbered], unknown: int) -> Finding:
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Passes if one call recurs."""
         recurring, when = self.recurring_argument, self.when_argument
         for call in calls:
-            if _argument(call, recurring) is True or looks_like_cron(_argument(call, when)):
-                return Finding("passed", f"{_given(call)} recurs")
+            if _get_argument(call, recurring) is True or looks_like_cron(_get_argument(call, when)):
+                return Finding("passed", f"{_describe_call(call)} recurs")
         if unknown:
-            return _not_captured(unknown)
+            return _build_unknown(unknown)
         return Finding(
-            "failed", f"{_given(calls[0])} has neither `{recurring}: true` nor a cron expression as `{when}`"
+            "failed",
+            f"{_describe_call(calls[0])} has neither `{recurring}: true` nor a cron expression as `{when}`",
         )

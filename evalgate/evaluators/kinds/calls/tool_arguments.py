@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, captured
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, is_captured
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import equal, shorten, show
+from evalgate.measures.values.json_values import json_equal, shorten, show
 
 if TYPE_CHECKING:
-    from evalgate.evaluators.kinds.calls.call_selection import Numbered
+    from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import Trace
 
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
@@ -36,24 +36,24 @@ class ToolArguments(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the schema; raises FieldProblemError."""
-        choice, given = CallFilter(self.tool), self._given()
-        kept = _OwnSchemas()
+        target, suite_schema = CallFilter(self.tool), self._compile_schema()
+        recorded_schemas = _RecordedSchemas()
 
         def check(trace: Trace) -> Finding:
-            calls = choice.of(trace).sure
+            calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{choice} was not called{called_instead(trace)}")
+                return Finding("not_evaluable", f"{target} was not called{describe_other_calls(trace)}")
             try:
-                schema = given or kept.of(trace, choice.tool)
+                schema = suite_schema or recorded_schemas.get_schema(trace, target.tool)
             except SchemaError:
-                return Finding("not_evaluable", f"the schema of {choice} in the trace is no JSON Schema")
+                return Finding("not_evaluable", f"the schema of {target} in the trace is no JSON Schema")
             if schema is None:
-                return Finding("not_evaluable", f"the trace carries no schema of {choice}", None)
-            return _judge(calls, schema, str(choice))
+                return Finding("not_evaluable", f"the trace carries no schema of {target}", None)
+            return _judge_calls(calls, schema, str(target))
 
         return check
 
-    def _given(self) -> Schema | None:
+    def _compile_schema(self) -> Schema | None:
         if self.json_schema is None:
             return None
         try:
@@ -62,10 +62,10 @@ class ToolArguments(Evaluator):
             raise FieldProblemError("schema", str(error)) from None
 
 
-def _judge(calls: list[Numbered], schema: Schema, tool: str) -> Finding:
+def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Finding:
     unknown = 0
     for number, call in calls:
-        if not captured(call):
+        if not is_captured(call):
             unknown += 1
             continue
         if call["arguments_error"] is not None:
@@ -82,7 +82,7 @@ def _judge(calls: list[Numbered], schema: Schema, tool: str) -> Finding:
     return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit")
 
 
-class _OwnSchemas:
+class _RecordedSchemas:
     """Compiles the schemas recorded in traces; caches the last one, as traces of one agent share it."""
 
     __slots__ = ("_compiled", "_source")
@@ -91,18 +91,18 @@ class _OwnSchemas:
         self._source: Any = None
         self._compiled: Schema | None = None
 
-    def of(self, trace: Trace, tool: str) -> Schema | None:
+    def get_schema(self, trace: Trace, tool: str) -> Schema | None:
         """Returns the compiled schema of a tool, None if the trace has none. Raises SchemaError."""
-        source = own_schema(trace, tool)
+        source = recorded_schema(trace, tool)
         if source is None:
             return None
-        if self._compiled is None or not equal(source, self._source):
+        if self._compiled is None or not json_equal(source, self._source):
             self._compiled = Schema(source)
             self._source = source
         return self._compiled
 
 
-def own_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
+def recorded_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
     """Returns the schema of a tool's arguments as recorded in the trace, None if there is none."""
     for recorded in trace.tool_definitions:
         inner = recorded.get("function")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 ToolName = Annotated[str, Field(min_length=1, max_length=512)]
-SHOWN = 12
+MAX_LISTED = 12
 """Calls that a reason or evidence lists; the rest is counted."""
 
 
@@ -36,18 +36,18 @@ class ToolCalled(Evaluator):
         def check(trace: Trace) -> Finding:
             if tool in trace.called:
                 return passed
-            return Finding("failed", f"{tool} was not called{called_instead(trace)}")
+            return Finding("failed", f"{tool} was not called{describe_other_calls(trace)}")
 
         return check
 
 
-def listed(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """Formats names as a list; counts those beyond the first twelve."""
-    head = ", ".join(shorten(name, 60) for name in names[:SHOWN])
-    return head if len(names) <= SHOWN else f"{head} and {len(names) - SHOWN} more"
+    head = ", ".join(shorten(name, 60) for name in names[:MAX_LISTED])
+    return head if len(names) <= MAX_LISTED else f"{head} and {len(names) - MAX_LISTED} more"
 
 
-def called_instead(trace: Trace) -> str:
+def describe_other_calls(trace: Trace) -> str:
     """Describes which tools were called instead, for the end of a reason."""
     names = list(dict.fromkeys(trace.called))
-    return f", but these were: {listed(names)}" if names else ": no tool calls were made"
+    return f", but these were: {format_names(names)}" if names else ": no tool calls were made"

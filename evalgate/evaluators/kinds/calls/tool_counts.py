@@ -7,11 +7,17 @@ from typing import Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, listed
-from evalgate.evaluators.kinds.calls.tool_rules import allowed, count, error_count, forbidden, together
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
+from evalgate.evaluators.kinds.calls.tool_rules import (
+    build_allowed_rule,
+    build_count_rule,
+    build_error_rule,
+    build_forbidden_rule,
+    combine,
+)
 
 Count = Annotated[int, Field(ge=0)]
-Some = Annotated[list[ToolName], Field(min_length=1)]
+ToolNames = Annotated[list[ToolName], Field(min_length=1)]
 
 
 class ToolCalls(Evaluator):
@@ -25,43 +31,43 @@ class ToolCalls(Evaluator):
     min: Count | None = None
     max: Count | None = None
     exactly: Count | None = None
-    forbidden_tools: Some | None = None
+    forbidden_tools: ToolNames | None = None
     allowed_tools: list[ToolName] | None = None
     max_tool_calls: Count | None = None
     max_tool_errors: Count | None = None
 
     def label(self) -> str:
         """The check in words."""
-        whose = f"calls of {self.tool}" if self.tool else "tool calls"
+        subject = f"calls of {self.tool}" if self.tool else "tool calls"
         bounds = [
             f"{word} {bound}"
             for word, bound in (("exactly", self.exactly), ("at least", self.min), ("at most", self.max))
             if bound is not None
         ]
-        return f"{whose}: {', '.join(bounds)}" if bounds else f"{whose} within their rules"
+        return f"{subject}: {', '.join(bounds)}" if bounds else f"{subject} within their rules"
 
     def compile(self) -> Check:
         """Validates that there is a rule and that the rules agree; raises FieldProblemError."""
-        self._refuse_nonsense()
+        self._refuse_contradictions()
         least, most = (self.min, self.max) if self.exactly is None else (self.exactly, self.exactly)
         rules: list[Check] = []
         if least is not None or most is not None:
-            rules.append(count(self.tool, least or 0, most))
+            rules.append(build_count_rule(self.tool, least or 0, most))
         if self.max_tool_calls is not None:
-            rules.append(count(None, 0, self.max_tool_calls))
+            rules.append(build_count_rule(None, 0, self.max_tool_calls))
         if self.forbidden_tools is not None:
-            rules.append(forbidden(self.forbidden_tools))
+            rules.append(build_forbidden_rule(self.forbidden_tools))
         if self.allowed_tools is not None:
-            rules.append(allowed(self.allowed_tools))
+            rules.append(build_allowed_rule(self.allowed_tools))
         if self.max_tool_errors is not None:
-            rules.append(error_count(self.max_tool_errors))
+            rules.append(build_error_rule(self.max_tool_errors))
         if not rules:
             raise FieldProblemError(
                 "type", "tool_calls demands nothing", "give min, max, exactly or another rule"
             )
-        return rules[0] if len(rules) == 1 else lambda trace: together([rule(trace) for rule in rules])
+        return rules[0] if len(rules) == 1 else lambda trace: combine([rule(trace) for rule in rules])
 
-    def _refuse_nonsense(self) -> None:
+    def _refuse_contradictions(self) -> None:
         least, most, exactly = self.min, self.max, self.exactly
         if exactly is not None and (least is not None or most is not None):
             raise FieldProblemError("exactly", "`exactly` stands alone", "drop `min` and `max`")
@@ -77,15 +83,15 @@ class ForbiddenTools(Evaluator):
     """None of `tools` is called; `*` in a name matches any characters."""
 
     type: Literal["forbidden_tools"]
-    tools: Some
+    tools: ToolNames
 
     def label(self) -> str:
         """The check in words."""
-        return f"forbidden tools: {listed(self.tools)}"
+        return f"forbidden tools: {format_names(self.tools)}"
 
     def compile(self) -> Check:
         """Returns a check of the names."""
-        return forbidden(self.tools)
+        return build_forbidden_rule(self.tools)
 
 
 class AllowedTools(Evaluator):
@@ -96,11 +102,11 @@ class AllowedTools(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"allowed tools: {listed(self.tools)}" if self.tools else "no tool call"
+        return f"allowed tools: {format_names(self.tools)}" if self.tools else "no tool call"
 
     def compile(self) -> Check:
         """Returns a check of the names."""
-        return allowed(self.tools)
+        return build_allowed_rule(self.tools)
 
 
 class MaxToolCalls(Evaluator):
@@ -115,7 +121,7 @@ class MaxToolCalls(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the number of calls."""
-        return count(None, 0, self.max)
+        return build_count_rule(None, 0, self.max)
 
 
 class MaxToolErrors(Evaluator):
@@ -130,4 +136,4 @@ class MaxToolErrors(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the number of errors; calls without a recorded result may have failed."""
-        return error_count(self.max)
+        return build_error_rule(self.max)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, called_instead
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.json_values import told_apart
+from evalgate.measures.values.json_values import format_distinct
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -30,27 +30,27 @@ class ToolLatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the slowest call."""
-        choice, limit = CallFilter(self.tool), self.max_seconds
+        target, limit = CallFilter(self.tool), self.max_seconds
 
         def check(trace: Trace) -> Finding:
-            calls = choice.of(trace).sure
+            calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{choice} was not called{called_instead(trace)}")
-            known = [
+                return Finding("not_evaluable", f"{target} was not called{describe_other_calls(trace)}")
+            durations = [
                 (call["duration_ms"] / 1000, number)
                 for number, call in calls
                 if call["duration_ms"] is not None
             ]
-            slowest, number = max(known, default=(0.0, 0))
-            found, most = told_apart(slowest, limit)
-            told = f"slowest call of {choice} {found} s (call {number}), limit {most}"
+            slowest, number = max(durations, default=(0.0, 0))
+            found, most = format_distinct(slowest, limit)
+            reason = f"slowest call of {target} {found} s (call {number}), limit {most}"
             if round(slowest - limit, DIGITS) > 0:
-                return Finding("failed", told)
-            unknown = len(calls) - len(known)
+                return Finding("failed", reason)
+            unknown = len(calls) - len(durations)
             if unknown:
                 return Finding(
-                    "not_evaluable", f"latency unknown of {unknown:,} of {len(calls):,} calls of {choice}"
+                    "not_evaluable", f"latency unknown of {unknown:,} of {len(calls):,} calls of {target}"
                 )
-            return Finding("passed", told)
+            return Finding("passed", reason)
 
         return check

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.evaluator import Check, Finding
-from evalgate.evaluators.kinds.calls.call_selection import times
-from evalgate.evaluators.kinds.calls.tool_called import listed
+from evalgate.evaluators.kinds.calls.call_selection import format_times
+from evalgate.evaluators.kinds.calls.tool_called import format_names
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import shorten, show
 
@@ -19,101 +19,105 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
 
 
-def together(findings: Sequence[Finding]) -> Finding:
+def combine(findings: Sequence[Finding]) -> Finding:
     """Combines the findings of several rules: failed decides, then not_evaluable."""
     for outcome in ("failed", "not_evaluable"):
-        told = [found.reason for found in findings if found.outcome == outcome]
-        if told:
-            return Finding(outcome, "; ".join(told))
+        reasons = [found.reason for found in findings if found.outcome == outcome]
+        if reasons:
+            return Finding(outcome, "; ".join(reasons))
     return Finding("passed", "; ".join(found.reason for found in findings))
 
 
-def count(tool: str | None, least: int, most: int | None) -> Check:
+def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
     """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (None: of all tools)."""
-    whose = "tools were called" if tool is None else f"{shorten(tool, 60)} was called"
-    wanted = _bounds(least, most)
+    subject = "tools were called" if tool is None else f"{shorten(tool, 60)} was called"
+    expected = _format_bounds(least, most)
 
     def judge(trace: Trace) -> Finding:
         names = trace.called
         found = len(names) if tool is None else names.count(tool)
-        held = least <= found and (most is None or found <= most)
-        return Finding("passed" if held else "failed", f"{whose} {times(found)}, expected {wanted}")
-
-    return judge
-
-
-def _bounds(least: int, most: int | None) -> str:
-    if most is None:
-        return f"at least {times(least)}"
-    if least == most:
-        return f"exactly {times(most)}"
-    return f"{least:,} to {most:,} times" if least else f"at most {times(most)}"
-
-
-def forbidden(globs: Sequence[str]) -> Check:
-    """Builds a rule: no name matches one of the globs."""
-    fine = Finding("passed", "no forbidden tool was called")
-
-    def judge(trace: Trace) -> Finding:
-        places = _places(trace.called)
-        caught = [(name, glob) for name in places if (glob := _glob_of(name, globs)) is not None]
-        if not caught:
-            return fine
-        name, glob = caught[0]
-        by = "" if glob == name else f", forbidden by {shorten(glob, 60)}"
-        others = f"; forbidden too: {listed([each for each, _ in caught[1:]])}" if caught[1:] else ""
+        is_within = least <= found and (most is None or found <= most)
         return Finding(
-            "failed", f"forbidden tool {shorten(name, 60)} was called (call {places[name]}{by}){others}"
+            "passed" if is_within else "failed", f"{subject} {format_times(found)}, expected {expected}"
         )
 
     return judge
 
 
-def allowed(globs: Sequence[str]) -> Check:
-    """Builds a rule: every name matches one of the globs."""
-    among = f"allowed: {listed(globs)}" if globs else "none is allowed"
-    fine = Finding("passed", "only allowed tools were called")
+def _format_bounds(least: int, most: int | None) -> str:
+    if most is None:
+        return f"at least {format_times(least)}"
+    if least == most:
+        return f"exactly {format_times(most)}"
+    return f"{least:,} to {most:,} times" if least else f"at most {format_times(most)}"
+
+
+def build_forbidden_rule(globs: Sequence[str]) -> Check:
+    """Builds a rule: no name matches one of the globs."""
+    passed = Finding("passed", "no forbidden tool was called")
 
     def judge(trace: Trace) -> Finding:
-        places = _places(trace.called)
-        others = [name for name in places if _glob_of(name, globs) is None]
-        if not others:
-            return fine
-        return Finding("failed", f"{listed(others)} called (first in call {places[others[0]]}), {among}")
+        first_calls = _find_first_calls(trace.called)
+        matches = [(name, glob) for name in first_calls if (glob := _find_glob(name, globs)) is not None]
+        if not matches:
+            return passed
+        name, glob = matches[0]
+        by = "" if glob == name else f", forbidden by {shorten(glob, 60)}"
+        others = f"; forbidden too: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
+        return Finding(
+            "failed", f"forbidden tool {shorten(name, 60)} was called (call {first_calls[name]}{by}){others}"
+        )
 
     return judge
 
 
-def _places(names: Sequence[str]) -> dict[str, int]:
+def build_allowed_rule(globs: Sequence[str]) -> Check:
+    """Builds a rule: every name matches one of the globs."""
+    among = f"allowed: {format_names(globs)}" if globs else "none is allowed"
+    passed = Finding("passed", "only allowed tools were called")
+
+    def judge(trace: Trace) -> Finding:
+        first_calls = _find_first_calls(trace.called)
+        others = [name for name in first_calls if _find_glob(name, globs) is None]
+        if not others:
+            return passed
+        return Finding(
+            "failed", f"{format_names(others)} called (first in call {first_calls[others[0]]}), {among}"
+        )
+
+    return judge
+
+
+def _find_first_calls(names: Sequence[str]) -> dict[str, int]:
     """Finds the number of each tool's first call, counted from 1."""
-    places: dict[str, int] = {}
+    first_calls: dict[str, int] = {}
     for number, name in enumerate(names, 1):
-        places.setdefault(name, number)
-    return places
+        first_calls.setdefault(name, number)
+    return first_calls
 
 
-def _glob_of(name: str, globs: Sequence[str]) -> str | None:
+def _find_glob(name: str, globs: Sequence[str]) -> str | None:
     return next((glob for glob in globs if matches_id(glob, name)), None)
 
 
-def error_count(most: int) -> Check:
+def build_error_rule(most: int) -> Check:
     """Builds a rule: at most `most` calls failed; a call without a recorded result may have failed."""
 
     def judge(trace: Trace) -> Finding:
         calls = trace.agent_calls
         failed = [call for call in calls if call["status"] == "error"]
         unknown = sum(call["status"] == "missing" for call in calls)
-        told = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
+        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
         if len(failed) > most:
-            return Finding("failed", f"{told}; first {_first_error(failed[0])}")
+            return Finding("failed", f"{reason}; first {_describe_error(failed[0])}")
         if len(failed) + unknown > most:
-            return Finding("not_evaluable", f"{told}, but {unknown:,} have no recorded result")
-        return Finding("passed", told)
+            return Finding("not_evaluable", f"{reason}, but {unknown:,} have no recorded result")
+        return Finding("passed", reason)
 
     return judge
 
 
-def _first_error(call: ToolCall) -> str:
+def _describe_error(call: ToolCall) -> str:
     message = call["error"]["message"] if call["error"] else None
     name = shorten(call["name"], 60)
     return f"{name}: {show(message, 80)}" if message else name

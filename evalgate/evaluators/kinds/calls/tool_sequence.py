@@ -10,7 +10,7 @@ from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher
 from evalgate.evaluators.kinds.calls.name_matcher import NameMatcher
-from evalgate.evaluators.kinds.calls.sequence_reason import evidence, reason
+from evalgate.evaluators.kinds.calls.sequence_reason import build_evidence, describe_failure
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -19,9 +19,9 @@ from evalgate.evaluators.kinds.calls.steps import (
     CompiledSequence,
     Entry,
     compile_steps,
-    entry_text,
+    describe_entry,
 )
-from evalgate.evaluators.kinds.calls.tool_called import listed
+from evalgate.evaluators.kinds.calls.tool_called import format_names
 from evalgate.measures.sequences.step_matching import (
     align_bag,
     align_in_order,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 MAX_COMPARISONS = 150_000
 """Comparisons of a step with a call, about a second of work. Calls found by lookup need none."""
-COMPARED = 50_000
+MAX_ALIGNMENT_COMPARISONS = 50_000
 """Comparisons for the alignment in the reason, made only if steps and calls don't fit."""
 
-MOST_REMEMBERED, LONGEST_REMEMBERED, MOST_WAYS = 50, 5_000, 1_000
+MAX_CACHED_CALLS, MAX_CACHED_CHARACTERS, MAX_CACHED_SEQUENCES = 50, 5_000, 1_000
 """Bounds of the cache: calls of a trace, characters of their names, and number of cached findings."""
 
 
@@ -68,7 +68,7 @@ class ToolSequence(Evaluator):
     def label(self) -> str:
         """The check in words."""
         return (
-            f"tools {self.mode}: {listed([entry_text(entry) for entry in self.sequence])}"
+            f"tools {self.mode}: {format_names([describe_entry(entry) for entry in self.sequence])}"
             if self.sequence
             else "no tool call"
         )
@@ -76,7 +76,7 @@ class ToolSequence(Evaluator):
     def compile(self) -> Check:
         """Validates that the sequence demands something; raises FieldProblemError."""
         steps = compile_steps(self.sequence)
-        self._must_demand(steps)
+        self._require_demand(steps)
         passed = Finding("passed", self.label())
         levels = (UNKNOWN, BROKEN) if steps.is_demanding else ()
 
@@ -87,38 +87,40 @@ class ToolSequence(Evaluator):
             for level in levels:
                 # If no call was judged so, a second attempt would have the same result.
                 if calls.has_judged(level) and self._fits_at(level, steps, calls):
-                    return _undecided(calls)
-            if calls.effort.ran_out:
-                return _TOO_MUCH
-            calls.level, calls.effort = MATCHES, WorkBudget(COMPARED)
-            return self._failed(steps, calls)
+                    return _build_undecided(calls)
+            if calls.budget.ran_out:
+                return _LIMIT_EXCEEDED
+            calls.worst_match, calls.budget = MATCHES, WorkBudget(MAX_ALIGNMENT_COMPARISONS)
+            return self._build_failure(steps, calls)
 
-        return check if steps.names is None else self._by_names(steps.names, steps, passed)
+        return check if steps.names is None else self._compile_by_names(steps.names, steps, passed)
 
-    def _by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
+    def _compile_by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
         """Compiles the check of a sequence that consists of names only, as most do.
 
         Most traces fit, which needs no lookup of calls; the others fail in few ways, which are cached.
         """
-        names_fit, known = self._names_fit(), dict[tuple[str, ...], Finding]()
+        names_fit, cache = self._names_comparison(), dict[tuple[str, ...], Finding]()
         tools = [kind[0].tool for kind in steps.kinds]
 
         def check(trace: Trace) -> Finding:
             called = trace.called
             if names_fit(names, called):
                 return passed
-            way = tuple(called)
-            found = known.get(way)
+            key = tuple(called)
+            found = cache.get(key)
             if found is None:
-                found = self._failed(steps, NameMatcher(called, tools, WorkBudget(COMPARED)))
-                is_usual = len(way) <= MOST_REMEMBERED and sum(map(len, way)) <= LONGEST_REMEMBERED
-                if is_usual and len(known) < MOST_WAYS:
-                    known[way] = found
+                found = self._build_failure(
+                    steps, NameMatcher(called, tools, WorkBudget(MAX_ALIGNMENT_COMPARISONS))
+                )
+                is_small = len(key) <= MAX_CACHED_CALLS and sum(map(len, key)) <= MAX_CACHED_CHARACTERS
+                if is_small and len(cache) < MAX_CACHED_SEQUENCES:
+                    cache[key] = found
             return found
 
         return check
 
-    def _must_demand(self, steps: CompiledSequence) -> None:
+    def _require_demand(self, steps: CompiledSequence) -> None:
         hint = "extra_calls: forbid means no tool call"
         if not self.sequence and self.extra_calls == "allow":
             raise FieldProblemError("sequence", "an empty sequence demands nothing", hint)
@@ -130,11 +132,11 @@ class ToolSequence(Evaluator):
     def _is_closed(self) -> bool:
         return self.mode == "exact" or self.extra_calls == "forbid"
 
-    def _names_fit(self) -> Callable[[list[str], list[str]], bool]:
+    def _names_comparison(self) -> Callable[[list[str], list[str]], bool]:
         """Returns the comparison that `_fits` makes, for names alone."""
         if self.mode == "any_order":
-            return _same_bag if self._is_closed else _within_bag
-        return _same if self._is_closed else _in_order
+            return _is_same_bag if self._is_closed else _is_within_bag
+        return _is_same if self._is_closed else _is_subsequence
 
     def _fits(self, steps: CompiledSequence, calls: CallMatcher) -> bool:
         if self.mode == "any_order":
@@ -142,25 +144,25 @@ class ToolSequence(Evaluator):
         return (fits_exactly if self._is_closed else fits_in_order)(steps.plan, calls)
 
     def _fits_at(self, level: int, steps: CompiledSequence, calls: CallMatcher) -> bool:
-        calls.level = level
-        return not calls.effort.ran_out and self._fits(steps, calls)
+        calls.worst_match = level
+        return not calls.budget.ran_out and self._fits(steps, calls)
 
-    def _failed(self, steps: CompiledSequence, calls: NamedCalls) -> Finding:
+    def _build_failure(self, steps: CompiledSequence, calls: NamedCalls) -> Finding:
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
-            return Finding("failed", f"no tool calls made, expected {listed(texts)}")
+            return Finding("failed", f"no tool calls made, expected {format_names(texts)}")
         ordered = self.mode != "any_order"
-        found = (align_in_order if ordered else align_bag)(steps.plan, calls)
-        told = reason(found, steps, calls, closed=self._is_closed, ordered=ordered)
-        return Finding("failed", told, evidence(found, steps, calls))
+        alignment = (align_in_order if ordered else align_bag)(steps.plan, calls)
+        text = describe_failure(alignment, steps, calls, closed=self._is_closed, ordered=ordered)
+        return Finding("failed", text, build_evidence(alignment, steps, calls))
 
 
-def _same(names: list[str], called: list[str]) -> bool:
+def _is_same(names: list[str], called: list[str]) -> bool:
     return names == called
 
 
-def _in_order(names: list[str], called: list[str]) -> bool:
+def _is_subsequence(names: list[str], called: list[str]) -> bool:
     rest = iter(called)
     for name in names:  # noqa: SIM110  (a generator would take twice the time)
         if name not in rest:
@@ -168,21 +170,21 @@ def _in_order(names: list[str], called: list[str]) -> bool:
     return True
 
 
-def _same_bag(names: list[str], called: list[str]) -> bool:
+def _is_same_bag(names: list[str], called: list[str]) -> bool:
     return len(names) == len(called) and sorted(names) == sorted(called)
 
 
-def _within_bag(names: list[str], called: list[str]) -> bool:
+def _is_within_bag(names: list[str], called: list[str]) -> bool:
     return Counter(names) <= Counter(called)
 
 
-_TOO_MUCH = Finding(
+_LIMIT_EXCEEDED = Finding(
     "error", f"too many steps and calls to tell: more than {MAX_COMPARISONS:,} comparisons are not made"
 )
 
 
-def _undecided(calls: CallMatcher) -> Finding:
+def _build_undecided(calls: CallMatcher) -> Finding:
     """Builds the finding for a sequence that may fit, as calls could not be judged; names the first one."""
-    at, kind = calls.first_judged(calls.level)
-    outcome: Outcome = "not_evaluable" if calls.level == UNKNOWN else "error"
+    at, kind = calls.first_judged(calls.worst_match)
+    outcome: Outcome = "not_evaluable" if calls.worst_match == UNKNOWN else "error"
     return Finding(outcome, f"call {at + 1} {shorten(calls.name(at), 60)}: {calls.difference(kind, at)}")

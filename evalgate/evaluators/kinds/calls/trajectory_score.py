@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, listed
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS
-from evalgate.measures.values.json_values import told_apart
+from evalgate.measures.values.json_values import format_distinct
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
 
-LONGEST_REFERENCE = 10_000
+MAX_REFERENCE = 10_000
 
 
 class TrajectoryScore(Evaluator):
@@ -29,12 +29,12 @@ class TrajectoryScore(Evaluator):
 
     type: Literal["trajectory_score"]
     metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
-    reference: Annotated[list[ToolName], Field(min_length=1, max_length=LONGEST_REFERENCE)]
+    reference: Annotated[list[ToolName], Field(min_length=1, max_length=MAX_REFERENCE)]
     min_score: Annotated[float, Field(ge=0, le=1)] = 1.0
 
     def label(self) -> str:
         """The check in words."""
-        return f"{self.metric} of {listed(self.reference)} >= {self.min_score:g}"
+        return f"{self.metric} of {format_names(self.reference)} >= {self.min_score:g}"
 
     def compile(self) -> Check:
         """Returns a check that computes the metric from both lists of names."""
@@ -45,9 +45,9 @@ class TrajectoryScore(Evaluator):
             called = trace.called
             score = measure(reference, called)
             outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
-            found, needed = told_apart(score, least)
-            made = f"called {listed(called)}" if called else "no tool calls made"
-            reason = f"{metric} {found}, needs {needed}; {made}, reference {listed(reference)}"
+            found, needed = format_distinct(score, least)
+            calls = f"called {format_names(called)}" if called else "no tool calls made"
+            reason = f"{metric} {found}, needs {needed}; {calls}, reference {format_names(reference)}"
             return Finding(outcome, reason, {metric: score}, score)
 
         return check

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import Field, WithJsonSchema
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
-from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
-from evalgate.evaluators.kinds.output.previous_value import previous_of
+from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
+from evalgate.evaluators.kinds.output.previous_value import build_previous_reader
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.outputs import read_number, told
+from evalgate.measures.values.outputs import format_number, read_number
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -34,24 +34,28 @@ class Convergence(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{subject(self.source)} converges to {told(self.target)}"
+        return f"{describe_source(self.source)} converges to {format_number(self.target)}"
 
     def compile(self) -> Check:
         """Returns the check; raises FieldProblemError if the source or `previous` is invalid."""
-        about, upwards = subject(self.source), self.direction == "maximize"
-        previous_in = previous_of(self.previous, self.name or self.label(), self.type)
-        goal = f"target {told(self.target)}" + (f" ± {told(self.tolerance)}" if self.tolerance else "")
+        source, upwards = describe_source(self.source), self.direction == "maximize"
+        read_previous = build_previous_reader(self.previous, self.name or self.label(), self.type)
+        goal = f"target {format_number(self.target)}" + (
+            f" ± {format_number(self.tolerance)}" if self.tolerance else ""
+        )
 
         def judge(text: str, trace: Trace) -> Finding:
             current = read_number(text)
-            found = f"{about} is {told(current)}, {goal}"
+            found = f"{source} is {format_number(current)}, {goal}"
             if round(abs(current - self.target) - self.tolerance, DIGITS) <= 0:
-                return verdict("target", found, value=current)
-            previous = previous_in(trace)
+                return build_finding("target", found, value=current)
+            previous = read_previous(trace)
             if previous is None:
-                return verdict("progress", f"{found}, no previous figure", value=current)
-            moved = round(current - previous if upwards else previous - current, DIGITS)
-            change = f"{found}, was {told(previous)}, {'higher' if upwards else 'lower'} is better"
-            return verdict("progress" if moved > 0 else "stall", change, value=current, previous=previous)
+                return build_finding("progress", f"{found}, no previous figure", value=current)
+            improvement = round(current - previous if upwards else previous - current, DIGITS)
+            change = f"{found}, was {format_number(previous)}, {'higher' if upwards else 'lower'} is better"
+            return build_finding(
+                "progress" if improvement > 0 else "stall", change, value=current, previous=previous
+            )
 
-        return judging(about, reader(self.source), judge)
+        return build_check(source, build_reader(self.source), judge)

@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
-from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.measures.values.json_values import shorten
-from evalgate.measures.values.outputs import OutputError, beginning
+from evalgate.measures.values.outputs import OutputError, quote_beginning
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class ExitCode(Evaluator):
@@ -25,19 +25,21 @@ class ExitCode(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{subject(self.source, 'exit_code')} is 0"
+        return f"{describe_source(self.source, 'exit_code')} is 0"
 
     def compile(self) -> Check:
         """Returns a check of the number; raises FieldProblemError if the source is invalid."""
-        return judging(subject(self.source, "exit_code"), reader(self.source, "exit_code"), _judge)
+        return build_check(
+            describe_source(self.source, "exit_code"), build_reader(self.source, "exit_code"), _judge_code
+        )
 
 
-def _judge(text: str, _: Trace) -> Finding:
+def _judge_code(text: str, _: Trace) -> Finding:
     code = text.strip()
-    if not _WHOLE.fullmatch(code):
-        raise OutputError(f"not an exit code: {beginning(text)}")
+    if not _INTEGER.fullmatch(code):
+        raise OutputError(f"not an exit code: {quote_beginning(text)}")
     digits = code.lstrip("+-").lstrip("0")
     reason = f"exit code {shorten(code, 20)}"
     if not digits:
-        return verdict("success", reason)
-    return verdict("failure" if digits == "1" and code[0] != "-" else "error", reason)
+        return build_finding("success", reason)
+    return build_finding("failure" if digits == "1" and code[0] != "-" else "error", reason)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
-from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
 
@@ -31,26 +31,30 @@ class OutputContains(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{subject(self.source)} contains {self._wanted()}"
+        return f"{describe_source(self.source)} contains {self._requirement()}"
 
-    def _wanted(self) -> str:
+    def _requirement(self) -> str:
         return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        found_in, wanted, about = self._search(), self._wanted(), subject(self.source)
-        passed = verdict("success", self.label())
+        is_found_in, requirement, source = (
+            self._build_search(),
+            self._requirement(),
+            describe_source(self.source),
+        )
+        passed = build_finding("success", self.label())
 
         def judge(output: str, _: Trace) -> Finding:
             try:
-                found = found_in(output)
+                found = is_found_in(output)
             except PatternFailedError as error:
-                return verdict("error", f"{wanted}: {error}")
+                return build_finding("error", f"{requirement}: {error}")
             if found:
                 return passed
-            return verdict("failure", f"no {wanted} in the {about} {show(output, 120)}")
+            return build_finding("failure", f"no {requirement} in the {source} {show(output, 120)}")
 
-        return judging(about, reader(self.source), judge)
+        return build_check(source, build_reader(self.source), judge)
 
     def warning(self) -> str | None:
         """Returns the warning of `validate` about a pattern that is searched for as text."""
@@ -62,16 +66,16 @@ class OutputContains(Evaluator):
             return f"{error}, so it is looked for as plain text: {show(self.pattern, 60)}"
         return None
 
-    def _search(self) -> Callable[[str], bool]:
+    def _build_search(self) -> Callable[[str], bool]:
         if (self.value is None) == (self.pattern is None):
             raise FieldProblemError(
                 "type", "output_contains takes `value` (text) or `pattern` (regex), one of the two"
             )
         if self.pattern is None:
-            wanted = self.value or ""
-            return lambda output: wanted in output
+            text = self.value or ""
+            return lambda output: text in output
         pattern = self.pattern
         try:
-            return Pattern(pattern).found_in
+            return Pattern(pattern).is_found_in
         except PatternError:
             return lambda output: pattern in output

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import sign
-from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
-from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
-from evalgate.measures.values.json_values import equal, kind, shorten, show
-from evalgate.measures.values.outputs import OutputError, PathError, look_up, read_json, steps_of
+from evalgate.measures.values.json_values import json_equal, json_type, shorten, show
+from evalgate.measures.values.outputs import OutputError, PathError, look_up, parse_path, read_json
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -33,9 +33,9 @@ class OutputJson(Evaluator):
 
     def label(self) -> str:
         """Returns the check as a person would write it."""
-        place = shorten(self.path if self.path[:1] == "." else f".{self.path}", 60)
-        where = "" if self.source is None else f"{subject(self.source)} "
-        return f"{where}{place} {sign(self.operator)} {show(self.target, 40)}"
+        path_text = shorten(self.path if self.path[:1] == "." else f".{self.path}", 60)
+        where = "" if self.source is None else f"{describe_source(self.source)} "
+        return f"{where}{path_text} {sign(self.operator)} {show(self.target, 40)}"
 
     def warning(self) -> str | None:
         """Returns the warning of `validate` about an order that no value can have with the target."""
@@ -48,29 +48,29 @@ class OutputJson(Evaluator):
         if isinstance(self.target, float) and not isfinite(self.target):
             raise FieldProblemError("target", "`target` must be a finite number")
         try:
-            steps = steps_of(self.path)
+            steps = parse_path(self.path)
         except PathError as error:
             raise FieldProblemError("path", f"bad path: {error}: {shorten(self.path, 60)}") from None
-        place = f".{shorten('.'.join(steps), 60)}"
+        path_text = f".{shorten('.'.join(steps), 60)}"
 
         def judge(text: str, _: Trace) -> Finding:
             value = look_up(read_json(text), steps)
             evidence = {"value": value if _is_number(value) else show(value)}
             if self._holds(value):
-                return verdict("success", f"{place} is {show(value)}", **evidence)
+                return build_finding("success", f"{path_text} is {show(value)}", **evidence)
             expected = f"expected {sign(self.operator)} {show(self.target)}"
-            return verdict("failure", f"{place} is {show(value)}, {expected}", **evidence)
+            return build_finding("failure", f"{path_text} is {show(value)}, {expected}", **evidence)
 
-        return judging(subject(self.source), reader(self.source), judge)
+        return build_check(describe_source(self.source), build_reader(self.source), judge)
 
     def _holds(self, value: Any) -> bool:
         if _is_number(value) and _is_number(self.target):
             return COMPARE[self.operator](value, self.target)
         if self.operator in ("eq", "ne"):
-            return equal(value, self.target) is (self.operator == "eq")
+            return json_equal(value, self.target) is (self.operator == "eq")
         raise OutputError(
-            f"`{self.operator}` takes two numbers, not {kind(value)} {show(value, 40)}"
-            f" and {kind(self.target)} {show(self.target, 40)}"
+            f"`{self.operator}` takes two numbers, not {json_type(value)} {show(value, 40)}"
+            f" and {json_type(self.target)} {show(self.target, 40)}"
         )
 
 

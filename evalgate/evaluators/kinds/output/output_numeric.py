@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.operators import sign
-from evalgate.evaluators.kinds.output.output_source import SourceField, reader, subject
-from evalgate.evaluators.kinds.output.output_verdict import judging, verdict
+from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
-from evalgate.measures.values.outputs import read_number, told
+from evalgate.measures.values.outputs import format_number, read_number
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -25,17 +25,20 @@ class OutputNumeric(Evaluator):
 
     def label(self) -> str:
         """Returns the check as a person would write it."""
-        return f"{subject(self.source)} {sign(self.operator)} {told(self.target)}"
+        return f"{describe_source(self.source)} {sign(self.operator)} {format_number(self.target)}"
 
     def compile(self) -> Check:
         """Returns the comparison; raises FieldProblemError if the source is invalid."""
         compare, target = COMPARE[self.operator], self.target
-        about, expected = subject(self.source), f"expected {sign(self.operator)} {told(self.target)}"
+        source, expected = (
+            describe_source(self.source),
+            f"expected {sign(self.operator)} {format_number(self.target)}",
+        )
 
         def judge(text: str, _: Trace) -> Finding:
             value = read_number(text)
             if compare(value, target):
-                return verdict("success", f"{about} is {told(value)}", value=value)
-            return verdict("failure", f"{about} is {told(value)}, {expected}", value=value)
+                return build_finding("success", f"{source} is {format_number(value)}", value=value)
+            return build_finding("failure", f"{source} is {format_number(value)}, {expected}", value=value)
 
-        return judging(about, reader(self.source), judge)
+        return build_check(source, build_reader(self.source), judge)

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator, Closed, Field
-from evalgate.evaluators.core.field_access import looking
+from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.values.json_values import shorten
-from evalgate.measures.values.outputs import text_of
+from evalgate.measures.values.outputs import to_text
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
-Part = Literal["result", "exit_code"]
-Read = Callable[["Trace"], str]
+SourcePart = Literal["result", "exit_code"]
+OutputReader = Callable[["Trace"], str]
 
 
 class NoOutputError(LookupError):
@@ -28,35 +28,35 @@ class Source(Closed):
 
     tool: Annotated[str, Field(min_length=1)] | None = None
     index: int = -1
-    field: Part | None = None
+    field: SourcePart | None = None
     path: Annotated[str, Field(min_length=1)] | None = None
 
 
-def _spelled(given: Any) -> Any:
+def _parse_source(given: Any) -> Any:
     return {"path": given} if isinstance(given, str) else given
 
 
-SourceField = Annotated[Source, BeforeValidator(_spelled, json_schema_input_type=Source | str)]
+SourceField = Annotated[Source, BeforeValidator(_parse_source, json_schema_input_type=Source | str)]
 """A source as written in a suite; plain text is a path."""
 
 
-def subject(source: Source | None, part: Part = "result") -> str:
+def describe_source(source: Source | None, part: SourcePart = "result") -> str:
     """Describes the source in words."""
     if source is None:
         return "answer"
     if source.tool is None:
         return shorten(source.path or "", 60)
     which = "" if source.index == -1 else f"[{source.index}]"
-    return f"{_words(source.field or part)} of {shorten(source.tool, 60)}{which}"
+    return f"{_format_part(source.field or part)} of {shorten(source.tool, 60)}{which}"
 
 
-def reader(source: Source | None, part: Part = "result") -> Read:
+def build_reader(source: Source | None, part: SourcePart = "result") -> OutputReader:
     """Builds a reader of the source's text; `part` is the default of `field`. Raises FieldProblemError.
 
     The reader raises NoOutputError if the trace lacks the output, and QueryFailedError.
     """
     if source is None:
-        return _answer
+        return _read_answer
     if (source.tool is None) == (source.path is None):
         raise FieldProblemError("source", "`source` takes `tool` or `path`, one of the two")
     if source.path is not None:
@@ -64,46 +64,46 @@ def reader(source: Source | None, part: Part = "result") -> Read:
             raise FieldProblemError(
                 "source", "`index` and `field` of a `source` belong to `tool`, not to `path`"
             )
-        return _found_at(source.path)
-    return _of_tool(source.tool or "", source.index, source.field or part)
+        return _build_path_reader(source.path)
+    return _build_tool_reader(source.tool or "", source.index, source.field or part)
 
 
-def _answer(trace: Trace) -> str:
+def _read_answer(trace: Trace) -> str:
     answer = trace.response["content"]
     if answer is None:
         raise NoOutputError("the trace has no final answer")
     return answer
 
 
-def _found_at(path: str) -> Read:
-    look = looking(compile_query(path, "source"))
+def _build_path_reader(path: str) -> OutputReader:
+    getter = build_getter(compile_query(path, "source"))
 
-    def read(trace: Trace) -> str:
-        found = look(trace)
+    def read_output(trace: Trace) -> str:
+        found = getter(trace)
         if found is None:
             raise NoOutputError(f"{shorten(path, 60)}: path found nothing")
-        return text_of(found)
+        return to_text(found)
 
-    return read
+    return read_output
 
 
-def _of_tool(tool: str, index: int, part: Part) -> Read:
-    named = shorten(tool, 60)
+def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
+    tool_text = shorten(tool, 60)
 
-    def read(trace: Trace) -> str:
+    def read_output(trace: Trace) -> str:
         calls = [call for call in trace.agent_calls if call["name"] == tool]
         if not -len(calls) <= index < len(calls):
-            raise NoOutputError(f"{named} was called {len(calls)} times, there is no call {index}")
+            raise NoOutputError(f"{tool_text} was called {len(calls)} times, there is no call {index}")
         call = calls[index]
         output: Any = call["exit_code"] if part == "exit_code" else call["result"]
         if output is None and part == "result":
             output = call["result_text"]
         if output is None:
-            raise NoOutputError(f"no {_words(part)} of {named} was recorded")
-        return text_of(output)
+            raise NoOutputError(f"no {_format_part(part)} of {tool_text} was recorded")
+        return to_text(output)
 
-    return read
+    return read_output
 
 
-def _words(part: Part) -> str:
+def _format_part(part: SourcePart) -> str:
     return part.replace("_", " ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Finding
-from evalgate.evaluators.kinds.output.output_source import NoOutputError, Read
+from evalgate.evaluators.kinds.output.output_source import NoOutputError, OutputReader
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.outputs import OutputError
@@ -28,12 +28,12 @@ OUTCOMES: dict[Verdict, Outcome] = {
 }
 
 
-def verdict(word: Verdict, reason: str, **evidence: Any) -> Finding:
+def build_finding(word: Verdict, reason: str, **evidence: Any) -> Finding:
     """Builds a finding from its verdict word."""
     return Finding(OUTCOMES[word], reason, {"verdict": word, **evidence})
 
 
-def judging(subject: str, read: Read, judge: Callable[[str, Trace], Finding]) -> Check:
+def build_check(subject: str, read: OutputReader, judge: Callable[[str, Trace], Finding]) -> Check:
     """Builds a check of the output: not_evaluable if it is missing, error if it can't be read."""
 
     def check(trace: Trace) -> Finding:
@@ -42,6 +42,6 @@ def judging(subject: str, read: Read, judge: Callable[[str, Trace], Finding]) ->
         except NoOutputError as error:
             return Finding("not_evaluable", str(error))
         except (OutputError, PatternFailedError, QueryFailedError) as error:
-            return verdict("error", f"{subject}: {error}")
+            return build_finding("error", f"{subject}: {error}")
 
     return check

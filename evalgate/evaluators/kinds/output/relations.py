@@ -6,17 +6,17 @@ import operator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator
-from evalgate.evaluators.core.operators import canonical
+from evalgate.evaluators.core.operators import resolve_alias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _spelling(given: Any) -> Any:
-    return canonical(given) if isinstance(given, str) else given
+def _resolve_spelling(given: Any) -> Any:
+    return resolve_alias(given) if isinstance(given, str) else given
 
 
-Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(_spelling)]
+Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(_resolve_spelling)]
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
     "eq": operator.eq,

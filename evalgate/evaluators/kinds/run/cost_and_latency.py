@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.json_values import told_apart
+from evalgate.measures.values.json_values import format_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ _NO_COST = Finding("not_evaluable", "cost unknown")
 _NO_LATENCY = Finding("not_evaluable", "latency unknown")
 
 
-def holding(evaluator: Evaluator) -> Finding | None:
+def shared_pass(evaluator: Evaluator) -> Finding | None:
     """Returns one finding shared by all traces within a limit: their trials have the measured values.
 
     None if the check is negated: a trace within the limit then fails, and its reason needs the value.
@@ -28,16 +28,16 @@ def holding(evaluator: Evaluator) -> Finding | None:
     return None if evaluator.negate else Finding("passed", evaluator.label())
 
 
-def within_limit(evaluator: Evaluator, limit: float, words: str) -> Callable[[float], Finding]:
+def build_limit_judge(evaluator: Evaluator, limit: float, template: str) -> Callable[[float], Finding]:
     """Builds a judge of whether an amount is within the limit; `template` is filled with both."""
-    holds = holding(evaluator)
+    pass_finding = shared_pass(evaluator)
 
     def judge(amount: float) -> Finding:
         is_within = amount <= limit or round(amount - limit, DIGITS) <= 0
-        if is_within and holds is not None:
-            return holds
-        found, most = told_apart(amount, limit)
-        return Finding("passed" if is_within else "failed", words.format(found, most))
+        if is_within and pass_finding is not None:
+            return pass_finding
+        found, most = format_distinct(amount, limit)
+        return Finding("passed" if is_within else "failed", template.format(found, most))
 
     return judge
 
@@ -57,12 +57,12 @@ class CostLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
-        within = within_limit(self, self.max_usd, "cost {} USD, limit {}")
+        judge = build_limit_judge(self, self.max_usd, "cost {} USD, limit {}")
 
         def check(trace: Trace) -> Finding:
             cost = trace.cost["usd"]
             if cost is not None:
-                return within(cost)
+                return judge(cost)
             note = trace.cost.get("note")
             return Finding("not_evaluable", f"cost unknown: {note}") if note else _NO_COST
 
@@ -81,10 +81,10 @@ class LatencyLimit(Evaluator):
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
-        within = within_limit(self, self.max_seconds, "latency {} s, limit {}")
+        judge = build_limit_judge(self, self.max_seconds, "latency {} s, limit {}")
 
         def check(trace: Trace) -> Finding:
             total_ms = trace.latency["total_ms"]
-            return _NO_LATENCY if total_ms is None else within(total_ms / 1000)
+            return _NO_LATENCY if total_ms is None else judge(total_ms / 1000)
 
         return check

@@ -30,15 +30,15 @@ class FinishReason(Evaluator):
         expected = show(self.allowed, 60)
         unknown = Finding("not_evaluable", "finish reason unknown")
 
-        def found(outcome: Outcome, reason: str) -> Finding:
+        def build_finding(outcome: Outcome, reason: str) -> Finding:
             return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
 
-        passed = {reason: found("passed", reason) for reason in self.allowed}
+        passed = {reason: build_finding("passed", reason) for reason in self.allowed}
 
         def check(trace: Trace) -> Finding:
             reason = trace.finish_reason or trace.response["finish_reason"]
             if reason is None:
                 return unknown
-            return passed.get(reason) or found("failed", reason)
+            return passed.get(reason) or build_finding("failed", reason)
 
         return check

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_access import looking
+from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.operators import Operator, canonical, judge_for, sign
+from evalgate.evaluators.core.operators import Operator, build_value_check, resolve_alias, sign
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 
-def _spelling(operator: Any) -> Any:
-    return canonical(operator) if isinstance(operator, str) else operator
+def _resolve_spelling(operator: Any) -> Any:
+    return resolve_alias(operator) if isinstance(operator, str) else operator
 
 
 class QueryAssertion(Evaluator):
@@ -29,7 +29,7 @@ class QueryAssertion(Evaluator):
 
     type: Literal["jmespath"]
     expression: str
-    operator: Annotated[Operator, BeforeValidator(_spelling)]
+    operator: Annotated[Operator, BeforeValidator(_resolve_spelling)]
     value: Any = None
 
     def label(self) -> str:
@@ -40,20 +40,23 @@ class QueryAssertion(Evaluator):
 
     def compile(self) -> Check:
         """Compiles the expression and validates the value; raises FieldProblemError."""
-        query, judge = compile_query(self.expression, "expression"), judge_for(self.operator, self.value)
-        look, subject, passed = looking(query), self.expression, Finding("passed", self.label())
+        query, find_problem = (
+            compile_query(self.expression, "expression"),
+            build_value_check(self.operator, self.value),
+        )
+        getter, subject, passed = build_getter(query), self.expression, Finding("passed", self.label())
         nothing = Finding("not_evaluable", f"{subject}: path found nothing")
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:
             try:
-                actual = look(trace)
+                actual = getter(trace)
                 if actual is None and not null_is_evidence:
                     return nothing
-                wrong = judge(actual)
+                problem = find_problem(actual)
             except (QueryFailedError, PatternFailedError) as error:
                 return Finding("error", f"{subject}: {error}")
-            return passed if wrong is None else Finding("failed", f"{subject} is {wrong}")
+            return passed if problem is None else Finding("failed", f"{subject} is {problem}")
 
         return check
 

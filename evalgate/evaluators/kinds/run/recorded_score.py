@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.measures.values.json_values import show, told_apart
+from evalgate.measures.values.json_values import format_distinct, show
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
@@ -36,7 +36,7 @@ class RecordedScore(Evaluator):
             if value is None:
                 return Finding("not_evaluable", f"no score {show(name)} with a number in this trace")
             outcome: Outcome = "passed" if value >= least else "failed"
-            found, needed = told_apart(value, least)
+            found, needed = format_distinct(value, least)
             return Finding(outcome, f"{name} {found}, needs {needed}", score=max(0.0, min(1.0, value)))
 
         return check

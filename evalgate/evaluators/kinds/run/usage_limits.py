@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.tool_rules import together
-from evalgate.evaluators.kinds.run.cost_and_latency import holding
+from evalgate.evaluators.kinds.calls.tool_rules import combine
+from evalgate.evaluators.kinds.run.cost_and_latency import shared_pass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace, Usage
 
 Count = Annotated[int, Field(ge=0)]
-Kind = Literal["total", "input", "output"]
+TokenKind = Literal["total", "input", "output"]
 
-_FIGURES: dict[Kind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {
+_USAGE_FIELDS: dict[TokenKind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {
     "total": "total_tokens",
     "input": "input_tokens",
     "output": "output_tokens",
@@ -36,8 +36,8 @@ class TokenLimit(Evaluator):
     max_input: Count | None = None
     max_output: Count | None = None
 
-    def _limits(self) -> dict[Kind, int]:
-        given: dict[Kind, int | None] = {
+    def _limits(self) -> dict[TokenKind, int]:
+        given: dict[TokenKind, int | None] = {
             "total": self.max_total,
             "input": self.max_input,
             "output": self.max_output,
@@ -53,27 +53,27 @@ class TokenLimit(Evaluator):
         limits = self._limits()
         if not limits:
             raise FieldProblemError("type", "token_limit needs `max_total`, `max_input` or `max_output`")
-        holds = holding(self)
+        pass_finding = shared_pass(self)
 
         def check(trace: Trace) -> Finding:
             usage = trace.usage
-            if holds is not None and _all_within(usage, limits):
-                return holds
-            return together([_tokens(usage, kind, limit) for kind, limit in limits.items()])
+            if pass_finding is not None and _are_all_within(usage, limits):
+                return pass_finding
+            return combine([_judge_tokens(usage, kind, limit) for kind, limit in limits.items()])
 
         return check
 
 
-def _all_within(usage: Usage, limits: Mapping[Kind, int]) -> bool:
+def _are_all_within(usage: Usage, limits: Mapping[TokenKind, int]) -> bool:
     for kind, limit in limits.items():
-        used = usage[_FIGURES[kind]]
+        used = usage[_USAGE_FIELDS[kind]]
         if used is None or not used <= limit:  # so that NaN does not pass
             return False
     return True
 
 
-def _tokens(usage: Usage, kind: Kind, limit: int) -> Finding:
-    used = usage[_FIGURES[kind]]
+def _judge_tokens(usage: Usage, kind: TokenKind, limit: int) -> Finding:
+    used = usage[_USAGE_FIELDS[kind]]
     if used is None:
         return Finding("not_evaluable", f"{kind} tokens unknown")
     return Finding("passed" if used <= limit else "failed", f"{kind} tokens {used:,}, limit {limit:,}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
-from evalgate.measures.text.refusals import PHRASES, first_phrase, flattened
+from evalgate.evaluators.kinds.text.text_source import TextEvaluator, quote
+from evalgate.measures.text.refusals import PHRASES, find_phrase, flatten_text
 from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
@@ -29,27 +29,27 @@ class IsRefusal(TextEvaluator):
         | None
     ) = None
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return "is a refusal"
 
-    def judging(self) -> Callable[[str], Finding]:
+    def build_judge(self) -> Callable[[str], Finding]:
         """Builds a search for the phrases; raises FieldProblemError for a blank phrase."""
-        phrases = self._phrases()
+        phrases = self._prepare_phrases()
         subject = self.subject()
 
         def judge(text: str) -> Finding:
-            found = first_phrase(text, phrases)
+            found = find_phrase(text, phrases)
             if found is None:
-                return Finding("failed", f"{subject} is no refusal: {looked_at(text)}")
+                return Finding("failed", f"{subject} is no refusal: {quote(text)}")
             return Finding("passed", f"{subject} says {show(found)}", {"phrase": found})
 
         return judge
 
-    def _phrases(self) -> tuple[str, ...]:
+    def _prepare_phrases(self) -> tuple[str, ...]:
         if self.phrases is None:
             return PHRASES
-        flat = tuple(flattened(phrase) for phrase in self.phrases)
+        flat = tuple(flatten_text(phrase) for phrase in self.phrases)
         if not all(flat):
             raise FieldProblemError("phrases", "a phrase has letters, this has blanks alone")
         return flat

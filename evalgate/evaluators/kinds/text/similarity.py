@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.text.text_source import TextEvaluator, looked_at
+from evalgate.evaluators.kinds.text.text_source import TextEvaluator, quote
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.text.text_similarity import METRICS, TooLongError, words
-from evalgate.measures.values.json_values import show, told_apart
+from evalgate.measures.values.json_values import format_distinct, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +28,11 @@ class Similarity(TextEvaluator):
     reference: Annotated[str, Field(min_length=1)]
     min_score: Annotated[float, Field(ge=0, le=1)]
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"is like {show(self.reference, 40)} ({self.metric} >= {self.min_score:g})"
 
-    def judging(self) -> Callable[[str], Finding]:
+    def build_judge(self) -> Callable[[str], Finding]:
         """Builds a comparison of the metric with its limit; raises FieldProblemError for a bad reference."""
         self._check_reference()
         measure, reference, least = METRICS[self.metric], self.reference, self.min_score
@@ -41,10 +41,10 @@ class Similarity(TextEvaluator):
         def judge(text: str) -> Finding:
             score = measure(text, reference)
             outcome: Outcome = "passed" if round(least - score, DIGITS) <= 0 else "failed"
-            found, needed = told_apart(score, least)
+            found, needed = format_distinct(score, least)
             reason = f"{metric} {found}, needs {needed}"
             if outcome == "failed":
-                reason += f": {looked_at(text)}, expected like {show(reference)}"
+                reason += f": {quote(text)}, expected like {show(reference)}"
             return Finding(outcome, reason, {"metric": metric, "score": score}, score=score)
 
         return judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.kinds.text.text_source import TextCondition, looked_at
+from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
 from evalgate.measures.values.json_values import show
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ Part = Annotated[str, Field(min_length=1)]
 Parts = Annotated[list[Part], Field(min_length=1, max_length=1_000)]
 
 
-def _unless(holds: Callable[[str], bool], wrong: str) -> Callable[[str], str | None]:
-    return lambda text: None if holds(text) else f"{wrong}: {looked_at(text)}"
+def _build_condition(holds: Callable[[str], bool], problem: str) -> Callable[[str], str | None]:
+    return lambda text: None if holds(text) else f"{problem}: {quote(text)}"
 
 
-def _listed(parts: Sequence[str], limit: int) -> str:
+def _format_parts(parts: Sequence[str], limit: int) -> str:
     """Formats the first three parts and the number of the others."""
     left = len(parts) - 3
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
@@ -31,19 +31,21 @@ class Equals(TextCondition):
     type: Literal["equals"]
     value: str
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"equals {show(self.value, 60)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the actual text."""
         value = self.value
         return lambda text: (
-            None if text == value else f"is {looked_at(text)}, expected {show(value)}{_hint(text, value)}"
+            None
+            if text == value
+            else f"is {quote(text)}, expected {show(value)}{_describe_difference(text, value)}"
         )
 
 
-def _hint(text: str, value: str) -> str:
+def _describe_difference(text: str, value: str) -> str:
     """Describes a difference between two texts that a reader could miss."""
     if text.strip() == value.strip():
         return " (they differ in blanks at the ends)"
@@ -58,14 +60,14 @@ class StartsWith(TextCondition):
     type: Literal["starts_with"]
     value: Part
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"starts with {show(self.value, 60)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _unless(lambda text: text.startswith(value), f"does not start with {show(value)}")
+        return _build_condition(lambda text: text.startswith(value), f"does not start with {show(value)}")
 
 
 class EndsWith(TextCondition):
@@ -74,18 +76,18 @@ class EndsWith(TextCondition):
     type: Literal["ends_with"]
     value: Part
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"ends with {show(self.value, 60)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the end of the text."""
         value = self.value
         length = len(value) + 60
         return lambda text: (
             None
             if text.endswith(value)
-            else f"does not end with {show(value)}, but so: {looked_at(text[-length:])}"
+            else f"does not end with {show(value)}, but so: {quote(text[-length:])}"
         )
 
 
@@ -95,14 +97,14 @@ class Contains(TextCondition):
     type: Literal["contains"]
     value: Part
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"contains {show(self.value, 60)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _unless(lambda text: value in text, f"does not contain {show(value)}")
+        return _build_condition(lambda text: value in text, f"does not contain {show(value)}")
 
 
 class IContains(TextCondition):
@@ -111,15 +113,15 @@ class IContains(TextCondition):
     type: Literal["icontains"]
     value: Part
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"contains {show(self.value, 60)} in any case"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value.casefold()
-        wrong = f"does not contain {show(self.value)} in any case"
-        return _unless(lambda text: value in text.casefold(), wrong)
+        problem = f"does not contain {show(self.value)} in any case"
+        return _build_condition(lambda text: value in text.casefold(), problem)
 
 
 class ContainsAll(TextCondition):
@@ -128,19 +130,19 @@ class ContainsAll(TextCondition):
     type: Literal["contains_all"]
     values: Parts
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
-        return f"contains all of {_listed(self.values, 20)}"
+        return f"contains all of {_format_parts(self.values, 20)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what is missing."""
         values = self.values
 
-        def wrong(text: str) -> str | None:
+        def find_problem(text: str) -> str | None:
             missing = [value for value in values if value not in text]
-            return f"does not contain {_listed(missing, 60)}: {looked_at(text)}" if missing else None
+            return f"does not contain {_format_parts(missing, 60)}: {quote(text)}" if missing else None
 
-        return wrong
+        return find_problem
 
 
 class ContainsAny(TextCondition):
@@ -149,12 +151,12 @@ class ContainsAny(TextCondition):
     type: Literal["contains_any"]
     values: Parts
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
-        return f"contains any of {_listed(self.values, 20)}"
+        return f"contains any of {_format_parts(self.values, 20)}"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what was searched for."""
         values = self.values
-        wrong = f"contains none of {_listed(values, 60)}"
-        return _unless(lambda text: any(value in text for value in values), wrong)
+        problem = f"contains none of {_format_parts(values, 60)}"
+        return _build_condition(lambda text: any(value in text for value in values), problem)

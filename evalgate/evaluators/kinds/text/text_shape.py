@@ -9,9 +9,9 @@ import orjson
 from evalgate.declarations import Field
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
-from evalgate.evaluators.kinds.text.text_source import TextCondition, looked_at
+from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
 from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import kind, shorten, show
+from evalgate.measures.values.json_values import json_type, shorten, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,21 +25,19 @@ class Regex(TextCondition):
     type: Literal["regex"]
     pattern: Annotated[str, Field(min_length=1)]
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
-        return f"matches /{self._shown(60)}/"
+        return f"matches /{self._format_pattern(60)}/"
 
-    def _shown(self, limit: int) -> str:
+    def _format_pattern(self, limit: int) -> str:
         """Formats the pattern on one line."""
         return shorten(" ".join(self.pattern.splitlines()), limit)
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Compiles the pattern; raises FieldProblemError."""
         pattern = compile_pattern(self.pattern, "pattern")
-        shown = self._shown(80)
-        return lambda text: (
-            None if pattern.found_in(text) else f"has no match of /{shown}/: {looked_at(text)}"
-        )
+        shown = self._format_pattern(80)
+        return lambda text: None if pattern.is_found_in(text) else f"has no match of /{shown}/: {quote(text)}"
 
 
 class NotEmpty(TextCondition):
@@ -47,11 +45,11 @@ class NotEmpty(TextCondition):
 
     type: Literal["not_empty"]
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return "is not empty"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that distinguishes an empty text from one of blanks."""
         return lambda text: (
             None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
@@ -64,11 +62,11 @@ class MaxLength(TextCondition):
     type: Literal["max_length"]
     max: Length
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"has at most {self.max} characters"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length."""
         most = self.max
         return lambda text: (
@@ -82,17 +80,17 @@ class MinLength(TextCondition):
     type: Literal["min_length"]
     min: Length
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return f"has at least {self.min} characters"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length and quotes the text, which is short."""
         least = self.min
         return lambda text: (
             None
             if len(text) >= least
-            else f"has {len(text)} characters, at least {least} needed: {looked_at(text)}"
+            else f"has {len(text)} characters, at least {least} needed: {quote(text)}"
         )
 
 
@@ -102,34 +100,34 @@ class IsJson(TextCondition):
     type: Literal["is_json"]
     schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
 
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words."""
         return "is JSON" if self.schema_ is None else "is JSON that fits its schema"
 
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Compiles the schema; raises FieldProblemError."""
-        schema = self._schema()
+        schema = self._compile_schema()
 
-        def wrong(text: str) -> str | None:
+        def find_problem(text: str) -> str | None:
             try:
                 value = orjson.loads(text)
             except orjson.JSONDecodeError as error:
-                return f"is no JSON{_where(text, error)}: {looked_at(text)}"
+                return f"is no JSON{_describe_place(text, error)}: {quote(text)}"
             difference = schema.first_difference(value) if schema else None
-            return None if difference is None else f"does not fit the schema: {difference}: {looked_at(text)}"
+            return None if difference is None else f"does not fit the schema: {difference}: {quote(text)}"
 
-        return wrong
+        return find_problem
 
-    def _schema(self) -> Schema | None:
+    def _compile_schema(self) -> Schema | None:
         try:
             return None if self.schema_ is None else Schema(self.schema_)
         except SchemaError as error:
             raise FieldProblemError(
-                "schema", f"{error}: {kind(self.schema_)} {show(self.schema_, 60)}"
+                "schema", f"{error}: {json_type(self.schema_)} {show(self.schema_, 60)}"
             ) from None
 
 
-def _where(text: str, error: orjson.JSONDecodeError) -> str:
+def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:
     """Describes where parsing failed, and the most frequent cause."""
     if not text.strip():
         return " (it is empty)"

@@ -6,13 +6,13 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.field_access import Look, answer_of, looking
+from evalgate.evaluators.core.field_access import FieldGetter, answer_of, build_getter
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.measures.values.json_values import kind, shorten, show
+from evalgate.measures.values.json_values import json_type, shorten, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,11 +29,11 @@ class TextEvaluator(Evaluator):
     path: str = DEFAULT_PATH
 
     @abstractmethod
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Returns the requirement in words, as the rest of a sentence about the text."""
 
     @abstractmethod
-    def judging(self) -> Callable[[str], Finding]:
+    def build_judge(self) -> Callable[[str], Finding]:
         """Builds the function that judges a text; raises FieldProblemError if a field is invalid."""
 
     def subject(self) -> str:
@@ -42,11 +42,11 @@ class TextEvaluator(Evaluator):
 
     def label(self) -> str:
         """The check in words."""
-        return f"{self.subject()} {self.wanted()}"
+        return f"{self.subject()} {self.requirement()}"
 
     def compile(self) -> Check:
         """Returns a check that reads the text and judges it; raises FieldProblemError."""
-        judge, read, subject = self.judging(), self._reader(), self.subject()
+        judge, read, subject = self.build_judge(), self._build_reader(), self.subject()
         is_answer = self.path == DEFAULT_PATH
         missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
         nothing = Finding("not_evaluable", missing)
@@ -57,35 +57,39 @@ class TextEvaluator(Evaluator):
                 if text is None:
                     return nothing
                 if not isinstance(text, str):
-                    return Finding("failed", f"{subject} is {kind(text)} {show(text)}, which is no text")
+                    return Finding("failed", f"{subject} is {json_type(text)} {show(text)}, which is no text")
                 return judge(text)
             except (QueryFailedError, PatternFailedError, TooLongError) as error:
                 return Finding("error", f"{subject}: {error}")
 
         return check
 
-    def _reader(self) -> Look:
-        return answer_of if self.path == DEFAULT_PATH else looking(compile_query(self.path, "path"))
+    def _build_reader(self) -> FieldGetter:
+        return answer_of if self.path == DEFAULT_PATH else build_getter(compile_query(self.path, "path"))
 
 
 class TextCondition(TextEvaluator):
     """A check of the text that only passes or fails, without a score."""
 
     @abstractmethod
-    def wrong_with(self) -> Callable[[str], str | None]:
+    def build_condition(self) -> Callable[[str], str | None]:
         """Builds a function that returns a text's problem, None if it has none; raises FieldProblemError."""
 
-    def judging(self) -> Callable[[str], Finding]:
+    def build_judge(self) -> Callable[[str], Finding]:
         """Builds the judge from the condition."""
-        wrong_with, passed, subject = self.wrong_with(), Finding("passed", self.label()), self.subject()
+        find_problem, passed, subject = (
+            self.build_condition(),
+            Finding("passed", self.label()),
+            self.subject(),
+        )
 
         def judge(text: str) -> Finding:
-            wrong = wrong_with(text)
-            return passed if wrong is None else Finding("failed", f"{subject} {wrong}")
+            problem = find_problem(text)
+            return passed if problem is None else Finding("failed", f"{subject} {problem}")
 
         return judge
 
 
-def looked_at(text: str) -> str:
+def quote(text: str) -> str:
     """Quotes the text for the end of a reason."""
     return show(text, 120)

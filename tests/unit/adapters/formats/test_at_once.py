@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.trace_builder import record_of
+from evalgate.adapters.formats.core.build.trace_builder import read_record
 from evalgate.adapters.formats.native import NATIVE as OF_OUR_OWN
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
@@ -168,7 +168,7 @@ def both(reader: Any, form: Format, document: Any) -> tuple[Trace | None, Any]:
     at_once = reader.READER.at_once(copy.deepcopy(document), PLACE, "below.jsonl")
     if not form.claims(document):
         return at_once, None
-    return at_once, record_of(reader.READER, document, PLACE, "below.jsonl")
+    return at_once, read_record(reader.READER, document, PLACE, "below.jsonl")
 
 
 @settings(max_examples=200)

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.core.read_limits import TraceLimits
 from evalgate.adapters.formats.open.batches import BatchedTraces
-from evalgate.adapters.formats.open.line_ranges import ends_in
+from evalgate.adapters.formats.open.line_ranges import count_line_ends
 
 SMALL = TraceLimits(record_bytes=400)
 
@@ -45,13 +45,13 @@ def told(records):
 
 def in_batches(source, patterns, size):
     parts, records = [], []
-    files = source.found(patterns, ".")
+    files = source.find_files(patterns, ".")
     for batch in source.batches(files, "auto", size):
         opened = source.open_batch(batch, "auto")
         records += opened
         parts += opened.parts
-        assert source.parts(batch, "auto") == opened.parts or batch.stretch is not None
-    for batch in source.grouped(parts, size):
+        assert source.find_parts(batch, "auto") == opened.parts or batch.line_range is not None
+    for batch in source.group_parts(parts, size):
         records += source.open_batch(batch, "auto")
     return records
 
@@ -74,16 +74,16 @@ def test_pieces_of_a_batch_hold_what_it_holds_down_to_one_line_each(lines, size)
         source = BatchedTraces(Workspace(None, folder), SMALL)
         whole = told(source.read(["*.jsonl"], "."))
         smallest = []
-        waiting = list(source.batches(source.found(["*.jsonl"], "."), "auto", size))
+        waiting = list(source.batches(source.find_files(["*.jsonl"], "."), "auto", size))
         while waiting:
             batch = waiting.pop(0)
-            pieces = list(source.pieces(batch, "auto"))
+            pieces = list(source.split_batch(batch, "auto"))
             if pieces == [batch]:
                 smallest.append(batch)
             else:
                 waiting = pieces + waiting
         assert told(record for batch in smallest for record in source.open_batch(batch, "auto")) == whole
-        assert all(batch.stretch is None or batch.stretch.lines == 1 for batch in smallest)
+        assert all(batch.line_range is None or batch.line_range.lines == 1 for batch in smallest)
 
 
 def test_packed_lines_and_files_that_tell_one_trace_together_are_read_as_they_are(tmp_path):
@@ -103,7 +103,7 @@ def test_what_a_batch_read_is_counted_once_and_unpacked(tmp_path):
     content = "\n".join(native(f"{number}") for number in range(20)).encode()
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(content))
     source = BatchedTraces(Workspace(None, str(tmp_path)))
-    (batch,) = source.batches(source.found(["*"], "."), "auto", 10**6)
+    (batch,) = source.batches(source.find_files(["*"], "."), "auto", 10**6)
     opened = source.open_batch(batch, "auto")
     assert len(list(opened)) == 20
     assert opened.size == len(content)
@@ -112,4 +112,4 @@ def test_what_a_batch_read_is_counted_once_and_unpacked(tmp_path):
 @given(some.lists(some.sampled_from([b"\n", b"\r\n", b"a", b"long " * 60, b"\n" * 300]), max_size=20))
 def test_every_end_of_a_line_is_counted_however_long_lines_are(pieces):
     block = b"".join(pieces)
-    assert ends_in(block) == block.count(b"\n")
+    assert count_line_ends(block) == block.count(b"\n")

@@ -7,8 +7,8 @@ from damage import ANYTHING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.raw_message import converse
-from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages
+from evalgate.adapters.formats.messages.payload import read_payload
 
 ASKED = "role='assistant' content=None tool_calls=[{'id': 'c1', 'type': 'function', 'function': " + repr(
     {"name": "find", "arguments": '{"q": 1}'}
@@ -21,7 +21,7 @@ SHOWN = [
 
 
 def spoken(value, speaker="user"):
-    return [(said.role, said.content) for said in carried(value, speaker) or []]
+    return [(said.role, said.content) for said in read_payload(value, speaker) or []]
 
 
 @pytest.mark.parametrize("speaker", ["user", "assistant"])
@@ -49,7 +49,7 @@ def test_what_was_given_is_found_however_it_was_kept(value, written):
 
 
 def test_messages_that_were_turned_into_python_text_are_read_with_calls_and_results():
-    conversation = converse(carried({"messages": SHOWN, "tools": []}, "user"))
+    conversation = conversation_from_messages(read_payload({"messages": SHOWN, "tools": []}, "user"))
     assert [message["role"] for message in conversation.messages] == ["user", "assistant", "tool"]
     call = conversation.calls[0]
     assert (call["id"], call["name"], call["arguments"]) == ("c1", "find", {"q": 1})
@@ -61,7 +61,7 @@ def test_calls_without_a_message_around_them_are_one_message():
         {"toolCallId": "a", "toolName": "f", "input": '{"x": 1}'},
         {"toolCallId": "b", "toolName": "g", "args": {}},
     ]
-    conversation = converse(carried(value, "assistant"))
+    conversation = conversation_from_messages(read_payload(value, "assistant"))
     assert [(call["name"], call["arguments"], call["step"]) for call in conversation.calls] == [
         ("f", {"x": 1}, 1),
         ("g", {}, 1),
@@ -83,7 +83,7 @@ def test_calls_that_are_all_of_a_message_are_calls(role, write):
         {"role": "tool", "content": "Hello!"},
         {"role": "tool", "content": "Bye!"},
     ]
-    conversation = converse(carried(value, "user"))
+    conversation = conversation_from_messages(read_payload(value, "user"))
     assert [(call["name"], call["result_text"], call["step"]) for call in conversation.calls] == [
         ("hello", "Hello!", 1),
         ("bye", "Bye!", 1),
@@ -94,9 +94,9 @@ def test_calls_that_are_all_of_a_message_are_calls(role, write):
     "value", [None, "", "  ", {}, [], 5, {"city": "Tokyo"}, [{"toolName": ""}], ["role='x"]]
 )
 def test_what_holds_no_message_gives_none(value):
-    assert not carried(value, "user")
+    assert not read_payload(value, "user")
 
 
 @given(ANYTHING | ANYTHING.map(json.dumps) | st.text(alphabet="role='{}[]\\\"(), ", max_size=40))
 def test_any_value_is_survived(value):
-    carried(value, "user")
+    read_payload(value, "user")

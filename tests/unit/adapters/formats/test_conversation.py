@@ -2,21 +2,21 @@ from __future__ import annotations
 
 import time
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_words
+from evalgate.adapters.formats.core.build.conversation import Conversation, find_opening_text
 from evalgate.adapters.formats.core.call_arguments import Arguments
 
 
 def talk(*steps):
     """Each step is a list of (id, name) calls, or a single (id, name, text) result."""
     conversation = Conversation()
-    conversation.say("user", "go")
+    conversation.add_message("user", "go")
     for step in steps:
         if isinstance(step, list):
-            message = conversation.say("assistant", None)
+            message = conversation.add_message("assistant", None)
             for call_id, name in step:
-                conversation.call(message, call_id, name, Arguments({}))
+                conversation.add_call(message, call_id, name, Arguments({}))
         else:
-            conversation.answer(*step)
+            conversation.add_result(*step)
     return conversation
 
 
@@ -62,7 +62,7 @@ def test_a_result_with_an_id_answers_a_call_that_has_none():
 def test_a_result_without_a_call_is_counted_and_kept_as_a_message():
     found = talk(("9", "lost", "?"), [("1", "a")], ("2", None, "?"))
     assert found.orphans == 2
-    assert found.warnings()[0]["code"] == "result_without_call"
+    assert found.list_warnings()[0]["code"] == "result_without_call"
     assert results(found) == [("a", None, "missing")]
     assert found.messages[1]["tool_name"] == "lost"
 
@@ -75,44 +75,44 @@ def test_a_second_result_of_one_call_does_not_replace_the_first():
 
 def test_pairing_takes_no_longer_for_a_killed_run_of_many_calls():
     conversation = Conversation()
-    message = conversation.say("assistant", None)
+    message = conversation.add_message("assistant", None)
     for number in range(10_000):
-        conversation.call(message, "same" if number % 2 else None, "tool", Arguments(None))
+        conversation.add_call(message, "same" if number % 2 else None, "tool", Arguments(None))
     started = time.process_time()
     for _ in range(10_000):
-        conversation.answer("other", None, "x")
+        conversation.add_result("other", None, "x")
     for _ in range(10_000):
-        conversation.answer("same", None, "x")
+        conversation.add_result("same", None, "x")
     assert time.process_time() - started < 2
     assert all(call["status"] == "ok" for call in conversation.calls)
 
 
 def test_turns_count_user_inputs_and_what_came_before_is_turn_0():
     conversation = Conversation()
-    conversation.say("assistant", "Hi!")
-    conversation.say("user", "one")
-    conversation.say("user", None, is_input=False)
-    conversation.say("user", "two")
+    conversation.add_message("assistant", "Hi!")
+    conversation.add_message("user", "one")
+    conversation.add_message("user", None, is_input=False)
+    conversation.add_message("user", "two")
     assert [message["turn"] for message in conversation.messages] == [0, 1, 1, 2]
 
 
 def test_the_response_is_the_last_words_of_the_assistant():
     conversation = Conversation()
-    conversation.say("user", "go")
-    conversation.say("assistant", "the answer")
-    conversation.say("assistant", "")
-    conversation.say("user", "###STOP###")
-    assert conversation.response() == {"content": "the answer", "finish_reason": None, "message_index": 1}
+    conversation.add_message("user", "go")
+    conversation.add_message("assistant", "the answer")
+    conversation.add_message("assistant", "")
+    conversation.add_message("user", "###STOP###")
+    assert conversation.get_response() == {"content": "the answer", "finish_reason": None, "message_index": 1}
 
 
 def test_a_conversation_without_an_answer_has_no_response():
-    assert talk([("1", "a")]).response()["content"] is None
+    assert talk([("1", "a")]).get_response()["content"] is None
 
 
 def test_the_first_words_are_the_users_where_there_is_a_user():
     conversation = Conversation()
-    conversation.say("system", "rules")
-    assert first_words(conversation.messages) == "rules"
-    conversation.say("user", "go")
-    assert first_words(conversation.messages) == "go"
-    assert first_words([]) == ""
+    conversation.add_message("system", "rules")
+    assert find_opening_text(conversation.messages) == "rules"
+    conversation.add_message("user", "go")
+    assert find_opening_text(conversation.messages) == "go"
+    assert find_opening_text([]) == ""

@@ -8,7 +8,7 @@ from fakes.files import MemoryFiles
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.core.read_limits import TraceLimits
-from evalgate.adapters.formats.custom.reader import build, format_of, identify, split
+from evalgate.adapters.formats.custom.reader import build, identify, make_format, split
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.errors import TraceError
@@ -282,7 +282,7 @@ def test_a_file_without_the_runs_is_told_by_the_expression():
 
 
 def test_the_format_of_a_suite_claims_what_no_other_is_asked_for():
-    known = format_of(EVERYTHING)
+    known = make_format(EVERYTHING)
     assert (known.name, known.claims({"schema": "evalgate.trace/1"})) == ("custom", True)
 
 

@@ -28,19 +28,19 @@ TAU2 = {"info": {}, "simulations": [], "tasks": []}
     ],
 )
 def test_content_tells_the_format(values, name):
-    assert detect.detect(values).name == name
+    assert detect.detect_format(values).name == name
 
 
 @pytest.mark.parametrize("role", [{}, [], 1, None])
 def test_a_message_whose_role_is_no_text__is_none(role):
     with pytest.raises(TraceError):
-        detect.detect([{"messages": [{"role": role, "content": "x"}]}])
+        detect.detect_format([{"messages": [{"role": role, "content": "x"}]}])
 
 
 @pytest.mark.parametrize("values", [[], [5], [[]], [{}], [{"messages": "x"}], [{"role": "user"}], [None]])
 def test_what_no_format_claims_is_told_with_what_each_would_need(values):
     with pytest.raises(TraceError) as caught:
-        detect.detect(values)
+        detect.detect_format(values)
     said = str(caught.value)
     for known in detect.FORMATS:
         assert f"{known.name} needs {known.needs}" in said
@@ -48,16 +48,16 @@ def test_what_no_format_claims_is_told_with_what_each_would_need(values):
 
 def test_the_keys_that_were_found_are_named_without_control_characters():
     with pytest.raises(TraceError, match=r"an object with `widgets`, `a\?b`"):
-        detect.detect([{"widgets": [], "a\nb": 1}])
+        detect.detect_format([{"widgets": [], "a\nb": 1}])
 
 
 def test_a_format_can_be_named():
-    assert detect.named("auto") is None
-    assert [detect.named(known.name) for known in detect.FORMATS] == list(detect.FORMATS)
+    assert detect.find_format("auto") is None
+    assert [detect.find_format(known.name) for known in detect.FORMATS] == list(detect.FORMATS)
 
 
 def test_an_unknown_format_is_refused_with_the_one_that_was_meant():
     with pytest.raises(SettingError, match="did you mean openai-chat"):
-        detect.named("openai_chat")
+        detect.find_format("openai_chat")
     with pytest.raises(SettingError, match="formats: auto, native"):
-        detect.named("xyzzy")
+        detect.find_format("xyzzy")

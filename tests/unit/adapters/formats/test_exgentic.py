@@ -203,7 +203,7 @@ def test_a_session_in_which_nothing_happens_is_refused():
 
 
 def test_content_tells_the_format():
-    assert {detect.detect([each]).name for each in [*session(), outcome()]} == {"exgentic"}
+    assert {detect.detect_format([each]).name for each in [*session(), outcome()]} == {"exgentic"}
 
 
 def test_a_record_nested_too_deep_is_refused():
@@ -231,7 +231,7 @@ def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(documents):
 
 
 def exgentic_claims(value):
-    known = detect.claimed_by(value)
+    known = detect.find_claiming_format(value)
     return known is not None and known.name == "exgentic"
 
 

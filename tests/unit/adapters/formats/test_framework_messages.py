@@ -278,8 +278,8 @@ def calls(trace, *keys):
 
 @pytest.mark.parametrize(("name", "document"), pairs())
 def test_each_recording_is_of_its_format_and_no_other(name, document):
-    assert detect.claimed_by(document).name == name
-    assert detect.claimed_by([document] if isinstance(document, dict) else document).name == name
+    assert detect.find_claiming_format(document).name == name
+    assert detect.find_claiming_format([document] if isinstance(document, dict) else document).name == name
 
 
 @pytest.mark.parametrize(("reader", "document"), FIXTURES)
@@ -295,7 +295,7 @@ def test_messages_of_tools_in_the_chat_shape_stay_chat():
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "x"},
     ]
-    assert detect.claimed_by(chat).name == "openai-chat"
+    assert detect.find_claiming_format(chat).name == "openai-chat"
 
 
 def test_anthropic_results_in_a_users_message_are_the_tools():
@@ -576,7 +576,7 @@ def test_older_messages_of_a_user_interface_are_read():
     old = [{"role": "assistant", "content": "Done.", "toolInvocations": [tool]}]
     part = [{"role": "assistant", "parts": [{"type": "tool-invocation", "toolInvocation": tool}]}]
     for messages in (old, part):
-        assert detect.claimed_by(messages).name == "vercel"
+        assert detect.find_claiming_format(messages).name == "vercel"
         assert calls(vercel.build(messages), "name", "arguments", "result") == [
             ("getOrder", {"id": 1}, "sent")
         ]
@@ -616,7 +616,7 @@ def test_deep_input_is_refused(reader):
 @given(st.sampled_from(FIXTURES).flatmap(lambda one: st.tuples(st.just(one[0]), damaged(one[1]))))
 def test_damaged_recordings_are_a_trace_or_a_reason(pair):
     reader, document = pair
-    detect.claimed_by(document)
+    detect.find_claiming_format(document)
     for record in reader.split(document):
         reader.READER.identify(record)
         try:
@@ -635,4 +635,4 @@ def test_any_json_is_claimed_or_not(value):
         {"steps": [value]},
         {"output": value},
     ):
-        detect.claimed_by(document)
+        detect.find_claiming_format(document)

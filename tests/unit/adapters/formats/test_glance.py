@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.conversation import first_instructions
+from evalgate.adapters.formats.core.build.conversation import get_instructions
 from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.reader import build
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.models.trace.trace import Trace, TraceLocation
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 
 CALL = {"id": "c1", "name": "get_order", "arguments": {"order": "A1"}}
 PLAIN: list[dict[str, Any]] = [
@@ -91,12 +91,12 @@ def test_what_is_glanced_at_is_what_careful_reading_finds(messages):
     conversation = read_conversation(document(messages), unknown)
 
     assert not unknown.found
-    assert not conversation.warnings()
+    assert not conversation.list_warnings()
     assert found.called == [call["name"] for call in conversation.calls]
     assert found.messages == len(conversation.messages)
     assert found.turns == conversation.messages[-1]["turn"]
-    assert found.response == conversation.response()
-    assert found.instructions == first_instructions(conversation.messages)
+    assert found.response == conversation.get_response()
+    assert found.instructions == get_instructions(conversation.messages)
     assert found.read() == (conversation.messages, conversation.calls)
     assert all(call["status"] != "missing" for call in conversation.calls)
     assert all(call["requestor"] == "assistant" for call in conversation.calls)
@@ -136,13 +136,13 @@ def test_an_unread_trace_can_be_copied_and_sent_to_another_process():
     sent = pickle.loads(pickle.dumps(trace))  # noqa: S301  (our own bytes)
 
     assert isinstance(sent, Trace)
-    assert to_document(sent) == to_document(build(document(PLAIN)))
+    assert encode_trace(sent) == encode_trace(build(document(PLAIN)))
 
 
 def test_an_unread_trace_lacks_nothing_that_every_trace_has():
     glance = glance_at(document(PLAIN))
     assert glance is not None
-    unread = Trace.unread(glance, TraceLocation("t/a.jsonl"))
+    unread = Trace.from_glance(glance, TraceLocation("t/a.jsonl"))
     messages, calls = glance.read()
     made = Trace("", messages, calls, glance.response, system_instructions="Be kind.", source=unread.source)
 

@@ -158,11 +158,11 @@ def test_how_a_run_ended_is_told(status, outcome):
 
 
 def test_content_tells_the_format():
-    assert detect.detect([plain()]).name == "mini-swe-agent"
-    assert detect.detect([newer()]).name == "mini-swe-agent"
+    assert detect.detect_format([plain()]).name == "mini-swe-agent"
+    assert detect.detect_format([newer()]).name == "mini-swe-agent"
     older = {"info": {"exit_status": "Submitted"}, "messages": plain()}
-    assert detect.detect([older]).name == "mini-swe-agent"
-    assert detect.detect([plain()[:3]]).name == "openai-chat"
+    assert detect.detect_format([older]).name == "mini-swe-agent"
+    assert detect.detect_format([plain()[:3]]).name == "openai-chat"
 
 
 def test_a_time_that_is_none_is_refused_by_its_place():
@@ -180,7 +180,7 @@ def test_a_record_nested_too_deep_is_refused():
 @given(damaged(plain()) | damaged(newer()))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
     mini_swe_agent.identify(record)
-    detect.claimed_by(record)
+    detect.find_claiming_format(record)
     try:
         mini_swe_agent.build(record)
     except TraceError as error:

@@ -14,7 +14,7 @@ from evalgate.adapters.formats.native import NATIVE
 from evalgate.adapters.formats.native import reader as native
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import TraceLocation
-from evalgate.models.trace.trace_document import to_document
+from evalgate.models.trace.trace_document import encode_trace
 
 SHORT = {
     "schema": "evalgate.trace/1",
@@ -292,7 +292,7 @@ def test_identify_reads_ids_of_records_that_are_damaged():
 
 
 def again(trace):
-    return native.build(orjson.loads(orjson.dumps(to_document(trace))))
+    return native.build(orjson.loads(orjson.dumps(encode_trace(trace))))
 
 
 TEXT = st.text(max_size=8)

@@ -265,9 +265,9 @@ def test_an_error_names_the_event():
 
 
 def test_content_tells_the_format():
-    assert detect.detect([bare()]).name == "openhands"
-    assert detect.detect([line()]).name == "openhands"
-    assert detect.detect([line(history=[])]).name == "openhands"
+    assert detect.detect_format([bare()]).name == "openhands"
+    assert detect.detect_format([line()]).name == "openhands"
+    assert detect.detect_format([line(history=[])]).name == "openhands"
 
 
 def test_a_record_nested_too_deep_is_refused():
@@ -279,7 +279,7 @@ def test_a_record_nested_too_deep_is_refused():
 @given(damaged(bare()) | damaged(line()))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
     openhands.identify(record)
-    detect.claimed_by(record)
+    detect.find_claiming_format(record)
     try:
         openhands.build(record)
     except TraceError as error:

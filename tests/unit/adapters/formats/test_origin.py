@@ -6,15 +6,15 @@ import pytest
 from builders import make_trace
 from span_builders import agent
 
-from evalgate.adapters.formats.core.build.trace_origin import name_origin
+from evalgate.adapters.formats.core.build.trace_origin import set_origin
 from evalgate.adapters.formats.spans.dialects import evalgate_attributes
-from evalgate.adapters.formats.spans.span import Facts
+from evalgate.adapters.formats.spans.span import SpanFacts
 
 
 def test_metadata_say_what_the_format_has_no_field_for():
     trace = make_trace()
     trace.metadata = {"evalgate.commit": "abc1234", "evalgate.agent_hash": "f" * 64}
-    name_origin(trace)
+    set_origin(trace)
     assert (trace.commit, trace.agent_hash) == ("abc1234", "f" * 64)
 
 
@@ -22,7 +22,7 @@ def test_the_formats_own_field_goes_before():
     trace = make_trace()
     trace.commit = "own"
     trace.metadata = {"evalgate.commit": "other"}
-    name_origin(trace)
+    set_origin(trace)
     assert trace.commit == "own"
 
 
@@ -30,13 +30,13 @@ def test_the_formats_own_field_goes_before():
 def test_what_is_no_word_is_not_taken(value):
     trace = make_trace()
     trace.metadata = {"evalgate.commit": value, "evalgate.agent_hash": value}
-    name_origin(trace)
+    set_origin(trace)
     assert (trace.commit, trace.agent_hash) == (None, None)
 
 
 def test_a_span_and_its_process_say_it_as_attributes():
     span = agent(**{"evalgate.commit": "abc1234"})
     span.resource = {"evalgate.commit": "other", "evalgate.agent_hash": "f" * 64}
-    facts = Facts("agent")
+    facts = SpanFacts("agent")
     evalgate_attributes.add(span, facts)
     assert facts.metadata == {"evalgate.commit": "abc1234", "evalgate.agent_hash": "f" * 64}

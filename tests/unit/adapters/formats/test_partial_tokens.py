@@ -6,7 +6,7 @@ import pytest
 
 from evalgate.adapters.formats.anthropic import reader as anthropic
 from evalgate.adapters.formats.claude_code import reader as claude_code
-from evalgate.adapters.formats.core.usage.totals import sum_of_calls
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.langchain import reader as langchain
 from evalgate.adapters.formats.mini_swe_agent import reader as mini_swe_agent
 from evalgate.adapters.formats.tau.tau2_reader import READER as TAU2
@@ -116,4 +116,4 @@ def test_what_was_said_before_the_steps_is_not_metered_with_them():
 
 
 def test_no_calls_have_no_tokens():
-    assert sum_of_calls([], silent=2) == (unknown_usage(), [])
+    assert sum_call_usages([], unmetered=2) == (unknown_usage(), [])

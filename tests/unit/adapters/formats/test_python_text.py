@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.python_literals import MOST_CHARS, literal, object_fields, unwrapped
+from evalgate.adapters.formats.core.python_literals import (
+    MAX_CHARS,
+    parse_literal,
+    parse_object_fields,
+    unwrap_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +24,7 @@ from evalgate.adapters.formats.core.python_literals import MOST_CHARS, literal, 
     ],
 )
 def test_text_that_holds_a_value_becomes_it(text, value):
-    assert unwrapped(text) == value
+    assert unwrap_text(text) == value
 
 
 @pytest.mark.parametrize(
@@ -31,17 +36,17 @@ def test_text_that_holds_a_value_becomes_it(text, value):
     ],
 )
 def test_other_text_stays_text(text):
-    assert unwrapped(text) == text
+    assert unwrap_text(text) == text
 
 
 def test_a_literal_longer_than_its_bound_is_not_looked_at():
-    assert literal(str(["x" * MOST_CHARS])) is None
-    assert literal(str(["x" * (MOST_CHARS // 2)])) is not None
+    assert parse_literal(str(["x" * MAX_CHARS])) is None
+    assert parse_literal(str(["x" * (MAX_CHARS // 2)])) is not None
 
 
 def test_values_that_are_no_text_stay_as_they_are():
-    assert unwrapped({"a": "[1]"}) == {"a": "[1]"}
-    assert unwrapped(None) is None
+    assert unwrap_text({"a": "[1]"}) == {"a": "[1]"}
+    assert unwrap_text(None) is None
 
 
 def test_fields_of_an_object_are_read_and_objects_within_it_left_out():
@@ -49,7 +54,7 @@ def test_fields_of_an_object_are_read_and_objects_within_it_left_out():
         "role='assistant' content=None tool_calls=[{'id': 'c 1', 'function': {'name': 'f'}}] "
         "metrics=Metrics(a=1, b={'x': None}) timer=<a.Timer object at 0x1> note=\"it's\" n=-2"
     )
-    assert object_fields(shown) == {
+    assert parse_object_fields(shown) == {
         "role": "assistant",
         "content": None,
         "tool_calls": [{"id": "c 1", "function": {"name": "f"}}],
@@ -59,14 +64,14 @@ def test_fields_of_an_object_are_read_and_objects_within_it_left_out():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "role", "role=", "a b=1", "role='x", "=1", "<obj>", "x" * (MOST_CHARS + 1)]
+    "text", ["", "role", "role=", "a b=1", "role='x", "=1", "<obj>", "x" * (MAX_CHARS + 1)]
 )
 def test_text_without_whole_fields_is_no_object(text):
-    assert not object_fields(text)
+    assert not parse_object_fields(text)
 
 
 @given(st.text(alphabet="ab=' \"\\[](){}<>,:1N", max_size=60))
 def test_any_text_is_survived(text):
-    unwrapped(text)
-    object_fields(text)
-    object_fields(f"role={text}")
+    unwrap_text(text)
+    parse_object_fields(text)
+    parse_object_fields(f"role={text}")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.salvo import reader as salvo
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace_view import view_of
+from evalgate.models.trace.trace_view import get_view
 
 
 def view(**fields):
@@ -82,7 +82,7 @@ def test_our_own_view_is_read_back():
         make_call("plan", {"x": [1]}, index=1, result={"steps": 2}),
     ]
     before = make_trace(calls, scenario_id="refund")
-    after = salvo.build(orjson.loads(orjson.dumps(view_of(before).whole())))
+    after = salvo.build(orjson.loads(orjson.dumps(get_view(before).whole())))
     assert after.scenario_id == "refund"
     for one, other in zip(before.tool_calls, after.tool_calls, strict=True):
         assert {key: one[key] for key in ("name", "arguments", "result", "status", "error", "exit_code")} == {
@@ -144,9 +144,9 @@ def test_an_error_names_the_turn():
 
 
 def test_content_tells_the_format():
-    assert detect.detect([view()]).name == detect.detect([stored()]).name == "salvo"
-    whole = view_of(make_trace([], messages=[make_message()])).whole()
-    assert detect.detect([whole]).name == "salvo"
+    assert detect.detect_format([view()]).name == detect.detect_format([stored()]).name == "salvo"
+    whole = get_view(make_trace([], messages=[make_message()])).whole()
+    assert detect.detect_format([whole]).name == "salvo"
 
 
 def test_a_record_nested_too_deep_is_refused():
@@ -158,7 +158,7 @@ def test_a_record_nested_too_deep_is_refused():
 @given(damaged(view()) | damaged(stored()))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
     salvo.identify(record)
-    detect.claimed_by(record)
+    detect.find_claiming_format(record)
     try:
         salvo.build(record)
     except TraceError as error:

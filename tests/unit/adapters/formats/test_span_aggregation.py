@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from span_builders import agent, answers, asks, chat, said, span, tool, weather_run
 
 from evalgate.adapters.formats.spans.assemble import build
-from evalgate.adapters.formats.spans.dialects import facts_of
+from evalgate.adapters.formats.spans.dialects import read_facts
 from evalgate.errors import TraceError
 
 USER = said("user", "hi")
@@ -101,7 +101,7 @@ def test_what_the_provider_metered_comes_before_what_a_platform_counted_again():
     inner = chat(10, 990, (900, 171), parent=outer)
 
     def told(one):
-        return replace(facts_of(one), is_metered=one is outer)
+        return replace(read_facts(one), is_metered=one is outer)
 
     assert totals(build([outer, inner], told)) == (2000, 768, 1)
 

@@ -44,7 +44,7 @@ from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.otlp import reader as otlp_reader
 from evalgate.adapters.formats.span_list import reader as list_reader
 from evalgate.adapters.formats.spans.encodings import container
-from evalgate.adapters.formats.spans.groups import grouped
+from evalgate.adapters.formats.spans.groups import group_runs
 from evalgate.adapters.formats.spans.span import Span
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, Trace
@@ -152,7 +152,7 @@ def test_the_trace_of_a_container_is_what_its_spans_say():
     ],
 )
 def test_content_tells_the_container(value, name):
-    assert detect.detect([value]).name == name
+    assert detect.detect_format([value]).name == name
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_content_tells_the_container(value, name):
     ],
 )  # fmt: skip
 def test_what_only_resembles_a_container_is_claimed_by_none(value):
-    found = detect.claimed_by(value)
+    found = detect.find_claiming_format(value)
     assert found is None or found.name not in {"otlp", "jaeger", "span-list"}
 
 
@@ -182,7 +182,7 @@ def test_what_only_resembles_a_container_is_claimed_by_none(value):
     ],
 )
 def test_a_text_that_begins_with_empty_lines_is_no_protobuf(head):
-    assert detect.packed(head) is None or head == b"\n\x12"
+    assert detect.find_packed_format(head) is None or head == b"\n\x12"
 
 
 def test_text_after_an_empty_line_is_read_as_text():
@@ -473,9 +473,9 @@ def test_a_damaged_trace_keeps_its_scenario():
 
 def test_too_many_spans_are_refused():
     with pytest.raises(TraceError, match="more than 3 spans and log records"):
-        otlp_reader.otlp.read([otlp()], container.SpanFile(most=3))
+        otlp_reader.otlp.read_spans([otlp()], container.SpanFile(max_records=3))
     with pytest.raises(TraceError, match="more than 1 spans and log records"):
-        otlp_reader.otlp.read([logs(*LOGS)], container.SpanFile(most=1))
+        otlp_reader.otlp.read_spans([logs(*LOGS)], container.SpanFile(max_records=1))
 
 
 def test_rings_and_spans_that_are_their_own_parents_are_read():
@@ -517,7 +517,7 @@ def test_jaeger_tells_of_errors_events_and_resources_in_tags():
     ]
     span["logs"] = [{"timestamp": T0 // 1000, "fields": fields}]
     held = container.SpanFile()
-    jaeger_reader.jaeger.read([document], held)
+    jaeger_reader.jaeger.read_spans([document], held)
     found = held.spans[2]
     assert (found.has_failed, found.status_message, found.scope) == (True, "timed out", "lib")
     assert [found.attributes[key] for key in ("n", "f", "b", "odd", "text")] == [12, 0.5, False, "many", "12"]
@@ -536,7 +536,7 @@ def test_jaeger_spans_that_follow_from_others_hang_below_them():
     child, follower = jaeger_span(rows()[1]), {"refType": "FOLLOWS_FROM", "spanID": TOOL}
     child["references"].insert(0, follower)
     held = container.SpanFile()
-    jaeger_reader.jaeger.read([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
+    jaeger_reader.jaeger.read_spans([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
     assert held.spans[0].parent_id == ROOT
 
 
@@ -604,7 +604,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
         return {**rest, "context": context, "parent": {"trace_id": trace_id, "span_id": ids.get(row[1])}}
 
     held = container.SpanFile()
-    list_reader.span_objects.read(
+    list_reader.span_objects.read_spans(
         [json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held
     )
     assert [span.parent_id for span in held.spans] == [
@@ -659,7 +659,7 @@ def test_a_conversation_of_many_traces_is_joined_in_no_more_than_linear_time():
         Span(f"t{n}", f"s{n}", None, "chat", n, n + 1, {"gen_ai.operation.name": "chat", "session.id": "one"})
         for n in range(20_000)
     ]
-    (run,) = grouped(many)
+    (run,) = group_runs(many)
     assert len(run) == 20_000
 
 

@@ -9,7 +9,7 @@ from span_builders import agent, answers, asks, chat, said, span, tool, weather_
 
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.spans.assemble import build
-from evalgate.adapters.formats.spans.dialects import facts_of
+from evalgate.adapters.formats.spans.dialects import read_facts
 from evalgate.adapters.formats.spans.span import SpanEvent
 from evalgate.errors import TraceError
 
@@ -17,7 +17,7 @@ OPENINFERENCE = "openinference.span.kind"
 
 
 def facts(name="x", events=(), scope=None, failed=False, **attributes):
-    return facts_of(span(name, attributes=attributes, events=list(events), scope=scope, failed=failed))
+    return read_facts(span(name, attributes=attributes, events=list(events), scope=scope, failed=failed))
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_a_tool_of_googles_kit_without_content_tells_neither_arguments_nor_resul
 
 
 def claude(name, **attributes):
-    return facts_of(span(f"claude_code.{name}", attributes=attributes))
+    return read_facts(span(f"claude_code.{name}", attributes=attributes))
 
 
 def test_a_request_of_claude_code_counts_its_cache_as_input():
@@ -417,7 +417,7 @@ def test_an_interaction_of_claude_code_is_an_agents_run(prompt, said_by_user):
 
 def test_a_tool_of_claude_code_tells_what_the_user_let_it_tell():
     output = SpanEvent("tool.output", 1, {"output": "a b"})
-    told = facts_of(
+    told = read_facts(
         span(
             "claude_code.tool",
             attributes={"tool_name": "Bash", "tool_use_id": "t1", "full_command": "ls"},
@@ -744,4 +744,4 @@ def test_damage_to_one_attribute_of_a_good_run_never_crashes(which, key, value):
 
 
 def test_agent_and_tool_builders_are_of_their_kind():
-    assert [facts_of(one).kind for one in (agent(), tool("f"), chat())] == ["agent", "tool", "inference"]
+    assert [read_facts(one).kind for one in (agent(), tool("f"), chat())] == ["agent", "tool", "inference"]

@@ -3,8 +3,14 @@ from __future__ import annotations
 import pytest
 
 from evalgate.adapters.formats.core.fields import FieldError
-from evalgate.adapters.formats.spans.encodings.any_value import any_value, attributes
-from evalgate.adapters.formats.spans.encodings.values import moment, nanoseconds, required_id, scaled, span_id
+from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes, decode_value
+from evalgate.adapters.formats.spans.encodings.values import (
+    parse_id,
+    parse_nanos,
+    parse_scaled,
+    parse_time,
+    require_id,
+)
 from evalgate.errors import TraceError
 
 
@@ -26,18 +32,18 @@ from evalgate.errors import TraceError
     ],
 )
 def test_an_id_is_lower_case_text_however_it_is_written(written, known):
-    assert span_id(written, "id") == known
+    assert parse_id(written, "id") == known
 
 
 @pytest.mark.parametrize("written", [1.5, True, [], {}, "x" * 513])
 def test_what_is_no_id_is_refused(written):
     with pytest.raises(FieldError, match=r"^id is"):
-        span_id(written, "id")
+        parse_id(written, "id")
 
 
 def test_a_missing_id_is_named():
     with pytest.raises(FieldError, match=r"^spanId is missing$"):
-        required_id("0" * 16, "spanId")
+        require_id("0" * 16, "spanId")
 
 
 @pytest.mark.parametrize(
@@ -52,13 +58,13 @@ def test_a_missing_id_is_named():
     ],
 )
 def test_nanoseconds_are_digits_or_a_number(written, ns):
-    assert nanoseconds(written, "t") == ns
+    assert parse_nanos(written, "t") == ns
 
 
 @pytest.mark.parametrize("written", [-1, "-1", 2**63, 1e300, "now", "²", [], True, "9" * 30])
 def test_nanoseconds_out_of_range_are_refused(written):
     with pytest.raises(FieldError, match=r"^t is (no time|out of range)"):
-        nanoseconds(written, "t")
+        parse_nanos(written, "t")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,7 @@ def test_nanoseconds_out_of_range_are_refused(written):
     ],
 )
 def test_a_time_tells_its_unit_by_type_and_size(written, ns):
-    assert moment(written, "t") == ns
+    assert parse_time(written, "t") == ns
 
 
 @pytest.mark.parametrize(
@@ -103,13 +109,13 @@ def test_a_time_tells_its_unit_by_type_and_size(written, ns):
 )
 def test_what_is_no_time_is_refused(written):
     with pytest.raises(FieldError, match=r"^t is"):
-        moment(written, "t")
+        parse_time(written, "t")
 
 
 @pytest.mark.parametrize("written", [-1, 1e300, "x", [], True, "NaN"])
 def test_what_is_no_amount_of_time_is_refused(written):
     with pytest.raises(FieldError, match=r"^d is"):
-        scaled(written, 1000, "d")
+        parse_scaled(written, 1000, "d")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_what_is_no_amount_of_time_is_refused(written):
     ],
 )
 def test_a_wrapped_value_is_unwrapped(held, plain):
-    assert any_value(held, "v") == plain
+    assert decode_value(held, "v") == plain
 
 
 @pytest.mark.parametrize(
@@ -148,23 +154,23 @@ def test_a_wrapped_value_is_unwrapped(held, plain):
 )  # fmt: skip
 def test_a_value_of_another_type_than_its_wrapping_is_refused(held):
     with pytest.raises(FieldError, match=r"^v\."):
-        any_value(held, "v")
+        decode_value(held, "v")
 
 
 def test_attributes_name_the_one_that_cannot_be_read():
     with pytest.raises(FieldError, match=r"^a\[1\]\.value\.intValue is not a number$"):
-        attributes(
+        decode_attributes(
             [{"key": "x", "value": {"stringValue": ""}}, {"key": "y", "value": {"intValue": "?"}}], "a"
         )
     with pytest.raises(FieldError, match=r"^a\[0\] is no object with a `key`$"):
-        attributes([{"value": {"stringValue": ""}}], "a")
+        decode_attributes([{"value": {"stringValue": ""}}], "a")
 
 
 def test_a_key_may_stand_twice_as_long_as_it_says_the_same():
     one, other = ({"key": "x", "value": {"stringValue": text}} for text in ("1", "2"))
-    assert attributes([one, one], "a") == {"x": "1"}
+    assert decode_attributes([one, one], "a") == {"x": "1"}
     with pytest.raises(FieldError, match=r"^a\[2\] tells `x` a second time, and differently$"):
-        attributes([one, one, other], "a")
+        decode_attributes([one, one, other], "a")
 
 
 @pytest.mark.parametrize("kind", ["arrayValue", "kvlistValue"])
@@ -174,7 +180,7 @@ def test_values_nested_too_deep_are_refused(kind):
         inner = [value] if kind == "arrayValue" else [{"key": "k", "value": value}]
         value = {kind: {"values": inner}}
     with pytest.raises(TraceError, match="more than 64 levels"):
-        any_value(value, "v")
+        decode_value(value, "v")
 
 
 def test_a_plain_value_nested_too_deep_is_refused():
@@ -182,4 +188,4 @@ def test_a_plain_value_nested_too_deep_is_refused():
     for _ in range(80):
         value = [value]
     with pytest.raises(TraceError, match="more than 64 levels"):
-        attributes({"k": value}, "a")
+        decode_attributes({"k": value}, "a")

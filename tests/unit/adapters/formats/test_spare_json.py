@@ -43,7 +43,7 @@ REFUSED = [
 
 def spare(data):
     try:
-        return low_memory_json.read(data, dict)
+        return low_memory_json.decode(data, dict)
     except json.JSONDecodeError:
         raise TraceError("no JSON") from None
 

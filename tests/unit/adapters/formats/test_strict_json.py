@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, require_shallow, shown
+from evalgate.adapters.formats.core.strict_json import (
+    decode,
+    decode_leniently,
+    make_printable,
+    require_shallow,
+)
 from evalgate.errors import TraceError
 
 SCALARS = (
@@ -92,11 +97,11 @@ def test_depth_is_counted_from_the_outermost_value():
     with pytest.raises(TraceError, match="more than 64 levels deep"):
         require_shallow(over_limit)
     with pytest.raises(TraceError):
-        require_shallow(at_limit, above=1)
+        require_shallow(at_limit, levels_above=1)
 
 
 def test_a_flat_object_below_the_last_level_is_shallow():
-    require_shallow({"a": 1}, above=63)
+    require_shallow({"a": 1}, levels_above=63)
 
 
 @pytest.mark.parametrize("depth", [300, 1000, 5000])
@@ -113,13 +118,13 @@ def test_lenient_reading_keeps_what_is_undisputed():
 
 
 def test_a_stranger_s_word_is_short_and_printable():
-    assert shown("a\x1b[31m\u202e") == "a?[31m?"
-    assert len(shown("x" * 1000)) == 43
+    assert make_printable("a\x1b[31m\u202e") == "a?[31m?"
+    assert len(make_printable("x" * 1000)) == 43
 
 
 def test_a_secret_in_a_key_is_not_shown_in_part():
     key = f"{'k' * 9} AIza{'Sy0' * 11}ab"
-    assert "Sy0" not in shown(f"{key} and more")
+    assert "Sy0" not in make_printable(f"{key} and more")
     with pytest.raises(TraceError) as told:
         decode(f'{{"{key}": 1, "{key}": 2}}'.encode())
     assert "Sy0" not in str(told.value)

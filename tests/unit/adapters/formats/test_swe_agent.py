@@ -202,9 +202,9 @@ def test_an_unknown_role_is_refused_by_its_place():
 
 
 def test_content_tells_the_format():
-    assert detect.detect([in_text()]).name == "swe-agent"
-    assert detect.detect([with_tools()]).name == "swe-agent"
-    assert detect.detect([{"history": in_text()["history"]}]).name == "swe-agent"
+    assert detect.detect_format([in_text()]).name == "swe-agent"
+    assert detect.detect_format([with_tools()]).name == "swe-agent"
+    assert detect.detect_format([{"history": in_text()["history"]}]).name == "swe-agent"
 
 
 def test_a_record_nested_too_deep_is_refused():
@@ -216,7 +216,7 @@ def test_a_record_nested_too_deep_is_refused():
 @given(damaged(in_text()) | damaged(with_tools()))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
     swe_agent.identify(record)
-    detect.claimed_by(record)
+    detect.find_claiming_format(record)
     try:
         swe_agent.build(record)
     except TraceError as error:

@@ -114,7 +114,7 @@ def test_a_search_without_an_answer_is_refused():
 def test_a_search_that_found_no_answer_is_refused_as_such():
     failed = document(valid_data=False, final_answer="")
     del failed["answer_generation"]["train_messages"]
-    assert detect.detect([failed]).name == "toolbench"
+    assert detect.detect_format([failed]).name == "toolbench"
     with pytest.raises(TraceError, match="no chain led to an answer"):
         toolbench.build(failed)
 
@@ -125,7 +125,7 @@ def test_an_error_names_the_chain_and_message():
 
 
 def test_content_tells_the_format():
-    assert detect.detect([document()]).name == "toolbench"
+    assert detect.detect_format([document()]).name == "toolbench"
 
 
 def test_a_record_nested_too_deep_is_refused():
@@ -137,7 +137,7 @@ def test_a_record_nested_too_deep_is_refused():
 @given(damaged(document()))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
     toolbench.READER.identify(record)
-    detect.claimed_by(record)
+    detect.find_claiming_format(record)
     try:
         toolbench.build(record)
     except TraceError as error:

@@ -4,7 +4,11 @@ import pytest
 from builders import make_call, make_trace
 from fakes.files import MemoryFiles
 
-from evalgate.adapters.formats.core.build.plausibility import ENOUGH, compare_durations, question
+from evalgate.adapters.formats.core.build.plausibility import (
+    MIN_EQUAL_RUNS,
+    add_plausibility_warnings,
+    compare_durations,
+)
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import unknown_usage
 
@@ -15,7 +19,7 @@ def codes(trace):
 
 def questioned(**given):
     trace = make_trace(**given)
-    question(trace)
+    add_plausibility_warnings(trace)
     return trace
 
 
@@ -99,12 +103,16 @@ def test_what_a_reader_has_said_is_not_said_again():
 
 
 def test_runs_of_one_file_that_took_equally_long_are_suspicious_every_one():
-    runs = read(*[native(60)] * ENOUGH, native(61), native(60))
-    assert [codes(run) for run in runs] == [["suspicious_latency"]] * ENOUGH + [[], ["suspicious_latency"]]
+    runs = read(*[native(60)] * MIN_EQUAL_RUNS, native(61), native(60))
+    assert [codes(run) for run in runs] == [["suspicious_latency"]] * MIN_EQUAL_RUNS + [
+        [],
+        ["suspicious_latency"],
+    ]
 
 
 @pytest.mark.parametrize(
-    "seconds", [[60] * (ENOUGH - 1), [60, 60, 61, 60, 60, 60, 60], [None] * 9, [60] * 4 + [None] * 3, []]
+    "seconds",
+    [[60] * (MIN_EQUAL_RUNS - 1), [60, 60, 61, 60, 60, 60, 60], [None] * 9, [60] * 4 + [None] * 3, []],
 )
 def test_few_or_different_or_unknown_durations_are_not(seconds):
     documents = [native(each) for each in seconds]
@@ -120,7 +128,7 @@ def test_no_more_runs_wait_than_are_needed():
             yield make_trace(latency_seconds=1)
 
     next(compare_durations(runs()))
-    assert len(taken) == ENOUGH
+    assert len(taken) == MIN_EQUAL_RUNS
 
 
 def test_damaged_records_keep_their_place_and_count_for_nothing():

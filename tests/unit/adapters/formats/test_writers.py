@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from trace_table import RECORDINGS
 
 from evalgate.adapters.formats.open.trace_files import TraceFiles
-from evalgate.adapters.formats.writers import converted, without_secrets, writer_for
+from evalgate.adapters.formats.writers import convert_traces, get_writer, redact_trace
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
 
@@ -23,7 +23,9 @@ def read(content):
 
 
 def written(document, target, full, *, redact=False):
-    return list(converted(read(json.dumps(document).encode()), writer_for(target, full=full), redact=redact))
+    return list(
+        convert_traces(read(json.dumps(document).encode()), get_writer(target, full=full), redact=redact)
+    )
 
 
 def again(document, target, full):
@@ -31,7 +33,7 @@ def again(document, target, full):
     (before,) = read(json.dumps(document).encode())
     if not isinstance(before, Trace):
         return None, None
-    (line,) = converted([before], writer_for(target, full=full), redact=False)
+    (line,) = convert_traces([before], get_writer(target, full=full), redact=False)
     (after,) = read(line)
     assert isinstance(after, Trace), after.reason
     after.source = before.source
@@ -80,6 +82,6 @@ def test_a_trace_that_redaction_breaks_is_told_and_not_written():
     (trace,) = read(json.dumps(REFUND).encode())
     trace.messages[0]["role"] = "nobody"
     with pytest.raises(TraceError):
-        without_secrets(trace)
-    (told,) = converted([trace], writer_for("native"), redact=True)
+        redact_trace(trace)
+    (told,) = convert_traces([trace], get_writer("native"), redact=True)
     assert told.reason.startswith("it can't be written: messages[0].role")

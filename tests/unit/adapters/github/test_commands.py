@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.github.workflow_commands import MOST_LINES, NO_MORE, Annotations, command
+from evalgate.adapters.github.workflow_commands import (
+    CUT_NOTICE,
+    MAX_PLAIN_LINES,
+    AnnotationFormatter,
+    format_command,
+)
 from evalgate.models.github.annotation import Annotation
 
 
@@ -19,21 +24,24 @@ def runner_reads(line: str):
 
 
 def test_a_place_and_a_title_become_properties():
-    line = command(Annotation("error", "refund", "no call", "evals/a.yaml", 3, 5))
+    line = format_command(Annotation("error", "refund", "no call", "evals/a.yaml", 3, 5))
     assert line == "::error file=evals/a.yaml,line=3,col=5,title=refund::no call"
 
 
 def test_a_file_that_is_no_plain_text_is_left_out():
-    assert command(Annotation("error", "t", "m", "a\n::set-env name=A::b", 3)) == "::error title=t::m"
+    assert format_command(Annotation("error", "t", "m", "a\n::set-env name=A::b", 3)) == "::error title=t::m"
 
 
 def test_percent_colon_and_comma_are_escaped_where_they_would_end_something():
-    assert command(Annotation("warning", "a:b,c%", "50%: d,e")) == "::warning title=a%3Ab%2Cc%25::50%25: d,e"
+    assert (
+        format_command(Annotation("warning", "a:b,c%", "50%: d,e"))
+        == "::warning title=a%3Ab%2Cc%25::50%25: d,e"
+    )
 
 
 @given(st.text(), st.text(), st.one_of(st.none(), st.text()))
 def test_no_text_makes_another_command(title, message, file):
-    line = command(Annotation("notice", title, message, file, 1))
+    line = format_command(Annotation("notice", title, message, file, 1))
     name, properties, _ = runner_reads(line)
     assert name == "notice"
     assert set(properties) <= {"file", "line", "title"}
@@ -45,11 +53,11 @@ def test_no_text_makes_another_command(title, message, file):
     "hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"]
 )
 def test_hostile_messages_stay_data(hostile):
-    assert runner_reads(command(Annotation("error", hostile, hostile)))[0] == "error"
+    assert runner_reads(format_command(Annotation("error", hostile, hostile)))[0] == "error"
 
 
 def test_nine_of_a_level_and_then_their_number():
-    lines = Annotations().lines([Annotation("error", "t", f"m{number}") for number in range(14)])
+    lines = AnnotationFormatter().lines([Annotation("error", "t", f"m{number}") for number in range(14)])
     assert [line for line in lines if line.startswith("::error title=t::m")] == lines[:9]
     assert lines[9].startswith("::error::5 more")
     assert lines[10] == "error: t: m9"
@@ -58,13 +66,13 @@ def test_nine_of_a_level_and_then_their_number():
 
 def test_what_is_told_beside_annotations_is_no_command():
     hostile = Annotation("error", "::error::t", "m\r::error::forged\n::add-mask::a ##[group]")
-    told = Annotations().lines([Annotation("error", "t", "m")] * 9 + [hostile] * 3)[10:]
+    told = AnnotationFormatter().lines([Annotation("error", "t", "m")] * 9 + [hostile] * 3)[10:]
     assert len(told) == 3
     assert [line for line in told if runner_reads(line) or "\n" in line or "\r" in line] == []
 
 
 def test_levels_are_counted_apart_and_over_the_whole_step():
-    annotations = Annotations()
+    annotations = AnnotationFormatter()
     annotations.lines([Annotation("error", "t", "m")] * 10)
     later = annotations.lines([Annotation("error", "t", "late"), Annotation("warning", "t", "w")])
     assert later == ["error: t: late", "::warning title=t::w"]
@@ -72,19 +80,19 @@ def test_levels_are_counted_apart_and_over_the_whole_step():
 
 @pytest.mark.parametrize("at_a_time", [1, 7, 1_000])
 def test_a_thousand_of_each_level_do_not_flood_the_log(at_a_time):
-    annotations = Annotations()
+    annotations = AnnotationFormatter()
     told = []
     for level in ("error", "warning"):
         for start in range(0, 1_000, at_a_time):
             size = min(at_a_time, 1_000 - start)
             told += annotations.lines([Annotation(level, "t", f"m{start + n}") for n in range(size)])
     assert len(told) < 200
-    assert told.count(NO_MORE) == 1
-    assert sum(not line.startswith("::") for line in told) == MOST_LINES + 1
+    assert told.count(CUT_NOTICE) == 1
+    assert sum(not line.startswith("::") for line in told) == MAX_PLAIN_LINES + 1
 
 
 def test_as_many_as_the_log_takes_are_all_told():
-    annotations = Annotations()
-    told = annotations.lines([Annotation("error", "t", f"m{n}") for n in range(9 + MOST_LINES)])
-    assert told[-1] == f"error: t: m{8 + MOST_LINES}"
-    assert annotations.lines([Annotation("error", "t", "one more")]) == [NO_MORE]
+    annotations = AnnotationFormatter()
+    told = annotations.lines([Annotation("error", "t", f"m{n}") for n in range(9 + MAX_PLAIN_LINES)])
+    assert told[-1] == f"error: t: m{8 + MAX_PLAIN_LINES}"
+    assert annotations.lines([Annotation("error", "t", "one more")]) == [CUT_NOTICE]

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evalgate.adapters.github.results_service import Ids, spelt_either_way
+from evalgate.adapters.github.results_service import BackendIds, get_either_spelling
 from evalgate.errors import Unreachable
 
 
@@ -14,7 +14,9 @@ def token(claims) -> str:
 
 
 def test_run_and_job_are_read_from_the_tokens_scopes():
-    assert Ids.of(token({"scp": "Actions.X:1 Actions.Results:run:job Actions.Y:0/0:z"})) == Ids("run", "job")
+    assert BackendIds.from_token(
+        token({"scp": "Actions.X:1 Actions.Results:run:job Actions.Y:0/0:z"})
+    ) == BackendIds("run", "job")
 
 
 @pytest.mark.parametrize(
@@ -23,10 +25,10 @@ def test_run_and_job_are_read_from_the_tokens_scopes():
 )
 def test_a_token_without_them_is_an_error_of_ours(claims):
     with pytest.raises(Unreachable):
-        Ids.of(token(claims))
+        BackendIds.from_token(token(claims))
 
 
 def test_both_spellings_are_read():
-    assert spelt_either_way({"signed_upload_url": 1}, "signed_upload_url") == 1
-    assert spelt_either_way({"signedUploadUrl": 1}, "signed_upload_url") == 1
-    assert spelt_either_way({}, "signed_upload_url") is None
+    assert get_either_spelling({"signed_upload_url": 1}, "signed_upload_url") == 1
+    assert get_either_spelling({"signedUploadUrl": 1}, "signed_upload_url") == 1
+    assert get_either_spelling({}, "signed_upload_url") is None

@@ -16,28 +16,28 @@ def test_a_budget_refuses_a_wait_it_can_not_afford():
     assert budget.wait(3)
     assert not budget.wait(3)
     assert slept == [3]
-    assert budget.left() == 2
+    assert budget.seconds_left() == 2
 
 
 def test_a_budget_is_never_below_nothing():
     budget = RequestDeadline(1)
     budget.spend(5)
-    assert budget.left() == 0
+    assert budget.seconds_left() == 0
 
 
 def test_what_is_spent_of_a_half_is_spent_of_the_whole():
     whole = RequestDeadline(60)
-    half = whole.half()
+    half = whole.take_half()
     half.spend(20)
-    assert (half.left(), whole.left()) == (10, 40)
+    assert (half.seconds_left(), whole.seconds_left()) == (10, 40)
     whole.spend(35)
-    assert half.left() == 5
+    assert half.seconds_left() == 5
 
 
 def test_at_another_pace_a_second_lasts_as_long_as_it_says():
     slept = []
     budget = RequestDeadline(5, sleep=slept.append, clock=lambda: 3.0, pace=0.5)
-    assert budget.half().wait(2)
+    assert budget.take_half().wait(2)
     assert slept == [1.0]
-    assert budget.left() == 3
+    assert budget.seconds_left() == 3
     assert budget.clock() == 6

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judging import compiled
 
 from evalgate.models.run.dimension import DIMENSIONS
-from evalgate.scoring.golden.weights import overall
+from evalgate.scoring.golden.weights import compute_overall_score
 
 REFUSES = "I can't help with that."
 TWO = (("late parcel", "Sorry. Refund it?"), ("yes", "Done."))
@@ -270,7 +270,7 @@ def test_whatever_was_said__scores_are_bounded_and_nothing_is_passed_unseen(
         assert each.score is None or 0.0 <= each.score <= 1.0
         assert all(score is None or 0.0 <= score <= 1.0 for score in each.steps)
         assert (each.source == "none") <= (each.score is None)
-    total = overall(scores)
+    total = compute_overall_score(scores)
     assert total is None or 0.0 <= total <= 1.0
     assert (total is None) == all(score is None for score in scores.values())
 

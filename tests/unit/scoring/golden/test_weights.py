@@ -8,49 +8,51 @@ from hypothesis import strategies as st
 
 from evalgate.models.run.dimension import DIMENSIONS
 from evalgate.scoring.golden.levels import level, severity
-from evalgate.scoring.golden.weights import Weights, mean_over_turns, overall, reaches
+from evalgate.scoring.golden.weights import Weights, compute_overall_score, mean_over_turns, reaches
 
 SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.floats(0, 1)))
 
 
 def test_weights__are_those_of_the_source():
     assert Weights() == (0.15, 0.20, 0.25, 0.15, 0.10, 0.10, 0.05)
-    assert sum(Weights().of(name) for name in DIMENSIONS) == pytest.approx(1.0)
-    assert Weights().of("memory_recall") == Weights().of("memory_precision") == 0.10
+    assert sum(Weights().dimension_weight(name) for name in DIMENSIONS) == pytest.approx(1.0)
+    assert (
+        Weights().dimension_weight("memory_recall") == Weights().dimension_weight("memory_precision") == 0.10
+    )
 
 
 @pytest.mark.parametrize("change", [0.05, -0.05, 2e-6])
 def test_weights_that_do_not_sum_to_one__are_flawed(change):
-    assert "sum to" in (Weights(tools=0.25 + change).flaw or "")
+    assert "sum to" in (Weights(tools=0.25 + change).problem or "")
 
 
 def test_weights_within_a_millionth__are_fine():
-    assert Weights().flaw is None
-    assert Weights(tools=0.25 + 5e-7).flaw is None
-    assert Weights(tools=1.25, identity=-0.85).flaw == "a weight lies between 0 and 1"
+    assert Weights().problem is None
+    assert Weights(tools=0.25 + 5e-7).problem is None
+    assert Weights(tools=1.25, identity=-0.85).problem == "a weight lies between 0 and 1"
 
 
 def test_overall__is_the_weighted_sum():
     scores = dict(zip(DIMENSIONS, (1.0, 0.8, 0.6, 0.5, 0.9, 0.0, 0.7, 0.4), strict=True))
     expected = 0.15 * 1 + 0.20 * 0.7 + 0.25 * 0.5 + 0.15 * 0.9 + 0 + 0.10 * 0.7 + 0.05 * 0.4
-    assert overall(scores) == pytest.approx(expected, abs=1e-9)
+    assert compute_overall_score(scores) == pytest.approx(expected, abs=1e-9)
 
 
 def test_dimension_with_nothing_to_judge__leaves_its_weight_to_the_others():
-    assert overall({"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}) == (
-        pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9)
-    )
+    assert compute_overall_score(
+        {"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}
+    ) == (pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9))
 
 
 def test_no_evidence_at_all__is_no_score():
-    assert overall({}) is overall(dict.fromkeys(DIMENSIONS)) is None
+    assert compute_overall_score({}) is compute_overall_score(dict.fromkeys(DIMENSIONS)) is None
 
 
 @settings(max_examples=40)
 @given(SCORES)
 def test_overall__is_bounded_by_what_was_judged(scores):
     known = [score for score in scores.values() if score is not None]
-    found = overall(scores)
+    found = compute_overall_score(scores)
     if not known:
         assert found is None
     else:
@@ -61,7 +63,9 @@ def test_overall__is_bounded_by_what_was_judged(scores):
 @given(SCORES, st.sampled_from(DIMENSIONS), st.floats(0, 1), st.floats(0, 1))
 def test_overall__never_falls_when_a_dimension_rises(scores, name, one, other):
     low, high = sorted((one, other))
-    assert overall({**scores, name: low}) <= overall({**scores, name: high}) + 1e-9
+    assert (
+        compute_overall_score({**scores, name: low}) <= compute_overall_score({**scores, name: high}) + 1e-9
+    )
 
 
 def test_mean_over_turns__may_be_weighted():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.result_pairing import Unanswered
+from evalgate.adapters.formats.core.build.result_pairing import PendingCalls
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.call_arguments import Arguments
@@ -60,9 +60,9 @@ class Conversation:
         self.orphans = 0
         self.step = 0
         self._turn = 0
-        self._unanswered = Unanswered()
+        self._unanswered = PendingCalls()
 
-    def say(self, role: Role, content: str | None, *, is_input: bool = True) -> Message:
+    def add_message(self, role: Role, content: str | None, *, is_input: bool = True) -> Message:
         """Adds a message: a user's starts a turn, an assistant's is a step (one response of the model).
 
         A user's message that is no input to the agent (a tool call of the user simulator) starts no turn.
@@ -82,7 +82,7 @@ class Conversation:
         self.messages.append(message)
         return message
 
-    def call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
+    def add_call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
         """Adds a tool call that the message requests; its status is `missing` until its result is added."""
         value, raw, error = arguments
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
@@ -103,11 +103,11 @@ class Conversation:
         self._unanswered.add(call)
         return call
 
-    def answer(
+    def add_result(
         self, call_id: str | None, tool: str | None, content: str | None
     ) -> tuple[Message, ToolCall | None]:
         """Adds a tool's message and joins it with its call, if there is one."""
-        message = self.say("tool", content)
+        message = self.add_message("tool", content)
         message["tool_call_id"] = call_id
         call = self._unanswered.take(call_id, tool)
         if call is None:
@@ -119,7 +119,7 @@ class Conversation:
         call["result"] = call["result_text"] = content
         return message, call
 
-    def response(self) -> Response:
+    def get_response(self) -> Response:
         """The last assistant message that has text; a later message without text or of a user is ignored."""
         for message in reversed(self.messages):
             if message["role"] == "assistant" and message["content"]:
@@ -130,27 +130,27 @@ class Conversation:
                 }
         return {"content": None, "finish_reason": None, "message_index": None}
 
-    def warnings(self) -> list[Warning_]:
+    def list_warnings(self) -> list[Warning_]:
         """Warnings about the conversation as a whole."""
         if not self.orphans:
             return []
-        said = f"{self.orphans} tool results answer no recorded call"
-        return [{"code": "result_without_call", "message": said, "where": "messages"}]
+        message = f"{self.orphans} tool results answer no recorded call"
+        return [{"code": "result_without_call", "message": message, "where": "messages"}]
 
 
-def failed(call: ToolCall, kind: str | None = None) -> None:
+def mark_failed(call: ToolCall, kind: str | None = None) -> None:
     """Marks a call whose tool reported an error; its result is the error's message."""
     call["status"] = "error"
     call["error"] = {"type": kind, "message": call["result_text"]}
 
 
-def first_instructions(messages: list[Message]) -> str | None:
+def get_instructions(messages: list[Message]) -> str | None:
     """The content of the first message, if it is a system message."""
     return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
 
 
-def first_words(messages: list[Message]) -> str:
+def find_opening_text(messages: list[Message]) -> str:
     """Text that distinguishes conversations of one file: the first user message, else the first of any role."""
-    spoken: list[Any] = [m["content"] for m in messages if m["role"] == "user" and m["content"]]
-    spoken += [m["content"] for m in messages if m["content"]]
-    return spoken[0] if spoken else ""
+    texts: list[Any] = [m["content"] for m in messages if m["role"] == "user" and m["content"]]
+    texts += [m["content"] for m in messages if m["content"]]
+    return texts[0] if texts else ""

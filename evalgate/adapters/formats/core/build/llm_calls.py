@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, first_instructions
-from evalgate.adapters.formats.core.build.raw_message import add
-from evalgate.adapters.formats.core.build.run_end import missing_results
-from evalgate.adapters.formats.core.build.side_fields import add_beside
+from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.build.raw_message import add_raw_message
+from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.build.side_fields import add_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, milliseconds_between
-from evalgate.adapters.formats.core.usage.totals import mismatch, sum_of_calls
+from evalgate.adapters.formats.core.usage.totals import warn_of_mismatch, sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
 from evalgate.models.trace.trace import Trace
 
@@ -30,14 +30,14 @@ class MeteredConversation:
         self.conversation = Conversation()
         self.llm_calls: list[LlmCall] = []
         self.total: Usage | None = None
-        self.silent = 0
+        self.unmetered = 0
 
-    def say(self, messages: Iterable[RawMessage]) -> None:
+    def add_messages(self, messages: Iterable[RawMessage]) -> None:
         """Adds messages in order."""
-        for said in messages:
-            add(self.conversation, said)
+        for message in messages:
+            add_raw_message(self.conversation, message)
 
-    def meter(
+    def add_llm_call(
         self,
         usage: Usage | None,
         *,
@@ -63,7 +63,7 @@ class MeteredConversation:
         self.llm_calls.append(call)
         return call
 
-    def trace(self, beside: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
+    def build_trace(self, side_fields: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
         """Builds the trace; `side_fields` (recorded next to the messages) override sums. Raises FieldError."""
         conversation = self.conversation
         if not conversation.messages:
@@ -72,26 +72,26 @@ class MeteredConversation:
             "",
             conversation.messages,
             conversation.calls,
-            conversation.response(),
-            system_instructions=first_instructions(conversation.messages),
+            conversation.get_response(),
+            system_instructions=get_instructions(conversation.messages),
             agent=None if framework is None else {"name": None, "framework": framework},
             llm_calls=self.llm_calls,
-            warnings=[*conversation.warnings(), *missing_results(conversation.calls)],
+            warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
         )
         if self.llm_calls:
             last = self.llm_calls[-1]
             trace.provider, trace.model = last["provider"], last["model"]
             trace.finish_reason = last["finish_reason"]
-        trace.usage, warnings = sum_of_calls(self.llm_calls, self.silent)
+        trace.usage, warnings = sum_call_usages(self.llm_calls, self.unmetered)
         if self.total is not None:
-            warnings = mismatch(self.total, trace.usage, "usage")
+            warnings = warn_of_mismatch(self.total, trace.usage, "usage")
             trace.usage = self.total
         trace.warnings += warnings
-        add_beside(trace, beside or {})
+        add_side_fields(trace, side_fields or {})
         return trace
 
 
-def waited(messages: Sequence[Message]) -> Latency:
+def measure_user_wait(messages: Sequence[Message]) -> Latency:
     """The time a user waited for answers, summed over all turns; time between turns is not counted.
 
     Unknown if the start of a turn has no timestamp.
@@ -107,10 +107,10 @@ def waited(messages: Sequence[Message]) -> Latency:
     for turn, begun in begins.items():
         if turn not in ends:
             continue
-        passed = milliseconds_between(begun, ends[turn])
-        if passed is None:
+        duration = milliseconds_between(begun, ends[turn])
+        if duration is None:
             return {"total_ms": None, "source": "none"}
-        total += passed
+        total += duration
     return (
         {"total_ms": round(total, 6), "source": "timestamps"}
         if ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.call_arguments import read_arguments
-from evalgate.adapters.formats.core.build.conversation import Conversation, failed
+from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
 from evalgate.records import dataclass, field
 
@@ -54,54 +54,54 @@ class RawMessage:
     parts: list[dict[str, Any]] | None = None
 
 
-def converse(messages: Iterable[RawMessage]) -> Conversation:
+def conversation_from_messages(messages: Iterable[RawMessage]) -> Conversation:
     """A conversation with turns, steps, and calls joined with their results."""
     conversation = Conversation()
-    for said in messages:
-        add(conversation, said)
+    for message in messages:
+        add_raw_message(conversation, message)
     return conversation
 
 
-def add(conversation: Conversation, said: RawMessage) -> Message | None:
+def add_raw_message(conversation: Conversation, raw: RawMessage) -> Message | None:
     """Adds one message; returns the message added, None if it held only tool results."""
-    for answered in said.answers:
-        _add_answer(conversation, answered, said)
-    if said.answers and not (said.content or said.calls or said.parts):
+    for result in raw.answers:
+        _add_result(conversation, result, raw)
+    if raw.answers and not (raw.content or raw.calls or raw.parts):
         return None
-    if said.role == "tool" and not said.answers:
-        message, _ = conversation.answer(None, said.name, said.content)
+    if raw.role == "tool" and not raw.answers:
+        message, _ = conversation.add_result(None, raw.name, raw.content)
     else:
-        role: Role = "user" if said.role == "tool" else said.role
-        message = conversation.say(role, said.content)
-    message["reasoning"] = said.reasoning
-    message["name"] = said.name
-    message["agent"] = said.agent
-    message["model"] = said.model
-    message["finish_reason"] = finish_reason(said.finish_reason)
-    message["timestamp"] = said.timestamp
-    message["parts"] = said.parts
-    for asked in said.calls:
-        call = conversation.call(message, asked.id, asked.name, read_arguments(asked.arguments))
-        call["agent"] = said.agent
-        call["started_at"] = said.timestamp
+        role: Role = "user" if raw.role == "tool" else raw.role
+        message = conversation.add_message(role, raw.content)
+    message["reasoning"] = raw.reasoning
+    message["name"] = raw.name
+    message["agent"] = raw.agent
+    message["model"] = raw.model
+    message["finish_reason"] = finish_reason(raw.finish_reason)
+    message["timestamp"] = raw.timestamp
+    message["parts"] = raw.parts
+    for request in raw.calls:
+        call = conversation.add_call(message, request.id, request.name, read_arguments(request.arguments))
+        call["agent"] = raw.agent
+        call["started_at"] = raw.timestamp
     return message
 
 
-def _add_answer(conversation: Conversation, answered: ToolResult, said: RawMessage) -> None:
-    content = answered.content
-    shown = content if content is None or isinstance(content, str) else written(content)
-    message, call = conversation.answer(answered.id, answered.name, shown)
-    message["timestamp"] = said.timestamp
-    message["agent"] = said.agent
+def _add_result(conversation: Conversation, result: ToolResult, raw: RawMessage) -> None:
+    content = result.content
+    content_text = content if content is None or isinstance(content, str) else encode_json(content)
+    message, call = conversation.add_result(result.id, result.name, content_text)
+    message["timestamp"] = raw.timestamp
+    message["agent"] = raw.agent
     if call is None:
         return
     call["result"] = content
-    call["exit_code"] = answered.exit_code
-    if answered.is_error:
-        failed(call)
+    call["exit_code"] = result.exit_code
+    if result.is_error:
+        mark_failed(call)
 
 
-def written(value: Any) -> str:
+def encode_json(value: Any) -> str:
     """A value as JSON text with sorted keys, so equal values give equal text."""
     import orjson
 

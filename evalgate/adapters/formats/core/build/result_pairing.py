@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Queues = dict[str | None, list[deque["ToolCall"]]]
 
 
-class Unanswered:
+class PendingCalls:
     """Calls that wait for a result. If several match, the first call of the latest step is taken.
 
     Ids may be missing or equal for all calls, and a killed run leaves calls without a result. In each case
@@ -42,8 +42,8 @@ class Unanswered:
                 return expected
         self._index()
         if call_id is not None:
-            return _pop(self._by_id, call_id) or _pop(self._by_id, None)
-        return (_pop(self._by_name, name) if name else None) or _pop(self._by_name, None)
+            return _pop_pending(self._by_id, call_id) or _pop_pending(self._by_id, None)
+        return (_pop_pending(self._by_name, name) if name else None) or _pop_pending(self._by_name, None)
 
     def _index(self) -> None:
         for call in self._calls[self._indexed :]:
@@ -63,7 +63,7 @@ def _push(steps: list[deque[ToolCall]], call: ToolCall) -> None:
         steps.append(deque([call]))
 
 
-def _pop(queues: Queues, key: str | None) -> ToolCall | None:
+def _pop_pending(queues: Queues, key: str | None) -> ToolCall | None:
     """The first pending call of the latest step that has one."""
     steps = queues.get(key, [])
     while steps:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, ToolCall, Trace, Warning_
 
 
-def handed_in(trace: Trace, answer: str | None, message: Message | None = None) -> None:
+def set_final_response(trace: Trace, answer: str | None, message: Message | None = None) -> None:
     """Makes the answer that an agent submitted its final response, unless it is empty."""
     if answer:
         trace.response = {
@@ -24,30 +24,30 @@ def handed_in(trace: Trace, answer: str | None, message: Message | None = None) 
         }
 
 
-def ends_the_run(call: ToolCall) -> None:
+def mark_final_call(call: ToolCall) -> None:
     """Marks the call that ends a run as ok: it has no result, and needs none."""
     if call["status"] == "missing":
         call["status"] = "ok"
 
 
-def missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
+def warn_of_missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
     """A warning if calls have no recorded result."""
     missing = sum(call["status"] == "missing" for call in calls)
     if not missing:
         return []
-    said = "a tool call has" if missing == 1 else f"{missing} tool calls have"
-    return [{"code": "results_missing", "message": f"{said} no recorded result", "where": "tool_calls"}]
+    subject = "a tool call has" if missing == 1 else f"{missing} tool calls have"
+    return [{"code": "results_missing", "message": f"{subject} no recorded result", "where": "tool_calls"}]
 
 
-def incomplete(trace: Trace, why: str) -> None:
+def mark_incomplete(trace: Trace, reason: str) -> None:
     """Marks a run that stopped early, with a warning that says why."""
     trace.status = "incomplete"
-    trace.warnings.append({"code": "incomplete", "message": why, "where": None})
+    trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
 
 
-def ask_in_text(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
+def add_command_call(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
     """Adds a call that a message requests as the text of a command."""
-    return conversation.call(message, None, name, Arguments({"command": command}))
+    return conversation.add_call(message, None, name, Arguments({"command": command}))
 
 
 def command_word(command: str) -> str:
@@ -57,7 +57,7 @@ def command_word(command: str) -> str:
     'git'
     """
     for word in command[: 4 * MAX_ID_LENGTH].split():
-        before, equals, _ = word.partition("=")
-        if not (equals and before.isidentifier()):
+        name, equals, _ = word.partition("=")
+        if not (equals and name.isidentifier()):
             return word[:MAX_ID_LENGTH]
     return "shell"

@@ -6,50 +6,50 @@ import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.core.build.conversation import first_words
+from evalgate.adapters.formats.core.build.conversation import find_opening_text
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceLocation, Trace
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".traj", ".pb", ".binpb")
-DIGITS = 12
+HASH_DIGITS = 12
 
 
-def scenario_of(trace: Trace, below: str, *, is_one_of_several: bool) -> str:
+def name_scenario(trace: Trace, relative_path: str, *, is_one_of_several: bool) -> str:
     """The path below the glob's fixed part without suffix; a hash distinguishes several traces of a file."""
-    return named_by(below, first_words(trace.messages) if is_one_of_several else None)
+    return build_trace_name(relative_path, find_opening_text(trace.messages) if is_one_of_several else None)
 
 
-def named_by(below: str, words: str | None) -> str:
+def build_trace_name(relative_path: str, opening: str | None) -> str:
     """Like `name_scenario`, with the opening text that distinguishes the conversation; None if not needed."""
-    stem = _stem(below)
-    return _bounded(stem if words is None else f"{stem}#{_hash(words)}")
+    stem = _strip_suffix(relative_path)
+    return _shorten_name(stem if opening is None else f"{stem}#{_hash_text(opening)}")
 
 
 @lru_cache(maxsize=64)
-def _stem(below: str) -> str:
+def _strip_suffix(relative_path: str) -> str:
     """The path without its suffix; cached, as it is the same for all records of a file."""
-    stem = below.removesuffix(".gz")
+    stem = relative_path.removesuffix(".gz")
     for suffix in SUFFIXES:
         if stem.endswith(suffix) and not stem.endswith(f"/{suffix}") and stem != suffix:
             return stem.removesuffix(suffix)
     return stem
 
 
-def name_of_damaged(below: str, source: TraceLocation) -> str:
+def name_damaged_record(relative_path: str, source: TraceLocation) -> str:
     """The path below the glob's fixed part, with the line or record number if the file has several."""
     if source.line is not None:
-        return _bounded(f"{below}#L{source.line}")
-    return _bounded(below if source.record is None else f"{below}#{source.record}")
+        return _shorten_name(f"{relative_path}#L{source.line}")
+    return _shorten_name(relative_path if source.record is None else f"{relative_path}#{source.record}")
 
 
-def _bounded(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """An id has at most 512 characters; a longer path keeps its end."""
     if len(name) <= MAX_ID_LENGTH:
         return name
-    return f"{_hash(name)}-{name[DIGITS + 1 - MAX_ID_LENGTH :]}"
+    return f"{_hash_text(name)}-{name[HASH_DIGITS + 1 - MAX_ID_LENGTH :]}"
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 COMMIT, AGENT_HASH = "evalgate.commit", "evalgate.agent_hash"
 ORIGIN_KEYS = (COMMIT, AGENT_HASH)
-LONGEST = 512
+MAX_LENGTH = 512
 
 
-def name_origin(trace: Trace) -> None:
+def set_origin(trace: Trace) -> None:
     """Sets commit and agent hash from the metadata, unless the format's own fields have set them."""
-    trace.commit = trace.commit or _word(trace.metadata.get(COMMIT))
-    trace.agent_hash = trace.agent_hash or _word(trace.metadata.get(AGENT_HASH))
+    trace.commit = trace.commit or _text_or_none(trace.metadata.get(COMMIT))
+    trace.agent_hash = trace.agent_hash or _text_or_none(trace.metadata.get(AGENT_HASH))
 
 
-def _word(value: Any) -> str | None:
-    return value if type(value) is str and 0 < len(value) <= LONGEST else None
+def _text_or_none(value: Any) -> str | None:
+    return value if type(value) is str and 0 < len(value) <= MAX_LENGTH else None

@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.fields import (
     number,
     required_text,
 )
-from evalgate.adapters.formats.core.strict_json import shown
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.models.trace.trace import (
     Cost,
     Latency,
@@ -47,7 +47,7 @@ def finish_reason(recorded: str | None) -> str | None:
     return FINISH_REASONS.get(lower, recorded)
 
 
-def provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
+def split_provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
     """Splits a model named `provider/model`; the provider is None if there is no such prefix."""
     if not isinstance(recorded, str):
         return None, None
@@ -55,14 +55,14 @@ def provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
     return (provider, model) if slash and provider and model else (None, recorded)
 
 
-def provider_usage(value: Any, path: str) -> Usage:
+def read_provider_usage(value: Any, path: str) -> Usage:
     """Usage as model providers spell it (`prompt_tokens` or `input_tokens`)."""
     usage = unknown_usage()
     if value is None:
         return usage
     found = mapping(value, path)
-    usage["input_tokens"] = _either(found, "prompt_tokens", "input_tokens", path)
-    usage["output_tokens"] = _either(found, "completion_tokens", "output_tokens", path)
+    usage["input_tokens"] = _read_either_count(found, "prompt_tokens", "input_tokens", path)
+    usage["output_tokens"] = _read_either_count(found, "completion_tokens", "output_tokens", path)
     if found.get("prompt_tokens_details") is not None:
         cached = mapping(found["prompt_tokens_details"], f"{path}.prompt_tokens_details")
         usage["cache_read_input_tokens"] = count(
@@ -85,52 +85,61 @@ def total_tokens(usage: Usage) -> int | None:
     return None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
 
 
-def summed(usages: list[Usage]) -> Usage:
+def sum_usages(usages: list[Usage]) -> Usage:
     """The sum of several usages; a field that is unknown in one of them is unknown in the sum."""
     if not usages:
         return unknown_usage()
     total = unknown_usage()
-    total["input_tokens"] = _sum([usage["input_tokens"] for usage in usages])
-    total["output_tokens"] = _sum([usage["output_tokens"] for usage in usages])
-    total["cache_read_input_tokens"] = _sum([usage["cache_read_input_tokens"] for usage in usages])
-    total["cache_write_input_tokens"] = _sum([usage["cache_write_input_tokens"] for usage in usages])
-    total["reasoning_output_tokens"] = _sum([usage["reasoning_output_tokens"] for usage in usages])
+    total["input_tokens"] = _sum_if_all_known([usage["input_tokens"] for usage in usages])
+    total["output_tokens"] = _sum_if_all_known([usage["output_tokens"] for usage in usages])
+    total["cache_read_input_tokens"] = _sum_if_all_known(
+        [usage["cache_read_input_tokens"] for usage in usages]
+    )
+    total["cache_write_input_tokens"] = _sum_if_all_known(
+        [usage["cache_write_input_tokens"] for usage in usages]
+    )
+    total["reasoning_output_tokens"] = _sum_if_all_known(
+        [usage["reasoning_output_tokens"] for usage in usages]
+    )
     total["total_tokens"] = total_tokens(total)
     total["source"] = "inference_sum"
     return total
 
 
-def recorded_cost(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warning_]]:
+def read_cost_usd(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warning_]]:
     """A recorded cost in US dollars; 0 with tokens is unknown: the recorder did not know the price."""
     usd = amount(value, path)
     if usd is None:
         return unknown_cost(), []
     if usd == 0 and (usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"]):
-        said = "a cost of 0 beside metered tokens is taken as unknown"
-        return unknown_cost(), [{"code": "zero_cost", "message": said, "where": path}]
+        message = "a cost of 0 beside metered tokens is taken as unknown"
+        return unknown_cost(), [{"code": "zero_cost", "message": message, "where": path}]
     return {"usd": usd, "source": "recorded"}, []
 
 
-def recorded_seconds(value: Any, path: str) -> Latency:
+def read_latency_seconds(value: Any, path: str) -> Latency:
     """The latency from a recorded duration in seconds."""
     seconds = amount(value, path)
     if seconds is None:
         return {"total_ms": None, "source": "none"}
-    return {"total_ms": milliseconds(seconds), "source": "recorded"}
+    return {"total_ms": to_milliseconds(seconds), "source": "recorded"}
 
 
-def milliseconds(seconds: float) -> float:
+def to_milliseconds(seconds: float) -> float:
     """Seconds as milliseconds, without float rounding errors (1.001 s is 1001 ms)."""
     exact = seconds * 1000
     return exact if exact.is_integer() else round(exact, 6)
 
 
-def recorded_scores(value: Any, path: str) -> list[TraceScore]:
+def read_scores(value: Any, path: str) -> list[TraceScore]:
     """The scores of an object that maps names to numbers."""
-    return [evaluation(name, score, f"{path}.{shown(name)}") for name, score in mapping(value, path).items()]
+    return [
+        build_score(name, score, f"{path}.{make_printable(name)}")
+        for name, score in mapping(value, path).items()
+    ]
 
 
-def evaluation(name: str, score: Any, path: str) -> TraceScore:
+def build_score(name: str, score: Any, path: str) -> TraceScore:
     """One recorded score; raises FieldError if it is not a number."""
     return {
         "name": required_text(name, path),
@@ -141,7 +150,7 @@ def evaluation(name: str, score: Any, path: str) -> TraceScore:
     }
 
 
-def _either(found: dict[str, Any], first: str, second: str, path: str) -> int | None:
+def _read_either_count(found: dict[str, Any], first: str, second: str, path: str) -> int | None:
     one, other = found.get(first), found.get(second)
     if one is not None:
         one = count(one, f"{path}.{first}")
@@ -152,6 +161,6 @@ def _either(found: dict[str, Any], first: str, second: str, path: str) -> int | 
     return other if one is None else one
 
 
-def _sum(parts: list[int | None]) -> int | None:
+def _sum_if_all_known(parts: list[int | None]) -> int | None:
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.spans.dialects import (
     traceloop,
     vercel,
 )
-from evalgate.adapters.formats.spans.span import Facts
+from evalgate.adapters.formats.spans.span import SpanFacts
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span
@@ -30,13 +30,13 @@ DIALECTS = (
 """In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 
 
-def facts_of(span: Span) -> Facts:
+def read_facts(span: Span) -> SpanFacts:
     """Reads all facts from a span's attributes and events; raises TraceError for invalid numbers.
 
     The first dialect that recognises the span sets its kind. An unrecognised span with a model and tokens is
     a request to a model.
     """
-    facts = Facts("other")
+    facts = SpanFacts("other")
     kinds = [kind for dialect in DIALECTS if (kind := dialect.kind_of(span)) is not None]
     if kinds:
         facts.kind = kinds[0]

@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.fields import amount, count
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.messages import genai
-from evalgate.adapters.formats.messages.sniff_messages import said_of
+from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Usage, unknown_usage
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.formats.core.build.raw_message import RawMessage
-    from evalgate.adapters.formats.spans.span import Facts
+    from evalgate.adapters.formats.spans.span import SpanFacts
 
-MOST_INDEX = 20_000
-MOST_DIGITS = 18
+MAX_INDEX = 20_000
+MAX_DIGITS = 18
 UNREADABLE = "what was said could not be read: it is no whole JSON, as where a tracer cuts long attributes"
 
 
@@ -28,7 +28,7 @@ def first(attributes: Mapping[str, Any], *keys: str) -> Any:
     return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
 
 
-def words(attributes: Mapping[str, Any], *keys: str) -> str | None:
+def first_text(attributes: Mapping[str, Any], *keys: str) -> str | None:
     """The first of these attributes that is non-empty text."""
     found = (attributes.get(key) for key in keys)
     return next((value for value in found if type(value) is str and value), None)
@@ -39,7 +39,7 @@ def tokens(attributes: Mapping[str, Any], *keys: str) -> int | None:
     for key in keys:
         value = attributes.get(key)
         if value is not None:
-            return count(_number(value), f"attributes.{key}")
+            return count(_parse_number(value), f"attributes.{key}")
     return None
 
 
@@ -48,14 +48,14 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
     for key in keys:
         value = attributes.get(key)
         if value is not None:
-            return amount(_number(value), f"attributes.{key}")
+            return amount(_parse_number(value), f"attributes.{key}")
     return None
 
 
-def usage_of(told: Mapping[str, int | None]) -> Usage | None:
+def build_usage(counts: Mapping[str, int | None]) -> Usage | None:
     """Usage from its parts; None if all are unknown or 0, which means that nothing was counted."""
     usage = unknown_usage()
-    for key, value in told.items():
+    for key, value in counts.items():
         usage[key] = value  # type: ignore[literal-required]
     if not any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])):
         return None
@@ -65,7 +65,7 @@ def usage_of(told: Mapping[str, int | None]) -> Usage | None:
     return usage
 
 
-def completed(usage: Usage | None, other: Usage | None) -> Usage | None:
+def complete(usage: Usage | None, other: Usage | None) -> Usage | None:
     """Adds cache and reasoning tokens of another vocabulary, if both record the same input and output."""
     if usage is None or other is None:
         return usage or other
@@ -76,7 +76,7 @@ def completed(usage: Usage | None, other: Usage | None) -> Usage | None:
     return usage
 
 
-def decoded(value: Any) -> Any:
+def decode(value: Any) -> Any:
     """Decodes JSON text of an object or list; returns broken JSON and other values unchanged."""
     if type(value) is not str or not value.lstrip().startswith(("{", "[")):
         return value
@@ -88,21 +88,21 @@ def decoded(value: Any) -> Any:
     return found
 
 
-def messages(value: Any, facts: Facts, where: str) -> list[RawMessage] | None:
+def read_messages(value: Any, facts: SpanFacts, where: str) -> list[RawMessage] | None:
     """Reads messages from JSON text or structure; adds a warning if they are unreadable."""
-    found = decoded(value)
+    found = decode(value)
     if found is None or found in ([], "", {}):
         return None
-    said = said_of(found)
-    if said is None and type(found) is list and all(genai.is_shape(one) or _is_empty(one) for one in found):
-        said = genai.read([one for one in found if not _is_empty(one)]) or None
-    if said is None:
+    parsed = sniff_messages(found)
+    if parsed is None and type(found) is list and all(genai.is_shape(one) or _is_empty(one) for one in found):
+        parsed = genai.read_messages([one for one in found if not _is_empty(one)]) or None
+    if parsed is None:
         warning = {"code": "content_unreadable", "message": UNREADABLE, "where": where}
         facts.warnings.append(warning)  # type: ignore[arg-type]
-    return said
+    return parsed
 
 
-def flattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
+def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
     """Collects attributes `prefix.N.rest` by N, in order, each as a map from rest to value."""
     entries: dict[int, dict[str, Any]] = {}
     start = len(prefix) + 1
@@ -110,25 +110,25 @@ def flattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]
         if not key.startswith(prefix) or key[start - 1 : start] != ".":
             continue
         number, _, rest = key[start:].partition(".")
-        if number.isascii() and number.isdigit() and len(number) < len(str(MOST_INDEX)):
+        if number.isascii() and number.isdigit() and len(number) < len(str(MAX_INDEX)):
             entries.setdefault(int(number), {})[rest] = value
     return [entries[number] for number in sorted(entries)]
 
 
-def listed(value: Any) -> list[str]:
+def list_texts(value: Any) -> list[str]:
     """A list of texts, from a list, JSON text of a list, or a single text."""
-    found = decoded(value)
+    found = decode(value)
     if type(found) is str:
         return [found] if found else []
     return [one for one in found if type(one) is str] if type(found) is list else []
 
 
-def _number(value: Any) -> Any:
+def _parse_number(value: Any) -> Any:
     if type(value) is not str:
         return value
     try:
         return (
-            int(value) if value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS else float(value)
+            int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else float(value)
         )
     except ValueError:
         return value

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage
-from evalgate.adapters.formats.spans.dialects.attributes import tokens, usage_of, words
+from evalgate.adapters.formats.spans.dialects.attributes import build_usage, first_text, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Usage
 
 PREFIX = "claude_code."
@@ -30,33 +30,33 @@ def kind_of(span: Span) -> SpanKind | None:
     return KINDS.get(span.name, "other") if span.name.startswith(PREFIX) else None
 
 
-def add(span: Span, facts: Facts) -> None:
+def add(span: Span, facts: SpanFacts) -> None:
     """Adds facts that the conventions have not set; content is recorded only if the user enabled it."""
     if span.name not in KINDS:
         return
     attributes = span.attributes
     facts.framework = "claude-code"
     if facts.kind == "inference":
-        facts.model = facts.model or words(attributes, "model")
-        facts.response_id = facts.response_id or words(attributes, "request_id")
-        facts.usage = facts.usage or _usage(attributes)
+        facts.model = facts.model or first_text(attributes, "model")
+        facts.response_id = facts.response_id or first_text(attributes, "request_id")
+        facts.usage = facts.usage or _read_usage(attributes)
     elif facts.kind == "agent":
-        prompt = words(attributes, "user_prompt")
+        prompt = first_text(attributes, "user_prompt")
         if prompt is not None and prompt != REDACTED:
             facts.input = facts.input or [RawMessage("user", prompt)]
     elif facts.kind == "tool":
         _add_tool(span, facts)
     if attributes.get("success") is False:
-        facts.error_type = facts.error_type or words(attributes, "error.type") or "error"
+        facts.error_type = facts.error_type or first_text(attributes, "error.type") or "error"
 
 
-def _usage(attributes: Mapping[str, Any]) -> Usage | None:
+def _read_usage(attributes: Mapping[str, Any]) -> Usage | None:
     """Adds cache tokens to the input tokens, from which Anthropic leaves them out."""
     read, written = tokens(attributes, "cache_read_tokens"), tokens(attributes, "cache_creation_tokens")
-    fresh = tokens(attributes, "input_tokens")
-    return usage_of(
+    uncached = tokens(attributes, "input_tokens")
+    return build_usage(
         {
-            "input_tokens": None if fresh is None else fresh + (read or 0) + (written or 0),
+            "input_tokens": None if uncached is None else uncached + (read or 0) + (written or 0),
             "output_tokens": tokens(attributes, "output_tokens"),
             "cache_read_input_tokens": read,
             "cache_write_input_tokens": written,
@@ -64,13 +64,13 @@ def _usage(attributes: Mapping[str, Any]) -> Usage | None:
     )
 
 
-def _add_tool(span: Span, facts: Facts) -> None:
+def _add_tool(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
-    facts.tool_name = facts.tool_name or words(attributes, "tool_name")
-    facts.tool_call_id = facts.tool_call_id or words(attributes, "tool_use_id", "gen_ai.tool.call.id")
+    facts.tool_name = facts.tool_name or first_text(attributes, "tool_name")
+    facts.tool_call_id = facts.tool_call_id or first_text(attributes, "tool_use_id", "gen_ai.tool.call.id")
     if facts.arguments is None:
-        told = {name: attributes[key] for name, key in ARGUMENTS.items() if words(attributes, key)}
-        facts.arguments = told or None
-    outputs = [words(event.attributes, "output") for event in span.events if event.name == "tool.output"]
+        arguments = {name: attributes[key] for name, key in ARGUMENTS.items() if first_text(attributes, key)}
+        facts.arguments = arguments or None
+    outputs = [first_text(event.attributes, "output") for event in span.events if event.name == "tool.output"]
     if facts.result is None and outputs:
         facts.result = outputs[-1]

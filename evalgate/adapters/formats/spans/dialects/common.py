@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.fields import number
-from evalgate.adapters.formats.spans.dialects.attributes import words
+from evalgate.adapters.formats.spans.dialects.attributes import first_text
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.spans.span import Facts, Span, SpanEvent
+    from evalgate.adapters.formats.spans.span import Span, SpanEvent, SpanFacts
 
 SCOPES = ("openinference.instrumentation.", "opentelemetry.instrumentation.")
 FRAMEWORKS = {
@@ -28,7 +28,7 @@ FRAMEWORKS = {
     "smolagents": "smolagents",
     "strands_agents": "strands",
 }
-OWN_SCOPES = {
+FRAMEWORK_SCOPES = {
     "gcp.vertex.agent": "google-adk",
     "pydantic-ai": "pydantic-ai",
     "ai": "vercel-ai",
@@ -39,15 +39,17 @@ EXIT_CODES = ("process.exit.code", "process.exit_code", "exit_code")
 SCORE = "gen_ai.evaluation.result"
 
 
-def add(span: Span, facts: Facts) -> None:
+def add(span: Span, facts: SpanFacts) -> None:
     """Adds facts that no dialect has set."""
     attributes = span.attributes
     facts.framework = facts.framework or _framework(span.scope)
-    facts.conversation_id = facts.conversation_id or words(attributes, "session.id", "langfuse.session.id")
-    facts.error_type = facts.error_type or words(attributes, "error.type")
+    facts.conversation_id = facts.conversation_id or first_text(
+        attributes, "session.id", "langfuse.session.id"
+    )
+    facts.error_type = facts.error_type or first_text(attributes, "error.type")
     for event in span.events:
         if event.name == "exception" and span.has_failed:
-            facts.error_type = facts.error_type or words(event.attributes, "exception.type")
+            facts.error_type = facts.error_type or first_text(event.attributes, "exception.type")
         elif event.name == SCORE:
             _add_score(event, facts)
     if facts.kind == "tool" and facts.exit_code is None:
@@ -61,19 +63,19 @@ def _framework(scope: str | None) -> str | None:
     for prefix in SCOPES:
         if scope.startswith(prefix):
             return FRAMEWORKS.get(scope.removeprefix(prefix))
-    return OWN_SCOPES.get(scope)
+    return FRAMEWORK_SCOPES.get(scope)
 
 
-def _add_score(event: SpanEvent, facts: Facts) -> None:
-    told = event.attributes
-    name = words(told, "gen_ai.evaluation.name")
+def _add_score(event: SpanEvent, facts: SpanFacts) -> None:
+    values = event.attributes
+    name = first_text(values, "gen_ai.evaluation.name")
     if name is not None:
         facts.evaluations.append(
             {
                 "name": name,
-                "score_value": number(told.get("gen_ai.evaluation.score.value"), f"{SCORE} {name[:40]}"),
-                "score_label": words(told, "gen_ai.evaluation.score.label"),
-                "explanation": words(told, "gen_ai.evaluation.explanation"),
+                "score_value": number(values.get("gen_ai.evaluation.score.value"), f"{SCORE} {name[:40]}"),
+                "score_label": first_text(values, "gen_ai.evaluation.score.label"),
+                "explanation": first_text(values, "gen_ai.evaluation.explanation"),
                 "source": None,
             }
         )

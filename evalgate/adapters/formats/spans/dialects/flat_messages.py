@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.messages.python_calls import calls_in
+from evalgate.adapters.formats.messages.python_calls import parse_calls
 from evalgate.adapters.formats.messages.roles import ROLES
-from evalgate.adapters.formats.spans.dialects.attributes import decoded, first, flattened, words
+from evalgate.adapters.formats.spans.dialects.attributes import decode, first, first_text, unflatten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,38 +18,38 @@ THOUGHTS = frozenset({"reasoning", "thinking"})
 SHOWN_CALL, SHOWN_ANSWER = "tool-call", "tool-response"
 
 
-def openinference_said(entries: Sequence[Mapping[str, Any]]) -> list[RawMessage]:
+def read_openinference(entries: Sequence[Mapping[str, Any]]) -> list[RawMessage]:
     """Reads messages of `llm.input_messages` or `llm.output_messages`."""
-    said: list[RawMessage] = []
+    parsed: list[RawMessage] = []
     for entry in entries:
         message = {key.removeprefix("message."): value for key, value in entry.items()}
-        found = _openinference(message)
+        found = _openinference_message(message)
         is_shown = message.get("role") == SHOWN_CALL
-        if said and is_shown and found.calls and said[-1].role == "assistant" and not said[-1].calls:
-            said[-1].calls = found.calls
-        elif said and _continues(said[-1], found):
-            said[-1].calls += found.calls  # blocks of one message that were recorded one by one
-        elif said and _is_thought(said[-1]) and found.role == "assistant" and found.reasoning is None:
-            found.reasoning = said.pop().reasoning
-            said.append(found)
+        if parsed and is_shown and found.calls and parsed[-1].role == "assistant" and not parsed[-1].calls:
+            parsed[-1].calls = found.calls
+        elif parsed and _continues(parsed[-1], found):
+            parsed[-1].calls += found.calls  # blocks of one message that were recorded one by one
+        elif parsed and _is_thought(parsed[-1]) and found.role == "assistant" and found.reasoning is None:
+            found.reasoning = parsed.pop().reasoning
+            parsed.append(found)
         else:
-            said.append(found)
-    return said
+            parsed.append(found)
+    return parsed
 
 
-def _openinference(message: Mapping[str, Any]) -> RawMessage:
-    texts, thoughts, others = _contents(message)
+def _openinference_message(message: Mapping[str, Any]) -> RawMessage:
+    texts, thoughts, others = _read_contents(message)
     content = "\n".join(texts) if texts else None
-    role = words(message, "role") or "assistant"
-    calls = [_call(call) for call in flattened(message, "tool_calls")]
+    role = first_text(message, "role") or "assistant"
+    calls = [_read_call(call) for call in unflatten(message, "tool_calls")]
     known: Role = ROLES.get(role, "assistant")
     if role == SHOWN_CALL and content is not None:
-        shown = calls_in(content)
+        shown = parse_calls(content)
         return RawMessage("assistant", None if shown else content, calls=shown)
     if known == "tool" or role == SHOWN_ANSWER:
-        name = words(message, "name")
-        return RawMessage("tool", answers=[ToolResult(words(message, "tool_call_id"), name, content)])
-    legacy = words(message, "function_call_name")
+        name = first_text(message, "name")
+        return RawMessage("tool", answers=[ToolResult(first_text(message, "tool_call_id"), name, content)])
+    legacy = first_text(message, "function_call_name")
     if legacy is not None:
         calls.append(ToolRequest(None, legacy, message.get("function_call_arguments_json")))
     reasoning = "\n".join(thoughts) if thoughts else None
@@ -58,19 +58,19 @@ def _openinference(message: Mapping[str, Any]) -> RawMessage:
     return RawMessage(known, content, calls=kept, reasoning=reasoning, parts=parts)
 
 
-def _contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[dict[str, Any]]]:
+def _read_contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[dict[str, Any]]]:
     """Texts, thoughts, and the kinds of everything else."""
     texts: list[str] = []
     thoughts: list[str] = []
     others: list[dict[str, Any]] = []
-    plain = words(message, "content")
+    plain = first_text(message, "content")
     if plain is not None:
         texts.append(plain)
-    for entry in flattened(message, "content"):
+    for entry in unflatten(message, "content"):
         texts += [entry[""]] if type(entry.get("")) is str else []
-    for entry in flattened(message, "contents"):
-        kind = words(entry, "message_content.type") or "text"
-        found = words(entry, "message_content.text")
+    for entry in unflatten(message, "contents"):
+        kind = first_text(entry, "message_content.type") or "text"
+        found = first_text(entry, "message_content.text")
         if kind in THOUGHTS:
             thoughts += [found] if found else []
         elif found is not None:
@@ -80,11 +80,11 @@ def _contents(message: Mapping[str, Any]) -> tuple[list[str], list[str], list[di
     return texts, thoughts, others
 
 
-def _call(entry: Mapping[str, Any]) -> ToolRequest | None:
-    name = words(entry, "tool_call.function.name")
+def _read_call(entry: Mapping[str, Any]) -> ToolRequest | None:
+    name = first_text(entry, "tool_call.function.name")
     if name is None:
         return None
-    return ToolRequest(words(entry, "tool_call.id"), name, entry.get("tool_call.function.arguments"))
+    return ToolRequest(first_text(entry, "tool_call.id"), name, entry.get("tool_call.function.arguments"))
 
 
 def _continues(before: RawMessage, found: RawMessage) -> bool:
@@ -98,36 +98,39 @@ def _continues(before: RawMessage, found: RawMessage) -> bool:
     )
 
 
-def _is_thought(said: RawMessage) -> bool:
-    return said.reasoning is not None and said.content is None and not said.calls
+def _is_thought(message: RawMessage) -> bool:
+    return message.reasoning is not None and message.content is None and not message.calls
 
 
-def traceloop_said(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[RawMessage]:
+def read_traceloop(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[RawMessage]:
     """Reads messages of `gen_ai.prompt` or `gen_ai.completion`, as OpenLLMetry wrote them up to 0.5."""
-    return [_traceloop(entry, speaker) for entry in entries]
+    return [_traceloop_message(entry, speaker) for entry in entries]
 
 
-def _traceloop(entry: Mapping[str, Any], speaker: Role) -> RawMessage:
-    content = _text(decoded(entry.get("content")))
-    role: Role = ROLES.get(words(entry, "role") or "", speaker)
+def _traceloop_message(entry: Mapping[str, Any], speaker: Role) -> RawMessage:
+    content = _join_text(decode(entry.get("content")))
+    role: Role = ROLES.get(first_text(entry, "role") or "", speaker)
     if role == "tool":
         return RawMessage(
-            "tool", answers=[ToolResult(words(entry, "tool_call_id"), words(entry, "name"), content)]
+            "tool",
+            answers=[ToolResult(first_text(entry, "tool_call_id"), first_text(entry, "name"), content)],
         )
     calls = []
-    for call in flattened(entry, "tool_calls"):
-        name = words(call, "name", "function.name")
+    for call in unflatten(entry, "tool_calls"):
+        name = first_text(call, "name", "function.name")
         if name is not None:
-            calls.append(ToolRequest(words(call, "id"), name, first(call, "arguments", "function.arguments")))
-    legacy = words(entry, "function_call.name")
+            calls.append(
+                ToolRequest(first_text(call, "id"), name, first(call, "arguments", "function.arguments"))
+            )
+    legacy = first_text(entry, "function_call.name")
     if legacy is not None:
         calls.append(ToolRequest(None, legacy, entry.get("function_call.arguments")))
-    reason = words(entry, "finish_reason")
-    thought = words(entry, "reasoning")
+    reason = first_text(entry, "finish_reason")
+    thought = first_text(entry, "reasoning")
     return RawMessage(role, content, calls=calls, finish_reason=reason, reasoning=thought)
 
 
-def _text(value: Any) -> str | None:
+def _join_text(value: Any) -> str | None:
     """Text, or the text of a list of parts."""
     if value is None or type(value) is str:
         return value
@@ -136,6 +139,6 @@ def _text(value: Any) -> str | None:
         known = [one for one in texts if type(one) is str]
         if known:
             return "\n".join(known)
-    from evalgate.adapters.formats.core.build.raw_message import written
+    from evalgate.adapters.formats.core.build.raw_message import encode_json
 
-    return written(value)
+    return encode_json(value)

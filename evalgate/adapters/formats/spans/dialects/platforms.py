@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import amount
-from evalgate.adapters.formats.core.python_literals import unwrapped
-from evalgate.adapters.formats.messages.payload import carried
+from evalgate.adapters.formats.core.python_literals import unwrap_text
+from evalgate.adapters.formats.messages.payload import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    completed,
-    decoded,
-    listed,
+    build_usage,
+    complete,
+    decode,
+    first_text,
+    list_texts,
     tokens,
-    usage_of,
-    words,
 )
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 
 KINDS: dict[str, SpanKind] = {
     "generation": "inference",
@@ -66,27 +66,29 @@ PLATFORMS = (LANGFUSE, MLFLOW)
 def kind_of(span: Span) -> SpanKind | None:
     """The kind by the platform's attribute; unknown values are `other`."""
     for platform in PLATFORMS:
-        told = words(span.attributes, platform.kind)
-        if told is not None:
-            return KINDS.get(told.strip('"').lower(), "other")
+        kind = first_text(span.attributes, platform.kind)
+        if kind is not None:
+            return KINDS.get(kind.strip('"').lower(), "other")
     return None
 
 
-def add(span: Span, facts: Facts) -> None:
+def add(span: Span, facts: SpanFacts) -> None:
     """Adds facts from the platform's attributes that no earlier dialect has set."""
     for platform in PLATFORMS:
         if platform.kind in span.attributes or platform.input in span.attributes:
             _add(platform, span, facts)
-    facts.tags += [tag for tag in listed(span.attributes.get("langfuse.trace.tags")) if tag not in facts.tags]
+    facts.tags += [
+        tag for tag in list_texts(span.attributes.get("langfuse.trace.tags")) if tag not in facts.tags
+    ]
 
 
-def _add(platform: Platform, span: Span, facts: Facts) -> None:
+def _add(platform: Platform, span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
-    given, answered = _plain(attributes.get(platform.input)), _plain(attributes.get(platform.output))
-    facts.model = facts.model or words(
-        {platform.model: _plain(attributes.get(platform.model))}, platform.model
+    given, answered = _parse(attributes.get(platform.input)), _parse(attributes.get(platform.output))
+    facts.model = facts.model or first_text(
+        {platform.model: _parse(attributes.get(platform.model))}, platform.model
     )
-    _add_figures(platform, span, facts)
+    _add_usage(platform, span, facts)
     for key, value in attributes.items():
         if key.startswith(platform.metadata):
             facts.metadata.setdefault(key.removeprefix(platform.metadata), value)
@@ -95,27 +97,27 @@ def _add(platform: Platform, span: Span, facts: Facts) -> None:
         facts.arguments = given if facts.arguments is None else facts.arguments
         facts.result = answered if facts.result is None else facts.result
     elif facts.kind in ("inference", "agent"):
-        facts.input = facts.input or (None if given is None else carried(given, "user"))
-        facts.output = facts.output or (None if answered is None else carried(answered, "assistant"))
+        facts.input = facts.input or (None if given is None else read_payload(given, "user"))
+        facts.output = facts.output or (None if answered is None else read_payload(answered, "assistant"))
         facts.agent = facts.agent or (span.name if facts.kind == "agent" else None)
 
 
-def _plain(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     """Decodes a value from JSON text: MLflow writes every value as JSON, even text in quotes."""
-    return unwrapped(value) if type(value) is str and value.startswith('"') else decoded(value)
+    return unwrap_text(value) if type(value) is str and value.startswith('"') else decode(value)
 
 
-def _add_figures(platform: Platform, span: Span, facts: Facts) -> None:
-    told = decoded(span.attributes.get(platform.usage))
-    if type(told) is dict:
-        usage = usage_of(
+def _add_usage(platform: Platform, span: Span, facts: SpanFacts) -> None:
+    counts = decode(span.attributes.get(platform.usage))
+    if type(counts) is dict:
+        usage = build_usage(
             {
-                "input_tokens": tokens(told, "input", "input_tokens"),
-                "output_tokens": tokens(told, "output", "output_tokens"),
-                "total_tokens": tokens(told, "total", "total_tokens"),
+                "input_tokens": tokens(counts, "input", "input_tokens"),
+                "output_tokens": tokens(counts, "output", "output_tokens"),
+                "total_tokens": tokens(counts, "total", "total_tokens"),
             }
         )
-        facts.usage = completed(facts.usage, usage)
-    cost: Any = decoded(span.attributes.get(platform.cost))
+        facts.usage = complete(facts.usage, usage)
+    cost: Any = decode(span.attributes.get(platform.cost))
     if facts.cost_usd is None and type(cost) is dict:
         facts.cost_usd = amount(cost.get("total", cost.get("total_cost")), f"attributes.{platform.cost}")

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, written
+from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, encode_json
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    completed,
-    decoded,
+    build_usage,
+    complete,
+    decode,
     first,
-    messages,
+    first_text,
+    read_messages,
     tokens,
-    usage_of,
-    words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.spans.span import Facts, Span, SpanKind
+    from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Usage
 
 REQUESTS = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
-METADATA = "ai.telemetry.metadata."
+METADATA_PREFIX = "ai.telemetry.metadata."
 
 
 def kind_of(span: Span) -> SpanKind | None:
     """The kind by operation; a request's span with several steps only sums up their spans."""
-    operation = words(span.attributes, "ai.operationId")
+    operation = first_text(span.attributes, "ai.operationId")
     if operation is None:
         return None
     if operation == "ai.toolCall":
@@ -37,89 +37,91 @@ def kind_of(span: Span) -> SpanKind | None:
     return "inference" if operation.startswith(REQUESTS) else "other"
 
 
-def add(span: Span, facts: Facts) -> None:
+def add(span: Span, facts: SpanFacts) -> None:
     """Adds all facts under `ai.`."""
     attributes = span.attributes
-    if words(attributes, "ai.operationId") is None:
+    if first_text(attributes, "ai.operationId") is None:
         return
-    facts.provider = facts.provider or words(attributes, "ai.model.provider")
-    model = words(attributes, "gen_ai.response.model", "ai.response.model", "ai.model.id")
+    facts.provider = facts.provider or first_text(attributes, "ai.model.provider")
+    model = first_text(attributes, "gen_ai.response.model", "ai.response.model", "ai.model.id")
     facts.model = model or facts.model
-    facts.response_id = facts.response_id or words(attributes, "ai.response.id") or _provider_id(attributes)
-    facts.usage = completed(facts.usage, _usage(attributes))
-    reason = words(attributes, "ai.response.finishReason", "ai.finishReason")
+    facts.response_id = (
+        facts.response_id or first_text(attributes, "ai.response.id") or _provider_id(attributes)
+    )
+    facts.usage = complete(facts.usage, _read_usage(attributes))
+    reason = first_text(attributes, "ai.response.finishReason", "ai.finishReason")
     facts.finish_reason = facts.finish_reason or reason
-    facts.agent = facts.agent or words(attributes, "ai.telemetry.functionId", "resource.name")
+    facts.agent = facts.agent or first_text(attributes, "ai.telemetry.functionId", "resource.name")
     facts.framework = facts.framework or "vercel-ai"
     for key, value in attributes.items():
-        if key.startswith(METADATA):
-            facts.metadata.setdefault(key.removeprefix(METADATA), value)
+        if key.startswith(METADATA_PREFIX):
+            facts.metadata.setdefault(key.removeprefix(METADATA_PREFIX), value)
     if facts.kind == "tool":
-        facts.tool_name = words(attributes, "ai.toolCall.name")
-        facts.tool_call_id = words(attributes, "ai.toolCall.id")
+        facts.tool_name = first_text(attributes, "ai.toolCall.name")
+        facts.tool_call_id = first_text(attributes, "ai.toolCall.id")
         facts.arguments = first(attributes, "ai.toolCall.args", "ai.toolCall.input")
         facts.result = first(attributes, "ai.toolCall.result", "ai.toolCall.output")
     elif facts.kind == "inference":
-        facts.input = facts.input or _given(attributes, facts)
-        facts.output = facts.output or _answered(attributes)
+        facts.input = facts.input or _read_input(attributes, facts)
+        facts.output = facts.output or _read_output(attributes)
 
 
-def _usage(attributes: Mapping[str, Any]) -> Usage | None:
-    def told(*names: str) -> int | None:
+def _read_usage(attributes: Mapping[str, Any]) -> Usage | None:
+    def read_count(*names: str) -> int | None:
         return tokens(attributes, *(f"ai.usage.{name}" for name in names))
 
-    return usage_of(
+    return build_usage(
         {
-            "input_tokens": told("inputTokens", "promptTokens"),
-            "output_tokens": told("outputTokens", "completionTokens"),
-            "total_tokens": told("totalTokens"),
-            "cache_read_input_tokens": told("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
-            "cache_write_input_tokens": told("inputTokenDetails.cacheWriteTokens"),
-            "reasoning_output_tokens": told("reasoningTokens", "outputTokenDetails.reasoningTokens"),
+            "input_tokens": read_count("inputTokens", "promptTokens"),
+            "output_tokens": read_count("outputTokens", "completionTokens"),
+            "total_tokens": read_count("totalTokens"),
+            "cache_read_input_tokens": read_count("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
+            "cache_write_input_tokens": read_count("inputTokenDetails.cacheWriteTokens"),
+            "reasoning_output_tokens": read_count("reasoningTokens", "outputTokenDetails.reasoningTokens"),
         }
     )
 
 
 def _provider_id(attributes: Mapping[str, Any]) -> str | None:
-    told = decoded(attributes.get("ai.response.providerMetadata"))
-    for inner in told.values() if type(told) is dict else ():
+    metadata = decode(attributes.get("ai.response.providerMetadata"))
+    for inner in metadata.values() if type(metadata) is dict else ():
         if type(inner) is dict and type(inner.get("responseId")) is str:
             return str(inner["responseId"])
     return None
 
 
-def _given(attributes: Mapping[str, Any], facts: Facts) -> list[RawMessage] | None:
+def _read_input(attributes: Mapping[str, Any], facts: SpanFacts) -> list[RawMessage] | None:
     """The messages of one step, or the prompt of the whole request: text, or messages with instructions."""
-    whole = decoded(attributes.get("ai.prompt.messages"))
-    if whole is not None:
-        return messages(whole, facts, "ai.prompt.messages")
-    prompt = decoded(attributes.get("ai.prompt"))
+    step_messages = decode(attributes.get("ai.prompt.messages"))
+    if step_messages is not None:
+        return read_messages(step_messages, facts, "ai.prompt.messages")
+    prompt = decode(attributes.get("ai.prompt"))
     if type(prompt) is not dict:
-        return None if prompt is None else messages(prompt, facts, "ai.prompt")
-    facts.system = facts.system or words(prompt, "system")
+        return None if prompt is None else read_messages(prompt, facts, "ai.prompt")
+    facts.system = facts.system or first_text(prompt, "system")
     if type(prompt.get("prompt")) is str:
         return [RawMessage("user", prompt["prompt"])]
     listed = prompt.get("messages", prompt.get("prompt"))
-    return None if listed is None else messages(listed, facts, "ai.prompt")
+    return None if listed is None else read_messages(listed, facts, "ai.prompt")
 
 
-def _answered(attributes: Mapping[str, Any]) -> list[RawMessage] | None:
-    text = words(attributes, "ai.response.text", "ai.result.text")
-    told = decoded(first(attributes, "ai.response.toolCalls", "ai.result.toolCalls"))
-    made = decoded(first(attributes, "ai.response.object", "ai.result.object"))
+def _read_output(attributes: Mapping[str, Any]) -> list[RawMessage] | None:
+    text = first_text(attributes, "ai.response.text", "ai.result.text")
+    items = decode(first(attributes, "ai.response.toolCalls", "ai.result.toolCalls"))
+    made = decode(first(attributes, "ai.response.object", "ai.result.object"))
     if text is None and made is not None:
-        text = made if type(made) is str else written(made)
-    calls = [asked for asked in map(_asked, told if type(told) is list else []) if asked is not None]
-    reasoning = words(attributes, "ai.response.reasoning")
+        text = made if type(made) is str else encode_json(made)
+    calls = [asked for asked in map(_read_call, items if type(items) is list else []) if asked is not None]
+    reasoning = first_text(attributes, "ai.response.reasoning")
     if text is None and not calls:
         return None
     return [RawMessage("assistant", text, calls=calls, reasoning=reasoning)]
 
 
-def _asked(value: Any) -> ToolRequest | None:
+def _read_call(value: Any) -> ToolRequest | None:
     if type(value) is not dict:
         return None
-    name, called = value.get("toolName"), value.get("toolCallId")
+    name, call_id = value.get("toolName"), value.get("toolCallId")
     if type(name) is not str or not name:
         return None
-    return ToolRequest(called if type(called) is str else None, name, first(value, "input", "args"))
+    return ToolRequest(call_id if type(call_id) is str else None, name, first(value, "input", "args"))

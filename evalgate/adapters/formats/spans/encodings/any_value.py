@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, text
-from evalgate.adapters.formats.core.strict_json import MAX_DEPTH, require_shallow, shown
+from evalgate.adapters.formats.core.strict_json import MAX_DEPTH, make_printable, require_shallow
 
 KINDS = ("string", "int", "double", "bool", "array", "kvlist", "bytes")
-KIND_OF = {f"{kind}{ending}": kind for kind in KINDS for ending in ("Value", "_value")}
+KINDS_BY_KEY = {f"{kind}{ending}": kind for kind in KINDS for ending in ("Value", "_value")}
 INTEGERS = range(-(2**63), 2**64)
 LONGEST_NUMBER = 40
 
 
-def attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
+def decode_attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
     """Attributes by key; raises FieldError for a key with two different values.
 
     A plain object is returned unchanged: some exporters write one.
@@ -25,58 +25,58 @@ def attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
     for number, pair in enumerate(listing(value, path)):
         if type(pair) is not dict or type(pair.get("key")) is not str:
             raise FieldError(f"{path}[{number}]", "is no object with a `key`")
-        held = pair.get("value")
-        plain = held.get("stringValue") if type(held) is dict else None
+        wrapped = pair.get("value")
+        plain = wrapped.get("stringValue") if type(wrapped) is dict else None
         if type(plain) is not str:
-            plain = any_value(held, f"{path}[{number}].value", depth + 1)
+            plain = decode_value(wrapped, f"{path}[{number}].value", depth + 1)
         if found.setdefault(pair["key"], plain) != plain:
-            raise FieldError(f"{path}[{number}]", contradicts(pair["key"]))
+            raise FieldError(f"{path}[{number}]", contradiction_text(pair["key"]))
     return found
 
 
-def contradicts(key: str) -> str:
+def contradiction_text(key: str) -> str:
     """The error for a key with two different values."""
-    return f"tells `{shown(key)}` a second time, and differently"
+    return f"tells `{make_printable(key)}` a second time, and differently"
 
 
-def any_value(value: Any, path: str, depth: int = 0) -> Any:
+def decode_value(value: Any, path: str, depth: int = 0) -> Any:
     """The plain value; None for a type unknown to OTLP."""
     if depth > MAX_DEPTH:
         raise FieldError("", f"values lie more than {MAX_DEPTH} levels deep")
     if type(value) is not dict:
         require_shallow(value, min(depth, MAX_DEPTH))
         return value
-    for key, held in value.items():
-        kind = KIND_OF.get(key)
+    for key, inner in value.items():
+        kind = KINDS_BY_KEY.get(key)
         if kind is not None:
-            return _held(kind, held, f"{path}.{key}", depth)
+            return _decode_kind(kind, inner, f"{path}.{key}", depth)
     return None
 
 
-def _held(kind: str, held: Any, path: str, depth: int) -> Any:
+def _decode_kind(kind: str, value: Any, path: str, depth: int) -> Any:
     if kind in {"array", "kvlist"}:
-        values = mapping(held, path).get("values")
+        values = mapping(value, path).get("values")
         if kind == "kvlist":
-            return attributes(values, f"{path}.values", depth)
+            return decode_attributes(values, f"{path}.values", depth)
         items = enumerate(listing(values, f"{path}.values"))
-        return [any_value(item, f"{path}.values[{number}]", depth + 1) for number, item in items]
+        return [decode_value(item, f"{path}.values[{number}]", depth + 1) for number, item in items]
     if kind in {"int", "double"}:
-        return _number(kind, held, path)
+        return _parse_number(kind, value, path)
     if kind == "bool":
-        return flag(held, path)
-    found = text(held, path)
+        return flag(value, path)
+    found = text(value, path)
     return found if found is None or kind == "string" else f"({len(found) * 3 // 4} bytes)"
 
 
-def _number(kind: str, held: Any, path: str) -> float | int | None:
+def _parse_number(kind: str, value: Any, path: str) -> float | int | None:
     """A number, also written as text; None for NaN and infinity."""
-    if type(held) is str and len(held) <= LONGEST_NUMBER and held.isascii():
+    if type(value) is str and len(value) <= LONGEST_NUMBER and value.isascii():
         try:
-            held = int(held) if kind == "int" else float(held)
+            value = int(value) if kind == "int" else float(value)
         except ValueError:
             raise FieldError(path, "is not a number") from None
-    if type(held) is float:
-        return held if abs(held) < float("inf") else None
-    if type(held) is not int or held not in INTEGERS:
+    if type(value) is float:
+        return value if abs(value) < float("inf") else None
+    if type(value) is not int or value not in INTEGERS:
         raise FieldError(path, "is not a number")
-    return held
+    return value

@@ -27,22 +27,22 @@ class SpanFile:
     logs: list[Span] = field(default_factory=list)
     damaged: dict[str, TraceError] = field(default_factory=dict)
     unplaced: int = 0
-    most: int = MAX_SPANS
+    max_records: int = MAX_SPANS
 
     def add(self, span: Span) -> None:
         """Adds a span; raises TraceError if there are too many."""
-        self._require_room()
+        self._require_capacity()
         self.spans.append(span)
 
     def add_log(self, log: Span) -> None:
         """Adds a log record; raises TraceError if there are too many."""
-        self._require_room()
+        self._require_capacity()
         self.logs.append(log)
 
-    def refuse(self, trace_id: str, error: TraceError) -> None:
+    def mark_damaged(self, trace_id: str, error: TraceError) -> None:
         """Marks a trace as unreadable because of an error in one of its spans or log records."""
         self.damaged.setdefault(trace_id, error)
 
-    def _require_room(self) -> None:
-        if len(self.spans) + len(self.logs) >= self.most:
-            raise TraceError(f"there are more than {self.most:,} spans and log records in it")
+    def _require_capacity(self) -> None:
+        if len(self.spans) + len(self.logs) >= self.max_records:
+            raise TraceError(f"there are more than {self.max_records:,} spans and log records in it")

@@ -12,37 +12,37 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.read_limits import TraceLimits
 
-LENGTH = 4
-DETAILS = 5
-LISTED = ("attributes", "events", "links")
-NAMES = {
+LENGTH_BYTES = 4
+DETAILS_PER_SPAN = 5
+DETAIL_FIELDS = ("attributes", "events", "links")
+LIST_FIELDS = {
     "TracesData": ("resource_spans", "scope_spans", "spans"),
     "LogsData": ("resource_logs", "scope_logs", "log_records"),
 }
-ID_OF_SPAN = frozenset({16})
-ID_OF_LOG = frozenset({0, 16})
+SPAN_TRACE_ID_LENGTHS = frozenset({16})
+LOG_TRACE_ID_LENGTHS = frozenset({0, 16})
 DAMAGED = "the file looks like OTLP in protobuf and is damaged"
 MISSING = "OTLP in protobuf needs an extra: install evalgate-action[otlp], or record OTLP as JSON"
 
 
-class Room:
+class MessageBudget:
     """The number of nested messages a file may still have; raises TraceError if exceeded."""
 
     def __init__(self) -> None:
         self._records = 2 * MAX_SPANS
-        self._details = DETAILS * MAX_SPANS
+        self._details = DETAILS_PER_SPAN * MAX_SPANS
 
     def take(self, messages: int) -> None:
         """Counts this many more requests, resources, scopes, spans or log records."""
         self._records -= messages
-        self._require()
+        self._require_budget()
 
-    def take_listed(self, message: Any) -> None:
+    def take_details(self, message: Any) -> None:
         """Counts the attributes, events and links of one message."""
-        self._details -= sum(len(getattr(message, name, ())) for name in LISTED)
-        self._require()
+        self._details -= sum(len(getattr(message, name, ())) for name in DETAIL_FIELDS)
+        self._require_budget()
 
-    def _require(self) -> None:
+    def _require_budget(self) -> None:
         if self._records < 0 or self._details < 0:
             raise TraceError("the file has too many spans, attributes or events in protobuf")
 
@@ -60,47 +60,47 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
         from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
     except ImportError:
         raise TraceError(MISSING) from None
-    room = Room()
-    for part in _parts(data):
+    budget = MessageBudget()
+    for part in _split_messages(data):
         if len(part) > limits.record_bytes:
             raise TraceError(f"a message in protobuf is larger than {limits.record_bytes:,} bytes")
-        room.take(1)
-        for kind, lengths in ((TracesData, ID_OF_SPAN), (LogsData, ID_OF_LOG)):
+        budget.take(1)
+        for kind, lengths in ((TracesData, SPAN_TRACE_ID_LENGTHS), (LogsData, LOG_TRACE_ID_LENGTHS)):
             try:
                 message = kind.FromString(part)
             except DecodeError:
                 continue
-            if {len(record.trace_id) for record in _records(message, room)} <= lengths:
+            if {len(record.trace_id) for record in _iter_records(message, budget)} <= lengths:
                 yield MessageToDict(message)
                 break
         else:
             raise TraceError(DAMAGED)
 
 
-def _parts(data: bytes) -> Iterator[bytes]:
+def _split_messages(data: bytes) -> Iterator[bytes]:
     """Yields the messages of a file; requests without a length are one, since protobuf joins them."""
     if data[:1] != b"\0":
         yield data
         return
     at = 0
     while at < len(data):
-        size = int.from_bytes(data[at : at + LENGTH], "big")
-        at += LENGTH
+        size = int.from_bytes(data[at : at + LENGTH_BYTES], "big")
+        at += LENGTH_BYTES
         if not size or at + size > len(data):
             raise TraceError(DAMAGED)
         yield data[at : at + size]
         at += size
 
 
-def _records(message: Any, room: Room) -> Iterator[Any]:
+def _iter_records(message: Any, budget: MessageBudget) -> Iterator[Any]:
     """Yields spans or log records; bytes of the wrong kind also parse, but give ids of a wrong length."""
-    resources, scopes, records = NAMES[message.DESCRIPTOR.name]
-    room.take(len(getattr(message, resources)))
+    resources, scopes, records = LIST_FIELDS[message.DESCRIPTOR.name]
+    budget.take(len(getattr(message, resources)))
     for resource in getattr(message, resources):
-        room.take_listed(resource.resource)
-        room.take(len(getattr(resource, scopes)))
+        budget.take_details(resource.resource)
+        budget.take(len(getattr(resource, scopes)))
         for scope in getattr(resource, scopes):
-            room.take(len(getattr(scope, records)))
+            budget.take(len(getattr(scope, records)))
             for record in getattr(scope, records):
-                room.take_listed(record)
+                budget.take_details(record)
                 yield record

@@ -11,10 +11,10 @@ from evalgate.adapters.formats.spans.detect import (
     PARENT_CONTEXTS,
     SPAN_IDS,
     TRACE_IDS,
-    spans_of,
+    find_spans,
 )
-from evalgate.adapters.formats.spans.encodings.any_value import attributes
-from evalgate.adapters.formats.spans.encodings.values import moment, nanoseconds, required_id, span_id
+from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes
+from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, parse_time, require_id
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
 
@@ -40,26 +40,26 @@ OPENINFERENCE_KINDS = frozenset(
 FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 
 
-def read(documents: Sequence[Any], held: SpanFile) -> None:
+def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
     """Adds all spans of the documents to `span_file`."""
-    for value, path in _each(documents):
+    for value, path in _iter_spans(documents):
         try:
             require_shallow(value)
-            span = _span(mapping(value, path), path)
+            span = _read_span(mapping(value, path), path)
         except TraceError as error:
-            held.refuse(_known_trace(value) or "", error)
+            span_file.mark_damaged(_read_trace_id(value) or "", error)
         else:
-            held.add(span)
+            span_file.add(span)
 
 
-def trace_ids(documents: Sequence[Any]) -> Iterator[str]:
+def iter_trace_ids(documents: Sequence[Any]) -> Iterator[str]:
     """Yields the trace ids of all readable spans."""
-    return (found for value, _ in _each(documents) if (found := _known_trace(value)))
+    return (found for value, _ in _iter_spans(documents) if (found := _read_trace_id(value)))
 
 
-def _each(documents: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+def _iter_spans(documents: Sequence[Any]) -> Iterator[tuple[Any, str]]:
     for number, document in enumerate(documents):
-        found = spans_of(document)
+        found = find_spans(document)
         if found is None or (found and found[0] is document):
             yield document, f"[{number}]"
             continue
@@ -68,61 +68,63 @@ def _each(documents: Sequence[Any]) -> Iterator[tuple[Any, str]]:
             yield value, f"{place}[{at}]"
 
 
-def _span(fields: dict[str, Any], path: str) -> Span:
-    context = _context(fields)
+def _read_span(fields: dict[str, Any], path: str) -> Span:
+    context = _read_context(fields)
     status = fields.get("status", {key: fields.get(key) for key in STATUS_KEYS})
     if type(status) is not dict:
         status = {"code": status}
-    own_id = required_id(_first(context, SPAN_IDS), f"{path}.span_id")
-    parent = _parent(fields, path)
+    own_id = require_id(_first(context, SPAN_IDS), f"{path}.span_id")
+    parent = _read_parent(fields, path)
     return Span(
-        trace_id=required_id(_first(context, TRACE_IDS), f"{path}.trace_id"),
+        trace_id=require_id(_first(context, TRACE_IDS), f"{path}.trace_id"),
         span_id=own_id,
         parent_id=None if parent == own_id else parent,
         name=text(fields.get("name"), f"{path}.name") or "",
-        start_ns=_time(fields, EXACT_STARTS, STARTS, path),
-        end_ns=_time(fields, EXACT_ENDS, ENDS, path),
-        attributes=_attributes(fields, path),
-        resource=_resource(fields.get("resource"), f"{path}.resource"),
-        scope=_scope(fields, path),
-        events=_events(fields, path),
+        start_ns=_read_time(fields, EXACT_STARTS, STARTS, path),
+        end_ns=_read_time(fields, EXACT_ENDS, ENDS, path),
+        attributes=_read_attributes(fields, path),
+        resource=_read_resource(fields.get("resource"), f"{path}.resource"),
+        scope=_read_scope(fields, path),
+        events=_read_events(fields, path),
         has_failed=_has_failed(status),
-        status_message=_message(status, f"{path}.status"),
+        status_message=_read_message(status, f"{path}.status"),
     )
 
 
-def _attributes(fields: dict[str, Any], path: str) -> dict[str, Any]:
+def _read_attributes(fields: dict[str, Any], path: str) -> dict[str, Any]:
     """The span's attributes, with the kind that Phoenix keeps outside of them."""
-    found = attributes(fields.get("attributes"), f"{path}.attributes")
+    found = decode_attributes(fields.get("attributes"), f"{path}.attributes")
     kind = fields.get("span_kind")
     return {KIND: kind, **found} if type(kind) is str and kind in OPENINFERENCE_KINDS else found
 
 
-def _context(fields: dict[str, Any]) -> dict[str, Any]:
+def _read_context(fields: dict[str, Any]) -> dict[str, Any]:
     found = _first(fields, CONTEXTS)
     return found if type(found) is dict else fields
 
 
-def _parent(fields: dict[str, Any], path: str) -> str | None:
-    around = _first(fields, PARENT_CONTEXTS)
-    if type(around) is dict:
-        return span_id(_first(around, SPAN_IDS), f"{path}.parent")
-    return span_id(_first(fields, PARENT_IDS), f"{path}.parent_id")
+def _read_parent(fields: dict[str, Any], path: str) -> str | None:
+    context = _first(fields, PARENT_CONTEXTS)
+    if type(context) is dict:
+        return parse_id(_first(context, SPAN_IDS), f"{path}.parent")
+    return parse_id(_first(fields, PARENT_IDS), f"{path}.parent_id")
 
 
-def _time(fields: dict[str, Any], exact: tuple[str, ...], others: tuple[str, ...], path: str) -> int | None:
-    known = _first(fields, exact)
-    if known is not None:
-        return nanoseconds(known, f"{path}.{exact[0]}")
-    return moment(_first(fields, others), f"{path}.{others[0]}")
+def _read_time(
+    fields: dict[str, Any], exact: tuple[str, ...], others: tuple[str, ...], path: str
+) -> int | None:
+    exact_time = _first(fields, exact)
+    if exact_time is not None:
+        return parse_nanos(exact_time, f"{path}.{exact[0]}")
+    return parse_time(_first(fields, others), f"{path}.{others[0]}")
 
 
-def _resource(value: Any, path: str) -> dict[str, Any]:
+def _read_resource(value: Any, path: str) -> dict[str, Any]:
     found = mapping(value, path)
-    return attributes(found["attributes"], f"{path}.attributes") if "attributes" in found else found
+    return decode_attributes(found["attributes"], f"{path}.attributes") if "attributes" in found else found
 
 
-def _scope(fields: dict[str, Any], path: str) -> str | None:
+def _read_scope(fields: dict[str, Any], path: str) -> str | None:
     found = _first(fields, SCOPES)
     name = mapping(found, f"{path}.scope").get("name") if type(found) is not str else found
     return text(name, f"{path}.scope.name") or None
@@ -133,20 +135,20 @@ def _has_failed(status: dict[str, Any]) -> bool:
     return type(code) in {str, int} and str(code).upper() in FAILED
 
 
-def _message(status: dict[str, Any], path: str) -> str | None:
+def _read_message(status: dict[str, Any], path: str) -> str | None:
     return text(_first(status, ("message", "description", "status_message")), f"{path}.message") or None
 
 
-def _events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
+def _read_events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
     found = []
     for key in EVENT_LISTS:
         for number, item in enumerate(listing(fields.get(key), f"{path}.{key}")):
             where = f"{path}.{key}[{number}]"
             event = mapping(item, where)
-            held = attributes(event.get("attributes"), f"{where}.attributes")
+            event_attributes = decode_attributes(event.get("attributes"), f"{where}.attributes")
             name = text(_first(event, EVENT_NAMES), f"{where}.name") or ""
-            at = moment(_first(event, EVENT_TIMES), f"{where}.timestamp")
-            found.append(SpanEvent(name, at, held, event.get("body")))
+            at = parse_time(_first(event, EVENT_TIMES), f"{where}.timestamp")
+            found.append(SpanEvent(name, at, event_attributes, event.get("body")))
     return found
 
 
@@ -154,8 +156,8 @@ def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((fields[key] for key in keys if fields.get(key) is not None), None)
 
 
-def _known_trace(value: Any) -> str | None:
+def _read_trace_id(value: Any) -> str | None:
     try:
-        return span_id(_first(_context(value), TRACE_IDS), "") if isinstance(value, dict) else None
+        return parse_id(_first(_read_context(value), TRACE_IDS), "") if isinstance(value, dict) else None
     except FieldError:
         return None

@@ -13,10 +13,10 @@ SECOND = 10**9
 # are three orders of magnitude apart for any year from 1973 to 5138.
 UNITS = ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (0, SECOND))
 ENCODED_LENGTHS = {24: 16, 12: 8}
-PAIR = 2
+PAIR_LENGTH = 2
 
 
-def span_id(value: Any, path: str) -> str | None:
+def parse_id(value: Any, path: str) -> str | None:
     """A trace or span id as lower-case text; None for None, "" and all zeros.
 
     Protobuf's JSON writes the bytes of ids as base64, every other encoding as hex digits.
@@ -29,61 +29,61 @@ def span_id(value: Any, path: str) -> str | None:
         raise FieldError(path, "is not text")
     if len(value) > MAX_ID_LENGTH:
         raise FieldError(path, f"is longer than {MAX_ID_LENGTH} characters")
-    plain = _decoded(value) or value.lower().removeprefix("0x")
+    plain = _hex_from_base64(value) or value.lower().removeprefix("0x")
     return plain if plain.strip("0") else None
 
 
-def required_id(value: Any, path: str) -> str:
+def require_id(value: Any, path: str) -> str:
     """An id; raises FieldError if it is missing."""
-    found = span_id(value, path)
+    found = parse_id(value, path)
     if found is None:
         raise FieldError(path, "is missing")
     return found
 
 
-def nanoseconds(value: Any, path: str) -> int | None:
+def parse_nanos(value: Any, path: str) -> int | None:
     """A time in nanoseconds, as number or digits; 0 means that it is not set."""
     if type(value) is str:
-        value = _digits(value, path)
+        value = _parse_digits(value, path)
     if value is None or value == 0:
         return None
     if type(value) is not int and type(value) is not float:
         raise FieldError(path, "is no time")
-    return _bounded(int(value), path) if -LARGEST_NS < value < LARGEST_NS else _out(path)
+    return _require_range(int(value), path) if -LARGEST_NS < value < LARGEST_NS else _raise_out_of_range(path)
 
 
-def moment(value: Any, path: str) -> int | None:
+def parse_time(value: Any, path: str) -> int | None:
     """A time in ns, from RFC 3339, `[seconds, nanoseconds]`, or a number whose size shows its unit."""
     if value is None or value == "":
         return None
     if type(value) is list:
-        return _pair(value, path)
+        return _parse_pair(value, path)
     if type(value) is str:
         if not _is_number(value):
-            return _iso(value, path)
-        value = _digits(value, path)
+            return _parse_iso(value, path)
+        value = _parse_digits(value, path)
     if type(value) is not int and type(value) is not float:
         raise FieldError(path, "is no time")
     if not 0 <= value < LARGEST_NS:
-        return _out(path)
+        return _raise_out_of_range(path)
     factor = next(factor for least, factor in UNITS if value >= least)
-    return _bounded(_times(value, factor), path) or None
+    return _require_range(_to_nanoseconds(value, factor), path) or None
 
 
-def scaled(value: Any, factor: int, path: str) -> int | None:
+def parse_scaled(value: Any, factor: int, path: str) -> int | None:
     """A time or duration in ns, from a number of units of `factor` ns."""
     if value is None:
         return None
     if type(value) is str:
-        value = _digits(value, path)
+        value = _parse_digits(value, path)
     if type(value) is not int and type(value) is not float:
         raise FieldError(path, "is no number")
     if not 0 <= value * factor < LARGEST_NS:
-        return _out(path)
-    return _times(value, factor)
+        return _raise_out_of_range(path)
+    return _to_nanoseconds(value, factor)
 
 
-def _times(value: float, factor: int) -> int:
+def _to_nanoseconds(value: float, factor: int) -> int:
     """Converts through Decimal to avoid binary rounding: 0.25 s is 250,000,000 ns."""
     if type(value) is int:
         return value * factor
@@ -92,13 +92,13 @@ def _times(value: float, factor: int) -> int:
     return int(Decimal(repr(value)) * factor)
 
 
-def _pair(value: list[Any], path: str) -> int:
-    if len(value) != PAIR or not all(type(part) is int for part in value):
+def _parse_pair(value: list[Any], path: str) -> int:
+    if len(value) != PAIR_LENGTH or not all(type(part) is int for part in value):
         raise FieldError(path, "is no pair of seconds and nanoseconds")
-    return _bounded(value[0] * SECOND + value[1], path)
+    return _require_range(value[0] * SECOND + value[1], path)
 
 
-def _iso(value: str, path: str) -> int:
+def _parse_iso(value: str, path: str) -> int:
     from datetime import UTC, datetime, timedelta
 
     try:
@@ -107,21 +107,21 @@ def _iso(value: str, path: str) -> int:
     except (ValueError, OverflowError):
         raise FieldError(path, "is no RFC 3339 time") from None
     microseconds = (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    return _bounded(microseconds * 1000 + _finer(value), path)
+    return _require_range(microseconds * 1000 + _nanosecond_digits(value), path)
 
 
-def _finer(value: str) -> int:
+def _nanosecond_digits(value: str) -> int:
     """The nanoseconds below one microsecond, which `datetime` drops."""
     fraction = value.partition(".")[2]
     digits = fraction[: len(fraction) - len(fraction.lstrip("0123456789"))]
     return int(digits[6:9].ljust(3, "0")) if len(digits) > len("micros") else 0
 
 
-def _bounded(value: int, path: str) -> int:
-    return value if 0 <= value <= LARGEST_NS else _out(path)
+def _require_range(value: int, path: str) -> int:
+    return value if 0 <= value <= LARGEST_NS else _raise_out_of_range(path)
 
 
-def _out(path: str) -> int:
+def _raise_out_of_range(path: str) -> int:
     raise FieldError(path, "is out of range for a time")
 
 
@@ -129,13 +129,13 @@ def _is_number(value: str) -> bool:
     return len(value) <= len(str(LARGEST_NS)) and value.isascii() and value.replace(".", "", 1).isdigit()
 
 
-def _digits(value: str, path: str) -> int | float:
+def _parse_digits(value: str, path: str) -> int | float:
     if not _is_number(value):
         raise FieldError(path, "is no time")
     return float(value) if "." in value else int(value)
 
 
-def _decoded(value: str) -> str | None:
+def _hex_from_base64(value: str) -> str | None:
     """The hex digits of an id in base64; None for an id in hex, which has another length."""
     size = ENCODED_LENGTHS.get(len(value))
     if size is None or not value.endswith("="):

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult, converse
-from evalgate.adapters.formats.messages.sniff_messages import said_of
+from evalgate.adapters.formats.core.build.raw_message import (
+    ToolRequest,
+    ToolResult,
+    conversation_from_messages,
+)
+from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 
 USER = {"role": "user", "content": "hi"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -12,7 +16,7 @@ ASKED = ToolRequest("c1", "f", "{}")
 
 def told(value):
     """Role, text, names of calls and contents of answers of each message."""
-    said = said_of(value)
+    said = sniff_messages(value)
     return said and [
         (one.role, one.content, [call.name for call in one.calls], [answer.content for answer in one.answers])
         for one in said
@@ -52,7 +56,7 @@ def told(value):
 )
 def test_a_call_in_any_shape_is_the_same_call(message):
     for value in (message, [message]):
-        (said,) = said_of(value)
+        (said,) = sniff_messages(value)
         assert (said.role, said.calls) == ("assistant", [ASKED])
 
 
@@ -75,7 +79,7 @@ def test_a_call_in_any_shape_is_the_same_call(message):
     ],
 )
 def test_a_failed_answer_in_any_shape_is_the_same_answer(message):
-    (said,) = said_of([message])
+    (said,) = sniff_messages([message])
     assert said.answers in (
         [ToolResult("c1", None, "no", is_error=True)],
         [ToolResult("c1", "f", "no", is_error=True)],
@@ -84,7 +88,7 @@ def test_a_failed_answer_in_any_shape_is_the_same_answer(message):
 
 def test_an_error_in_a_function_response_is_a_failed_answer():
     response = {"name": "f", "response": {"error": "no"}}
-    (said,) = said_of([{"role": "user", "parts": [{"text": None, "function_response": response}]}])
+    (said,) = sniff_messages([{"role": "user", "parts": [{"text": None, "function_response": response}]}])
     assert said.answers == [ToolResult(None, "f", {"error": "no"}, is_error=True)]
 
 
@@ -146,7 +150,7 @@ def test_an_answers_instructions_are_the_requests():
 
 
 def test_why_a_model_stopped_stands_beside_its_message():
-    (said,) = said_of(
+    (said,) = sniff_messages(
         {"choices": [{"finish_reason": "length", "message": {"role": "assistant", "content": "x"}}]}
     )
     assert said.finish_reason == "length"
@@ -192,11 +196,11 @@ def test_a_function_named_by_two_messages_is_asked_by_two():
     ],
 )
 def test_what_is_no_message_is_none(value):
-    assert said_of(value) is None
+    assert sniff_messages(value) is None
 
 
 def asked_by(blocks, listed):
-    (said,) = said_of({"role": "assistant", "content": blocks, "tool_calls": listed})
+    (said,) = sniff_messages({"role": "assistant", "content": blocks, "tool_calls": listed})
     return said.calls
 
 
@@ -242,7 +246,9 @@ def test_arguments_that_a_block_lacks_are_those_of_the_second_list(begun):
 
 
 def test_a_request_to_gemini_may_be_plain_words():
-    [system, user] = said_of({"model": "m", "contents": "hi", "config": {"system_instruction": "Be brief."}})
+    [system, user] = sniff_messages(
+        {"model": "m", "contents": "hi", "config": {"system_instruction": "Be brief."}}
+    )
     assert [(system.role, system.content), (user.role, user.content)] == [
         ("system", "Be brief."),
         ("user", "hi"),
@@ -252,7 +258,7 @@ def test_a_request_to_gemini_may_be_plain_words():
 def test_parts_of_a_type_that_only_one_framework_knows_do_not_hide_the_others():
     call = {"type": "tool_call", "id": "c", "name": "f", "arguments": {"x": 1}}
     strange = {"type": "Some.Framework.Thought", "content": {"text": "", "data": "c2VjcmV0"}}
-    [one] = said_of([{"role": "assistant", "parts": [call, strange]}])
+    [one] = sniff_messages([{"role": "assistant", "parts": [call, strange]}])
     assert [asked.name for asked in one.calls] == ["f"]
     assert one.parts == [{"type": "Some.Framework.Thought"}]
 
@@ -261,17 +267,17 @@ def test_an_id_of_several_parts_joins_a_call_with_its_answer():
     ids = ["run_1", "call_1"]
     call = {"type": "tool_call", "id": ids, "name": "f", "arguments": {}}
     answer = {"type": "tool_call_response", "id": ids, "response": "done"}
-    told = said_of([{"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [answer]}])
-    [found] = converse(told).calls
+    told = sniff_messages([{"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [answer]}])
+    [found] = conversation_from_messages(told).calls
     assert (found["id"], found["result"]) == ('["run_1","call_1"]', "done")
 
 
 def test_calls_that_langchain_keeps_apart_from_the_message_are_its_calls():
     called = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     message = {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [called]}}
-    [one] = said_of([message])
+    [one] = sniff_messages([message])
     assert [(asked.id, asked.name) for asked in one.calls] == [("c", "f")]
-    [again] = said_of([{**message, "tool_calls": [called]}])
+    [again] = sniff_messages([{**message, "tool_calls": [called]}])
     assert len(again.calls) == 1
 
 
@@ -294,10 +300,10 @@ def test_calls_that_langchain_keeps_apart_from_the_message_are_its_calls():
     ],
 )
 def test_a_part_of_an_unknown_kind_that_names_a_tool_and_its_arguments_is_a_call(message):
-    (said,) = said_of(message)
+    (said,) = sniff_messages(message)
     assert said.calls[-1] == ASKED
 
 
 def test_a_tool_call_in_a_request_is_no_message_of_a_user():
     part = {"part_kind": "tool-call", "tool_name": "f", "args": "{}", "tool_call_id": "c1"}
-    assert said_of({"kind": "request", "parts": [part]}) is None
+    assert sniff_messages({"kind": "request", "parts": [part]}) is None

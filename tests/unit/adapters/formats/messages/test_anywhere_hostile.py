@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.formats.core.build.raw_message import RawMessage
-from evalgate.adapters.formats.messages.sniff_messages import SHAPES, said_of
+from evalgate.adapters.formats.messages.sniff_messages import SHAPES, sniff_messages
 
 PART = {"type": "tool-look_up", "toolCallId": "c1", "state": "output-available", "input": {}, "output": 1}
 MESSAGES = [
@@ -47,13 +47,13 @@ def is_answer(found):
 
 @given(damaged(MESSAGES))
 def test_messages_of_every_shape_with_damage_are_an_answer_or_none(document):
-    assert is_answer(said_of(document))
-    assert all(is_answer(said_of(message)) for message in document)
+    assert is_answer(sniff_messages(document))
+    assert all(is_answer(sniff_messages(message)) for message in document)
 
 
 @given(ODD)
 def test_any_json_is_an_answer_or_none(value):
-    assert is_answer(said_of(value))
+    assert is_answer(sniff_messages(value))
     assert all(shape.is_shape(value) in (True, False) for shape in SHAPES)
 
 
@@ -61,11 +61,11 @@ def test_any_json_is_an_answer_or_none(value):
 def test_a_list_in_any_place_is_an_answer_or_none(place):
     for instead in ([], [[]], {"type": []}, nested(40)):
         document = changed(MESSAGES, [(place, (instead,))])
-        assert is_answer(said_of(document[place[0]]))
+        assert is_answer(sniff_messages(document[place[0]]))
 
 
 def test_nested_wrappers_end():
     value = {"role": "user", "content": "x"}
     for _ in range(1000):
         value = {"messages": [[value]]}
-    assert said_of(value) is None
+    assert sniff_messages(value) is None
