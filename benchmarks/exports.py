@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,
     GoldenEvaluation,

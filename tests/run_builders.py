@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.documents.trial_documents import trial_of
+from evalgate.application.documents.run_documents import trial_of
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
-from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.trial_doc import encode_trial
 
 if TYPE_CHECKING:

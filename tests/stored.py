@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.goldens.feedback import Feedback
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,
+    Golden,
     GoldenEvaluation,
     Issue,
     TurnResult,
 )
-from evalgate.models.run.golden import Golden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

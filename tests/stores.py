@@ -171,7 +171,7 @@ def database_on(server: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgres_database(postgres_server: str) -> Iterator[tuple[str, list[str]]]:
     """A database with our tables, one test after the other; its URL and the names of the tables."""
-    from evalgate.adapters.store.schema.constraints import METADATA
+    from evalgate.adapters.store.schema.column_types import METADATA
 
     with database_on(postgres_server) as url:
         open_store(url, "/").close()

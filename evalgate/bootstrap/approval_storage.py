@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.approvals.list_approvals import ListedApproval
-    from evalgate.models.approvals.approval import Approval
-    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.approvals.approval import Approval, StoredApproval
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports.store import Store
 
@@ -53,8 +52,7 @@ def store_approvals(
     Also approves the run they belong to, if the store has it and it has no other failure.
     """
     from evalgate.bootstrap.store import open_store
-    from evalgate.models.approvals.provenance import Provenance
-    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.approvals.approval import Provenance, StoredApproval
 
     with open_store(store_url, cwd, source_date_epoch=source_date_epoch) as store:
         for approval in approvals:

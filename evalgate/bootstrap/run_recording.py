@@ -19,7 +19,7 @@ def open_shell_recorder(flag: str | None, environ: Mapping[str, str], cwd: str) 
 
     Raises SettingError for an invalid name. An invalid project file is not reported here but by the judge.
     """
-    from evalgate.bootstrap.store_choice import find_store_url
+    from evalgate.bootstrap.store import find_store_url
 
     try:
         store_url = find_store_url(flag, environ, cwd)

@@ -77,7 +77,7 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
 
 def build_backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
     """The tools of a backtest in a shell; `store` opens the store with goldens."""
-    from evalgate.adapters.formats.open.stored_traces import read_baseline_traces
+    from evalgate.adapters.formats.open.baseline_traces import read_baseline_traces
     from evalgate.adapters.progress import progress_for
     from evalgate.application.judge.backtest import BacktestTools
 

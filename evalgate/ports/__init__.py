@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
-from evalgate.models.github.annotation import Annotation as Annotation  # noqa: TC001  re-exported
+from evalgate.models.github.checks import Annotation as Annotation  # noqa: TC001  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineInfo
-    from evalgate.models.github.check_run import CheckRun
+    from evalgate.models.github.checks import CheckRun
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.standings import StandingsDoc

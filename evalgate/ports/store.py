@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
-    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.approvals.approval import StoredApproval
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
-    from evalgate.models.run.evaluation import GoldenEvaluation, RegressionStatus
-    from evalgate.models.run.golden import Golden
+    from evalgate.models.run.golden import Golden, GoldenEvaluation, RegressionStatus
     from evalgate.models.store.stored_run import (
         RunApproval,
         RunFacts,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
-from evalgate.models.run.golden_result import is_unjudged_dimension
+from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.trials import get_column, list_statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (

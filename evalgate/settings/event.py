@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalgate.errors import Problem
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.records import dataclass
 

@@ -125,7 +125,7 @@ def test_a_run_loads_no_mail_no_zip_and_no_network_to_find_nothing_in_them(proje
 
 def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
     asked = (
-        "from evalgate.declarations.no_plugins import use_no_plugins; use_no_plugins();"
+        "from evalgate.declarations.full import use_no_plugins; use_no_plugins();"
         "from pydantic.plugin._loader import get_plugins; print(list(get_plugins()));"
         "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP as group; print(group)"
     )

@@ -10,9 +10,14 @@ from typing import get_type_hints
 import pytest
 from documents import ROOT, cells
 
-from evalgate.gate.comparison.corrections import correct_p_values
-from evalgate.gate.comparison.paired_tests import mcnemar, pairs_for_scores
-from evalgate.gate.comparison.significance import fisher_exact, trials_for_flip, trials_for_scores
+from evalgate.gate.comparison.significance import (
+    fisher_exact,
+    mcnemar,
+    pairs_for_scores,
+    trials_for_flip,
+    trials_for_scores,
+)
+from evalgate.gate.comparison.trial_tests import correct_p_values
 from evalgate.models.results.results_statistics import StatisticsDoc
 
 PAGE = "docs/statistics.md"

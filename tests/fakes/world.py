@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.models.github.check_run import CheckRun
+    from evalgate.models.github.checks import CheckRun
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.ports import Annotation
 

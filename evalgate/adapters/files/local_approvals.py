@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.errors import SettingError
-from evalgate.models.approvals.approval import FILE, MAX_BYTES, ApprovalFile
+from evalgate.models.approvals.approval import FILE, MAX_FILE_BYTES, ApprovalFile
 
 if TYPE_CHECKING:
     from evalgate.ports import Files
@@ -22,7 +22,7 @@ class LocalApprovals:
         """The file, None if it does not exist; raises InvalidInput."""
         if not self._files.expand(FILE, "."):
             return None
-        return ApprovalFile(FILE, self._files.read(FILE, MAX_BYTES, what="the file of approvals"))
+        return ApprovalFile(FILE, self._files.read(FILE, MAX_FILE_BYTES, what="the file of approvals"))
 
 
 class LocalApprovalsFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.github.template_file import MAX_BYTES, TemplateFile
+from evalgate.models.github.template_file import MAX_TEMPLATE_BYTES, TemplateFile
 
 if TYPE_CHECKING:
     from evalgate.ports import Files
@@ -20,5 +20,5 @@ class LocalTemplate:
     def read(self) -> TemplateFile:
         """Reads the template; raises InvalidInput."""
         return TemplateFile.from_bytes(
-            self._path, self._files.read(self._path, MAX_BYTES, what="the template")
+            self._path, self._files.read(self._path, MAX_TEMPLATE_BYTES, what="the template")
         )

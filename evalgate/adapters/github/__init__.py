@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.check_runs import CheckRuns
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.comments import Comments
-    from evalgate.adapters.github.commit_approvals import ApprovalsInCommit
-    from evalgate.adapters.github.commit_template import TemplateInCommit
+    from evalgate.adapters.github.commit_files import ApprovalsInCommit, TemplateInCommit
     from evalgate.adapters.github.connection import Network, RequestDeadline, Site
     from evalgate.adapters.github.pull_request_review import PullRequestReview
     from evalgate.adapters.github.pull_requests import Pulls
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ApprovalsInCommit": "commit_approvals",
+    "ApprovalsInCommit": "commit_files",
     "Artifacts": "artifacts",
     "BaselineRequest": "baselines",
     "Baselines": "baselines",
@@ -57,7 +56,7 @@ _MODULES = {
     "Reports": "reports",
     "RequestDeadline": "connection",
     "Site": "connection",
-    "TemplateInCommit": "commit_template",
+    "TemplateInCommit": "commit_files",
     "WorkflowStep": "workflow_step",
 }
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from evalgate.adapters.github.client import RequestRefused
 from evalgate.adapters.github.responses import as_int, as_sha, objects
 from evalgate.errors import NotFound
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:

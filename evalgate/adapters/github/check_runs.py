@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.github.responses import as_int, as_text, objects
 from evalgate.adapters.github.retry import AnswerLost, StillPending
 from evalgate.errors import Unreachable
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.reporting.text.escaping import to_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.github.client import Client
-    from evalgate.models.github.annotation import Annotation
-    from evalgate.models.github.check_run import CheckRun
+    from evalgate.models.github.checks import Annotation, CheckRun
 
 BATCH = 50
 """Annotations that GitHub accepts in one request."""

@@ -12,7 +12,7 @@ from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpRespo
 from evalgate.adapters.github.responses import as_text
 from evalgate.adapters.github.retry import send_with_retries
 from evalgate.errors import Forbidden, NotFound, Unreachable
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.records import replace
 
 if TYPE_CHECKING:

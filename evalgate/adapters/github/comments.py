@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.github.responses import as_int, as_sha, as_text, as_url, objects
 from evalgate.adapters.github.retry import AnswerLost, StillPending
 from evalgate.errors import NotFound, Unreachable
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.ports import Comment
 from evalgate.records import dataclass
 

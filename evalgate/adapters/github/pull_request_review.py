@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from evalgate.adapters.github.responses import as_int, as_sha, as_text, as_time, as_url, objects
 from evalgate.errors import NotFound, Unreachable
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.models.approvals.review import (
     Account,
     Contributors,

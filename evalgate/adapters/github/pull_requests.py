@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.responses import as_int, as_sha, objects
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.ports import OpenPullRequest
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from evalgate.measures.values.nested import dig
+from evalgate.measures.values.dig import dig
 from evalgate.records import dataclass
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

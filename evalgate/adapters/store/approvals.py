@@ -12,9 +12,7 @@ from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.cleaning import dump_json
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import APPROVALS
-from evalgate.models.approvals.approval import Approval
-from evalgate.models.approvals.provenance import Provenance
-from evalgate.models.approvals.stored_approval import StoredApproval
+from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

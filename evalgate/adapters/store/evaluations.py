@@ -13,7 +13,7 @@ from evalgate.adapters.store.schema import stored_values
 from evalgate.adapters.store.schema.run_tables import RUNS
 from evalgate.adapters.store.schema.tables import EVALUATIONS
 from evalgate.errors import SettingError
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     CATEGORIES,
     DIMENSIONS,
     SEVERITIES,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from evalgate.adapters.store.database import Database
-    from evalgate.models.run.evaluation import RegressionStatus
+    from evalgate.models.run.golden import RegressionStatus
 
 _FIELDS = (
     *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),

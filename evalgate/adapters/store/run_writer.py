@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.database import Database
     from evalgate.models.comparison.comparison import ScenarioKey
-    from evalgate.models.run.evaluation import GoldenEvaluation
+    from evalgate.models.run.golden import GoldenEvaluation
     from evalgate.models.store.stored_run import StoredRun
 
 _MAX_IN_VALUES = 500  # values per IN clause

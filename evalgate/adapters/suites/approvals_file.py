@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import Location, OverLimit, Problem, SuiteError
-from evalgate.models.approvals.approval import MAX_BYTES
+from evalgate.models.approvals.approval import MAX_FILE_BYTES
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.schema.approvals_file import parse_approvals
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def read_approvals(file: ApprovalFile) -> list[Approval]:
     """The approvals of a file, which may be empty; raises SuiteError with every mistake, or OverLimit."""
     location = Location(file.path)
-    if len(file.content) > MAX_BYTES:
-        raise OverLimit(Problem(f"approvals are larger than {MAX_BYTES:,} bytes", location))
+    if len(file.content) > MAX_FILE_BYTES:
+        raise OverLimit(Problem(f"approvals are larger than {MAX_FILE_BYTES:,} bytes", location))
     try:
         document = yaml_tree.load(file.content.decode("utf-8-sig"), file.path)
     except UnicodeDecodeError:

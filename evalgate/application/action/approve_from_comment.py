@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
     from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
     from evalgate.application.messages.request import ApprovedReport, RenderOptions
-    from evalgate.models.approvals.comment_approval import CommentApproval
-    from evalgate.models.approvals.review import GateRun, PullRequestComment, PullRequestState
+    from evalgate.models.approvals.review import (
+        CommentApproval,
+        GateRun,
+        PullRequestComment,
+        PullRequestState,
+    )
     from evalgate.models.approvals.triggering_run import TriggeringRun
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review
 

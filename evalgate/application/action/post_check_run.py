@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.action.post_comment import add_annotation
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.github.check_run import CheckRun
+from evalgate.models.github.checks import CheckRun
 from evalgate.models.run.chunks import join_chunks
 from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.models.github.check_run import Conclusion
+    from evalgate.models.github.checks import Conclusion
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import CheckRuns, StepOutput
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
-from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.checks import Annotation
 from evalgate.models.github.template_file import TEMPLATE_UNUSED
 from evalgate.records import dataclass
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.documents.finished_changes import changes_of
-from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.run_documents import changes_of, run_of
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.wording import format_verdict

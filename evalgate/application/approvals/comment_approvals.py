@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.errors import InvalidInput, Unreachable
-from evalgate.models.approvals.comment_approval import CommentApproval
-from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.approval import Provenance
+from evalgate.models.approvals.review import CommentApproval
 from evalgate.suite.approve_command import ApproveCommand, parse_command
 
 if TYPE_CHECKING:

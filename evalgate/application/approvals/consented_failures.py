@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.documents.finished_changes import changes_of
-from evalgate.application.documents.run_documents import run_of
+from evalgate.application.documents.run_documents import changes_of, run_of
 from evalgate.application.documents.untrusted_report import report_of
 from evalgate.errors import InvalidInput
 from evalgate.evaluators.core.field_problems import suggest
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.gate.decision.approvals import ApprovalSubject
-    from evalgate.models.approvals.comment_approval import CommentApproval
+    from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import ScenarioKey
 
     Scenarios = Mapping[ScenarioKey, ApprovalSubject]

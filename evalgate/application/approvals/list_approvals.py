@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from evalgate.models.approvals.approval import Approval, ApprovalRuling
-    from evalgate.models.approvals.stored_approval import StoredApproval
+    from evalgate.models.approvals.approval import Approval, ApprovalRuling, StoredApproval
     from evalgate.models.results.results import ResultsDoc
 
 

@@ -14,7 +14,7 @@ from evalgate.errors import RulesMissing, RulesUnreachable
 
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
-    from evalgate.models.results.results_rules import RulesDoc
+    from evalgate.models.results.results_sections import RulesDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
 

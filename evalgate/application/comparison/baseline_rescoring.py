@@ -11,7 +11,7 @@ from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.errors import InvalidInput
-from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.measures.redaction.token_shapes import REDACTED
 

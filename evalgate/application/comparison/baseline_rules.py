@@ -42,7 +42,7 @@ def load_baseline_rules(
 
 def read_rules(files: BaselineFiles, path: str) -> BaselineRules:
     """Reads the suites in a baseline, ready to run."""
-    from evalgate.suite.stored_suites import parse_baseline_suites
+    from evalgate.suite.baseline_suites import parse_baseline_suites
 
     try:
         content = files.read_suites(path)

@@ -9,7 +9,7 @@ import orjson
 
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_versions
 from evalgate.models.comparison.comparison import BaselineDrift, ChangedEvaluator
-from evalgate.models.run.golden_result import DIMENSION_TYPE
+from evalgate.models.run.golden import DIMENSION_TYPE
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.errors import Problem
-from evalgate.gate.comparison.fewer_trials import find_missing_trials
-from evalgate.gate.comparison.removed_scenarios import find_removed_scenarios
+from evalgate.gate.comparison.missing import find_missing_trials, find_removed_scenarios
 from evalgate.models.approvals.approval import ApprovalRuling
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
 from evalgate.reporting.results.approvals_doc import build_approval_doc
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
     from evalgate.models.comparison.weakening import OnWeakening
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
     from evalgate.suite.policy import Policy

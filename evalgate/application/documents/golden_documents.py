@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from evalgate.models.run.evaluation import Issue, TurnResult
-from evalgate.models.run.golden import Golden
-from evalgate.models.run.golden_result import GoldenResult, GoldenTrial
+from evalgate.models.run.golden import Golden, GoldenResult, GoldenTrial, Issue, TurnResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ScenarioDoc, TrialDoc
     from evalgate.models.results.results_golden import GoldenDoc, IssueDoc, TurnDoc
-    from evalgate.models.run.evaluation import IssueCategory, Level, Severity
+    from evalgate.models.run.golden import IssueCategory, Level, Severity
 
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:

@@ -9,19 +9,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from evalgate.application.documents.golden_documents import golden_in, golden_trial_of
-from evalgate.gate.comparison.golden_status import regression_status
+from evalgate.gate.comparison.golden_changes import regression_status
 from evalgate.measures.numeric.means import mean_amount
-from evalgate.models.run.evaluation import EvaluationStatistics, GoldenEvaluation
-from evalgate.scoring.golden.levels import level
+from evalgate.models.run.golden import EvaluationStatistics, GoldenEvaluation
+from evalgate.scoring.golden.rules import level
 from evalgate.scoring.golden.weights import mean_over_turns, reaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
-    from evalgate.models.run.evaluation import RegressionStatus, TurnResult
-    from evalgate.models.run.golden import Golden
-    from evalgate.models.run.golden_result import GoldenTrial
+    from evalgate.models.run.golden import Golden, GoldenTrial, RegressionStatus, TurnResult
 
 JUDGE = "evalgate"
 

@@ -9,7 +9,7 @@ import orjson
 from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import SettingError
-from evalgate.reporting.markdown.origin_line import format_origin
+from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.render import render_summary
 from evalgate.reporting.results.results_json import load_results
 

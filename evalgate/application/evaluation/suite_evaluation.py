@@ -6,7 +6,7 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalgate.application.documents.trial_documents import trial_of
+from evalgate.application.documents.run_documents import trial_of
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
 from evalgate.application.evaluation.trace_evaluation import (
     damaged_trial,
@@ -26,7 +26,7 @@ from evalgate.models.run.trial_store import TrialStore
 from evalgate.models.run.trials import Trials
 from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
 from evalgate.records import dataclass, field
-from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.trial_doc import encode_trial
 from evalgate.scoring.scenario import judge_scenario
 from evalgate.suite.scenarios import DEFAULT_THRESHOLD
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.evaluated_trace import CandidateResult, EvaluatedTrace
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
     from evalgate.application.evaluation.trial_batch import TrialBatch
-    from evalgate.models.run.golden_result import GoldenResult
+    from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.spool import Spool
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.scenario_matcher import ScenarioClaim
     from evalgate.application.evaluation.trial_result_cache import TrialResultCache
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.run.golden_result import GoldenTrial
+    from evalgate.models.run.golden import GoldenTrial
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Suite

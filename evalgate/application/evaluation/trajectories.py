@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from evalgate.application.evaluation.trace_excerpt import build_trajectory, make_excerpt
 from evalgate.errors import InvalidInput, Problem
 from evalgate.gate.trajectory.trial_pairs import (
     compare_pair,
@@ -14,19 +13,21 @@ from evalgate.gate.trajectory.trial_pairs import (
     pair_worst_trial,
     trial_sort_key,
 )
+from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
-    from evalgate.application.evaluation.trace_excerpt import TraceExcerpt
     from evalgate.gate.trajectory.trial_pairs import TrialPair
     from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.run.run import Run, TrialResult
     from evalgate.models.run.trial_record import TrialRecord
-    from evalgate.models.trace.trace import Trace, TraceLocation
+    from evalgate.models.trace.trace import TraceLocation
+
+    TraceExcerpt = Trace | Trajectory
 
 MOST_KEPT = 100
 """Number of scenarios for which a trace is kept while a run goes on."""
@@ -191,3 +192,41 @@ def _parse_document(content: bytes) -> dict[str, Any] | None:
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
     return document if isinstance(document, dict) else None
+
+
+MAX_BYTES = 32_000
+"""Bytes of JSON; of a larger trace its trajectory is kept, which is bounded."""
+
+
+def make_excerpt(trace: Trace) -> TraceExcerpt:
+    """A trace reduced to what its trajectory needs; the trajectory itself if that is large."""
+    glance = trace.glance
+    content = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
+    if not _is_small((content, trace.response, trace.error)):
+        return _build_trajectory(trace)
+    if glance is None:
+        excerpt = Trace("", trace.messages, trace.tool_calls, trace.response)
+    else:
+        excerpt = Trace.from_glance(glance, trace.source)
+        excerpt.response = trace.response
+    excerpt.status, excerpt.error = trace.status, trace.error
+    return excerpt
+
+
+def build_trajectory(excerpt: TraceExcerpt) -> Trajectory:
+    """The trajectory of an excerpt."""
+    return _build_trajectory(excerpt) if isinstance(excerpt, Trace) else excerpt
+
+
+def _build_trajectory(trace: Trace) -> Trajectory:
+    from evalgate.gate.trajectory.trajectories import trajectory_from_trace  # few runs need it
+
+    return trajectory_from_trace(trace)
+
+
+def _is_small(values: Sequence[object]) -> bool:
+    """Also false if it can't be encoded, for example a number beyond 64 bits."""
+    try:
+        return len(orjson.dumps(values)) <= MAX_BYTES
+    except orjson.JSONEncodeError:
+        return False

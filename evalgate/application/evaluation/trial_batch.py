@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.application.documents.trial_documents import trial_of
+from evalgate.application.documents.run_documents import trial_of
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_store import TrialStore
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.run.evaluation import GoldenEvaluation, Issue, TurnResult
-    from evalgate.models.run.golden import Golden
+    from evalgate.models.run.golden import Golden, GoldenEvaluation, Issue, TurnResult
     from evalgate.ports.store import Store
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes, measure_stability
-from evalgate.models.run.dimension import DIMENSIONS
+from evalgate.models.run.golden import DIMENSIONS
 from evalgate.models.store.stability import ScenarioHistory
 from evalgate.ports.store import EVERYTHING, Subject
 from evalgate.records import dataclass, field

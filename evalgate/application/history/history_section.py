@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.application.history.run_record import run_identity
-from evalgate.gate.common.stored_key import find_baseline_key
+from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.decision.stability import add_outcome, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stability import PastOutcomes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_history import PastRunDoc
+    from evalgate.models.results.results_sections import PastRunDoc
     from evalgate.models.run.run import Run
     from evalgate.models.store.stability import RunHistory, Stability
 

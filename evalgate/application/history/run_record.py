@@ -16,7 +16,7 @@ from evalgate.application.documents.golden_documents import issues_in
 from evalgate.gate.comparison.scenario_outcome import VERDICTS
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.evaluation import SEVERITIES
+from evalgate.models.run.golden import SEVERITIES
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.store.stored_run import (
     RunFacts,

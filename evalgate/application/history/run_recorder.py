@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.approvals.approval import Approval
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.run.evaluation import GoldenEvaluation
+    from evalgate.models.run.golden import GoldenEvaluation
     from evalgate.ports import Clock
     from evalgate.ports.store import Store
 

@@ -20,12 +20,11 @@ from evalgate.application.comparison.quarantine import apply_quarantine, check_q
 from evalgate.application.comparison.rules import rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.distinct_ids import require_distinct_redacted_ids
-from evalgate.application.evaluation.evaluate import TraceChoice
+from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, add_behaviour
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
-from evalgate.application.judge.run_evaluation import run_evaluation
-from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414, TC001  re-exported
+from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import (
     InvalidInput,
     Problem,
@@ -44,10 +43,11 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.application.messages.tools import Tools
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run
-    from evalgate.ports import BaselineFiles
+    from evalgate.ports import BaselineFiles, TraceSpool
     from evalgate.suite.models import Configuration
 
 
@@ -206,3 +206,28 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
     add_tool_calls(comparison, run, baseline)
     return comparison
+
+
+def run_evaluation(
+    configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
+) -> Run:
+    """Returns the run; it is the same whichever process judged it."""
+    if tools.shards is not None:
+        from evalgate.application.parallel.shard_merge import merge_shards
+
+        return merge_shards(configuration, tools, choice, spool, tools.shards)
+    chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
+    pool = None if tools.pools is None else tools.pools.open(chosen)
+    if pool is None:
+        return evaluate(
+            configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add
+        )
+    from evalgate.application.parallel.batch_judge import BatchJudge
+    from evalgate.application.parallel.batched_evaluation import evaluate_in_batches
+
+    source, engine, line_of = pool
+    try:
+        engine.begin(BatchJudge(configuration, choice, source, line_of))
+        return evaluate_in_batches(configuration, source, choice, tools.progress, engine, spool)
+    finally:
+        engine.close()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.comment_template import CommentOptions, write_comment
-from evalgate.application.judge.rerun_command import build_rerun_command
 from evalgate.application.messages.request import Judgement
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import InvalidInput, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
-    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.quarantine import QuarantineRuling
     from evalgate.models.comparison.weakening import WeakeningList
-    from evalgate.models.results.results_rules import RulesDoc
+    from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Warning_
 
@@ -128,3 +128,26 @@ def warning_of(problem: Problem) -> Warning_:
     """Converts a problem to a warning of the document."""
     message = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
     return {"code": "note", "message": message, "where": str(problem.location) if problem.location else None}
+
+
+ARTIFACT = "baseline.zip"
+"""The file name of a downloaded baseline artifact."""
+DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
+
+
+def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
+    """`evalgate run` with everything that determined this run, quoted for a shell."""
+    words = ["evalgate", "run", *request.configs]
+    for pattern in request.traces or ():
+        words += ["--traces", pattern]
+    if request.form is not None:
+        words += ["--format", request.form]
+    if baseline is not None and baseline.status in DOWNLOADED:
+        words += ["--baseline", ARTIFACT]
+    elif baseline is not None and baseline.path is not None:
+        words += ["--baseline", baseline.path]
+    if request.fail_on is not None:
+        words += ["--fail-on", ",".join(request.fail_on)]
+    if request.report_only:
+        words.append("--report-only")
+    return shlex.join(words)

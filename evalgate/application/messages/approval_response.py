@@ -20,7 +20,7 @@ from evalgate.reporting.results.results_checks import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
 
 MOST = 100_000
 REFUSED: fields.Shape = (

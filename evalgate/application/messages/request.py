@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
-    from evalgate.models.approvals.comment_approval import CommentApproval
+    from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.store.stability import RunHistory
     from evalgate.ports import Annotation

@@ -25,7 +25,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import TraceRef
 from evalgate.models.run.trial_record import TrialEncoder, encode_summary
 from evalgate.models.trace.trace import DamagedTrace, Trace
-from evalgate.reporting.results.bounded import clean_evidence, clean_name
+from evalgate.reporting.results.clean_values import clean_evidence, clean_name
 from evalgate.reporting.results.trial_doc import encode_trial
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from evalgate.errors import SettingError
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.reporting.results.bounded import clamp_count
+from evalgate.reporting.results.clean_values import clamp_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

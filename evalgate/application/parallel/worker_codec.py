@@ -12,8 +12,7 @@ from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trial_batch import is_trial_batch
 from evalgate.errors import Location
 from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, TrajectoryTurn
-from evalgate.models.run.evaluation import Issue, TurnResult
-from evalgate.models.run.golden_result import GoldenTrial
+from evalgate.models.run.golden import GoldenTrial, Issue, TurnResult
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
 from evalgate.models.run.trial_record import TrialRecord, decode_summary
 from evalgate.models.trace.trace import TraceLocation

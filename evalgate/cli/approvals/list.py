@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Lists approvals with their status, or withdraws one."""
     from evalgate.bootstrap import approval_storage
-    from evalgate.bootstrap.store_choice import find_store_url
+    from evalgate.bootstrap.store import find_store_url
 
     store_name = find_store_url(arguments.store_url, shell.environ, shell.cwd)
     store_name = None if store_name == "none" else store_name

@@ -63,7 +63,7 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
     if arguments.file is not None:
         if fields:
             raise SettingError("--file says all of its goldens; leave the flags of fields and --id out")
-        from evalgate.bootstrap.golden_files import load_goldens
+        from evalgate.bootstrap.export_files import load_goldens
 
         return load_goldens([arguments.file], shell.cwd)
     from evalgate.application.goldens.golden_entries import golden_from_fields, update_golden

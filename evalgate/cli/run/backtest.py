@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     from evalgate.application.judge.backtest import backtest
     from evalgate.bootstrap import shell_verbs
-    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.bootstrap.store import shell_store_opener
     from evalgate.reporting.terminal.backtest_table import build_backtest_document, render_backtest_table
 
     shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)

@@ -105,7 +105,7 @@ def build_tools(
 ) -> Tools:
     """Builds what the judge works with from the flags."""
     from evalgate.bootstrap import shell_verbs
-    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.bootstrap.store import shell_store_opener
     from evalgate.settings.limits import parse_limits
 
     shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.policies import policies_of
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources
-    from evalgate.bootstrap.store_choice import shell_store_opener
+    from evalgate.bootstrap.store import shell_store_opener
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits
 

@@ -115,6 +115,6 @@ def open_store(arguments: argparse.Namespace, shell: Shell, *, create: bool = Fa
 
     Without `create` it must exist.
     """
-    from evalgate.bootstrap.store_choice import choose_store
+    from evalgate.bootstrap.store import choose_store
 
     return choose_store(arguments.store_url, shell.environ, shell.cwd, create=create)

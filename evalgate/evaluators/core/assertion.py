@@ -11,7 +11,7 @@ from evalgate.records import dataclass, field
 if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.evaluators.core.evaluator import Check
-    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
 

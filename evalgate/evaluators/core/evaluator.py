@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evalgate.declarations import Closed, Field
-from evalgate.models.run.dimension import Dimension
+from evalgate.models.run.golden import Dimension
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome

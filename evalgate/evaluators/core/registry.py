@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from evalgate.models.run.golden_result import DIMENSION_TYPE
+from evalgate.models.run.golden import DIMENSION_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
     "contains_all": ("text.text_parts", "ContainsAll"),
     "contains_any": ("text.text_parts", "ContainsAny"),
     "convergence": ("output.convergence", "Convergence"),
-    "cost_limit": ("run.cost_and_latency", "CostLimit"),
+    "cost_limit": ("run.limits", "CostLimit"),
     "ends_with": ("text.text_parts", "EndsWith"),
     "equals": ("text.text_parts", "Equals"),
     "exit_code": ("output.exit_code", "ExitCode"),
@@ -31,7 +31,7 @@ BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
     "is_recurring": ("calls.timing", "IsRecurring"),
     "is_refusal": ("text.refusal", "IsRefusal"),
     "jmespath": ("run.jmespath", "QueryAssertion"),
-    "latency_limit": ("run.cost_and_latency", "LatencyLimit"),
+    "latency_limit": ("run.limits", "LatencyLimit"),
     "max_length": ("text.text_shape", "MaxLength"),
     "max_tool_calls": ("calls.tool_counts", "MaxToolCalls"),
     "max_tool_errors": ("calls.tool_counts", "MaxToolErrors"),
@@ -48,14 +48,14 @@ BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
     "similarity": ("text.similarity", "Similarity"),
     "staggered_timing": ("calls.timing", "StaggeredTiming"),
     "starts_with": ("text.text_parts", "StartsWith"),
-    "token_limit": ("run.usage_limits", "TokenLimit"),
+    "token_limit": ("run.limits", "TokenLimit"),
     "tool_arguments": ("calls.tool_arguments", "ToolArguments"),
     "tool_called": ("calls.tool_called", "ToolCalled"),
     "tool_calls": ("calls.tool_counts", "ToolCalls"),
     "tool_latency_limit": ("calls.tool_latency", "ToolLatencyLimit"),
     "tool_sequence": ("calls.tool_sequence", "ToolSequence"),
     "trajectory_score": ("calls.trajectory_score", "TrajectoryScore"),
-    "turn_limit": ("run.usage_limits", "TurnLimit"),
+    "turn_limit": ("run.limits", "TurnLimit"),
 }
 
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.stored_key import find_baseline_key
-from evalgate.gate.common.wording import format_change, format_verdict
-from evalgate.gate.comparison.corrections import corrected_alpha
-from evalgate.gate.comparison.false_alarms import estimate_false_alarm
-from evalgate.gate.comparison.increases import find_increases
+from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.wording import format_change, format_share, format_verdict
+from evalgate.gate.comparison.significance import likelihoods, mcnemar, permutation_p
 from evalgate.gate.comparison.trial_tests import (
     UndecidedChange,
     apply_corrections,
     can_be_tested,
+    corrected_alpha,
+    count_flips,
     decide_change,
+    pair_trials,
     run_flip_test,
     run_score_test,
 )
-from evalgate.measures.numeric.means import DIGITS
+from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey, StatisticalPower
 from evalgate.models.run.run import NOT_EVALUATED
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from evalgate.models.comparison.comparison import ChangeKind, ScenarioOutcome
-    from evalgate.suite.policy import RegressionPolicy
+    from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 
 class _Pair(NamedTuple):
@@ -173,3 +176,91 @@ def _judge_flip(
     return run_flip_test(
         Change(kind, f"passed {baseline_passes} before, {current_passes} now"), baseline, current, policy
     )
+
+
+def estimate_false_alarm(
+    baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy, alpha: float
+) -> float:
+    """Chance that the test of this scenario's flip gives p <= `alpha` if nothing changed.
+
+    Exact, given how many trials passed on both sides together (with pairs: how many pairs changed): the
+    largest p-value up to `alpha` that the test can give there at all.
+    """
+    if policy.pair_by is not None:
+        lost, won = count_flips(baseline, current, pair_trials(baseline.trials, current.trials))
+        return mcnemar_tail(lost + won, alpha)
+    passed = sum(baseline.passed) + sum(current.passed)
+    return fisher_tail(passed, len(baseline.passed), len(current.passed), alpha)
+
+
+@lru_cache(maxsize=4096)
+def fisher_tail(passed: int, a_total: int, b_total: int, alpha: float) -> float:
+    """Chance of a split with Fisher's p <= `alpha`, if both sides pass equally often and `passed` in all."""
+    weights = sorted(likelihoods(passed, a_total, b_total).values())
+    total, reached, tail = fsum(weights), 0.0, 0.0
+    for position, weight in enumerate(weights, 1):
+        reached += weight
+        if position < len(weights) and weights[position] <= weight * (1 + 1e-9):
+            continue  # tables as likely as this one share its p-value
+        if round(reached / total, DIGITS) > alpha:
+            break
+        tail = reached / total
+    return tail
+
+
+def mcnemar_tail(changed: int, alpha: float) -> float:
+    """Chance of McNemar's p <= `alpha`, if each of `changed` pairs went either way with equal chance."""
+    extreme = bisect_right(
+        range(changed // 2 + 1), alpha, key=lambda one_way: mcnemar(one_way, changed - one_way)
+    )
+    return mcnemar(extreme - 1, changed - extreme + 1) if extreme else 0.0
+
+
+def find_increases(
+    baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy
+) -> list[str]:
+    """One entry for each amount over its limit, like `cost +35% (limit +20%)`.
+
+    Compared only if the policy sets a limit and every trial of both sides is known: unknown is not 0.
+    If the policy requires evidence, the trials of both sides must differ significantly (p <= alpha).
+    """
+    if policy.cost is policy.latency is policy.tokens is None:
+        return []
+    amounts = (
+        ("cost", policy.cost, baseline.costs, current.costs),
+        ("latency", policy.latency, baseline.latencies, current.latencies),
+        ("tokens", policy.tokens, baseline.tokens, current.tokens),
+    )
+    entries = (
+        _explain_increase(name, limit, baseline_values, current_values)
+        for name, limit, baseline_values, current_values in amounts
+        if limit is not None
+        and (not policy.require_evidence or _is_evident(baseline_values, current_values, policy.alpha))
+    )
+    return [entry for entry in entries if entry is not None]
+
+
+def _is_evident(baseline: Sequence[float | None], current: Sequence[float | None], alpha: float) -> bool:
+    baseline_values, current_values = (
+        [value for value in side if value is not None] for side in (baseline, current)
+    )
+    return (
+        min(len(baseline_values), len(current_values)) > 1
+        and permutation_p(baseline_values, current_values) <= alpha
+    )
+
+
+def _explain_increase(
+    name: str, limit: IncreaseLimit, baseline: Sequence[float | None], current: Sequence[float | None]
+) -> str | None:
+    baseline_mean, current_mean = mean_amount(baseline), mean_amount(current)
+    if baseline_mean is None or current_mean is None or current_mean <= baseline_mean:
+        return None
+    allowed = format_share(limit.max_increase)
+    if baseline_mean <= 0:
+        return f"{name} {baseline_mean:g} -> {current_mean:g} (limit {allowed})"
+    growth = round(current_mean / baseline_mean - 1, DIGITS)
+    if growth <= round(limit.max_increase, DIGITS):
+        return None
+    shown = format_share(growth)
+    return f"{name} {format_share(growth, digits=9) if shown == allowed else shown} (limit {allowed})"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.stored_key import find_baseline_key
-from evalgate.gate.comparison.golden_status import DEFAULT_THRESHOLD, find_golden_status
+from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.golden_result import BaselineGolden
+from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.run.golden import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED
+from evalgate.scoring.golden.weights import reaches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.run.golden import RegressionStatus
     from evalgate.models.run.run import Run
     from evalgate.suite.policy import Policy
 
@@ -74,3 +77,48 @@ def _build_golden_before(scenario: ScenarioDoc) -> BaselineGolden:
     is_scored = scenario["verdict"] not in NOT_EVALUATED
     turns = scenario["golden"]["turns"] if "golden" in scenario else {}
     return BaselineGolden(scenario["score"] if is_scored else None, scenario["dimensions"] or {}, turns)
+
+
+DEFAULT_THRESHOLD = 0.05
+
+
+def regression_status(
+    current: float,
+    baseline: float | None,
+    passing: float = PASSING_SCORE,
+    threshold: float = DEFAULT_THRESHOLD,
+) -> RegressionStatus:
+    """The status of a score compared with the baseline's; differences are rounded to 1e-9.
+
+    >>> regression_status(0.80, 0.90), regression_status(0.95, 0.85), regression_status(0.90, 0.88)
+    ('degradation', 'improvement', 'pass')
+    """
+    passes, baseline_passes = reaches(current, passing), baseline is not None and reaches(baseline, passing)
+    drop = 0.0 if baseline is None else round(baseline - current, DIGITS)
+    limit = round(threshold, DIGITS)
+    if not passes and not baseline_passes and drop <= limit:
+        return "fail"
+    if baseline is None:
+        return "pass"
+    if drop > limit or (baseline_passes and not passes):
+        return "degradation"
+    return "improvement" if -drop > limit or (passes and not baseline_passes) else "pass"
+
+
+def find_golden_status(
+    score: float | None,
+    baseline: float | None,
+    change: Change | None,
+    passing: float = PASSING_SCORE,
+    threshold: float = DEFAULT_THRESHOLD,
+) -> RegressionStatus | None:
+    """The status of a scenario's score; a move that the trials do not support counts as no move.
+
+    None if nothing was scored.
+    """
+    if score is None:
+        return None
+    found = regression_status(score, baseline, passing, threshold)
+    if found in ("degradation", "improvement") and change is not None and change.kind == "inconclusive":
+        return "pass" if reaches(score, passing) else "fail"
+    return found

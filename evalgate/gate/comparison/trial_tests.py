@@ -6,19 +6,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.gate.common.wording import format_p_value
-from evalgate.gate.comparison.corrections import NO_CORRECTION, correct_p_values, corrected_alpha
-from evalgate.gate.comparison.paired_tests import (
+from evalgate.gate.comparison.significance import (
+    fisher_exact,
     mcnemar,
     paired_permutation_p,
     pairs_for_flip,
     pairs_for_scores,
-)
-from evalgate.gate.comparison.significance import (
-    fisher_exact,
     permutation_p,
     trials_for_flip,
     trials_for_scores,
 )
+from evalgate.measures.numeric.means import DIGITS
 from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -197,3 +195,36 @@ def _if_more_needed(recorded: int, needed: Callable[[float], int], alpha: float)
     """The trials needed if fewer were recorded; else None: more would not help."""
     trials = needed(alpha)
     return trials if recorded < trials else None
+
+
+NO_CORRECTION = "none"
+
+
+def corrected_alpha(policy: RegressionPolicy, families: Mapping[str, int]) -> float:
+    """The p-value that is always enough: alpha, divided by the family's size if there is a correction."""
+    if policy.correction == NO_CORRECTION:
+        return policy.alpha
+    return policy.alpha / max(families.get(policy.correction, 1), 1)
+
+
+def correct_p_values(p_values: Sequence[float], family: int, correction: str) -> list[float]:
+    """Adjusts each p-value: to the smallest alpha at which it is significant among so many.
+
+    `family` counts all tested scenarios; those whose p-value is not given count as 1, which errs on the side
+    of caution. `holm`: S. Holm, "A simple sequentially rejective multiple test procedure" (1979); the chance
+    of any false alarm in the run stays below alpha. `bh`: Y. Benjamini and Y. Hochberg, "Controlling the
+    false discovery rate" (1995); the share of false ones among the alarms stays below alpha.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [1.0] * len(p_values)
+    if correction == "holm":
+        worst = 0.0
+        for rank, index in enumerate(order):
+            worst = max(worst, p_values[index] * (family - rank))
+            adjusted[index] = worst
+    else:
+        best = 1.0
+        for rank, index in reversed(list(enumerate(order, 1))):
+            best = min(best, p_values[index] * family / rank)
+            adjusted[index] = best
+    return [round(min(p, 1.0), DIGITS) for p in adjusted]

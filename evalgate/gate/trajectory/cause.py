@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.comparison.cause import Cause
+from evalgate.models.comparison.comparison import Cause
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.models.comparison.cause import CauseKind
+    from evalgate.models.comparison.comparison import CauseKind
     from evalgate.models.run.run import Verdict
 
     CauseText = tuple[CauseKind, str]

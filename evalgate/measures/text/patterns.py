@@ -7,9 +7,8 @@ from contextlib import suppress
 from math import prod
 from time import perf_counter, thread_time
 
-from evalgate.measures.text.pattern_tokens import tokenize_pattern
-from evalgate.measures.text.required_text import longest_run
-from evalgate.measures.text.search_work import free_length
+from evalgate.measures.text.required_text import longest_run, tokenize_pattern
+from evalgate.measures.text.search_cost import free_length
 
 MAX_LENGTH = 2_000
 MAX_COMPILED_STEPS = 100_000

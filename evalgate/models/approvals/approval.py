@@ -7,15 +7,31 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import date, datetime
 
     from evalgate.errors import Location
-    from evalgate.models.approvals.provenance import Provenance
     from evalgate.models.comparison.comparison import ScenarioKey
+
+ApprovalOrigin = Literal["file", "comment", "shell"]
+
+APPROVAL_ORIGINS: tuple[ApprovalOrigin, ...] = ("file", "comment", "shell")
+
+
+class Provenance(NamedTuple):
+    """Where an approval was given. `permission` is the person's permission in the repository, from GitHub."""
+
+    source: ApprovalOrigin
+    pull_request: int | None = None
+    comment_id: int | None = None
+    comment_url: str | None = None
+    head_commit: str | None = None
+    permission: str | None = None
+    self_approved: bool = False
+
 
 FILE = "evalgate-approvals.yaml"
 """The file of approvals in the repository's root."""
-MAX_BYTES = 256_000
+MAX_FILE_BYTES = 256_000
 """The maximum size of a file of approvals."""
 
 ApprovalStatus = Literal["active", "proposed", "void", "expired", "unused"]
@@ -82,3 +98,14 @@ class ApprovalRulings(NamedTuple):
 
     rulings: tuple[ApprovalRuling, ...] = ()
     approved: frozenset[ScenarioKey] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredApproval:
+    """One approval; `id` is empty and `recorded_at` None until it is stored."""
+
+    id: str
+    approval: Approval
+    provenance: Provenance
+    recorded_at: datetime | None = None
+    withdrawn_at: datetime | None = None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from evalgate.records import dataclass, field
 
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from evalgate.models.approvals.approval import Provenance
     from evalgate.models.approvals.triggering_run import TriggeringRun
 
 
@@ -69,3 +72,23 @@ class Permission(NamedTuple):
     account: int | None
     may_write: bool
     role: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommentApproval:
+    """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last valid day.
+
+    `report` is the results document that the person saw; it contains what failed, and how badly.
+    """
+
+    scenario: str | None
+    until: date
+    reason: str
+    who: str
+    provenance: Provenance
+    report: bytes = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+        return f"the approval by {self.who} in comment {self.provenance.comment_id}"

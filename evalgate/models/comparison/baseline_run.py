@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.models.results.results import PricingDoc, ResultsDoc, SummaryDoc
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.results.standings import (
         ScenarioColumns,
         StandingsDoc,

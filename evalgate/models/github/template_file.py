@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from evalgate.errors import InvalidTemplate, Location, OverLimit, Problem
 
-MAX_BYTES = 64_000
+MAX_TEMPLATE_BYTES = 64_000
 """The maximum size of a template."""
 TEMPLATE_UNUSED = "the comment is in EvalGate's own words, for the template can't be used"
 
@@ -20,8 +20,10 @@ class TemplateFile(NamedTuple):
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> TemplateFile:
         """Decodes a template file; raises OverLimit, or InvalidTemplate if it is not UTF-8."""
-        if len(content) > MAX_BYTES:
-            raise OverLimit(Problem(f"the template is larger than {MAX_BYTES:,} bytes", Location(path)))
+        if len(content) > MAX_TEMPLATE_BYTES:
+            raise OverLimit(
+                Problem(f"the template is larger than {MAX_TEMPLATE_BYTES:,} bytes", Location(path))
+            )
         try:
             return cls(path, content.decode())
         except UnicodeDecodeError:

@@ -8,7 +8,7 @@ from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.run.evaluation import GoldenEvaluation
+    from evalgate.models.run.golden import GoldenEvaluation
 
 ENTRY_SCHEMA = "evalgate.evaluation/1"
 METRICS_SCHEMA = "evalgate.metrics/1"

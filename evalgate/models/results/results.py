@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Any, NotRequired, TypedDict
 
-from evalgate.models.results.results_approvals import ApprovalDoc  # noqa: TC001  the same
 from evalgate.models.results.results_golden import GoldenDoc, GoldenTrialDoc  # noqa: TC001  the same
-from evalgate.models.results.results_history import HistoryDoc  # noqa: TC001  the same
-from evalgate.models.results.results_location import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
-from evalgate.models.results.results_quarantine import QuarantineDoc  # noqa: TC001  the same
-from evalgate.models.results.results_rules import RulesDoc  # noqa: TC001  the same
+from evalgate.models.results.results_sections import (  # noqa: TC001  the same
+    ApprovalDoc,
+    CauseDoc,
+    HistoryDoc,
+    QuarantineDoc,
+    RulesDoc,
+    WeakeningDoc,
+)
+from evalgate.models.results.results_sections import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
 from evalgate.models.results.results_statistics import ComparisonDoc, StatisticsDoc, VariantDoc  # noqa: TC001  the same
 from evalgate.models.results.results_trajectory import TrajectoryDiffDoc  # noqa: TC001  the same
-from evalgate.models.results.results_weakenings import CauseDoc, WeakeningDoc  # noqa: TC001  the same
 
 
 class ReasonDoc(TypedDict, total=False):

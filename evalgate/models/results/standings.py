@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from evalgate.models.results.results import PricingDoc, SummaryDoc  # noqa: TC001  the document is made of these types
-from evalgate.models.results.results_approvals import ApprovalDoc  # noqa: TC001  the same
+from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  the same
 
 
 class ResultsIdentity(TypedDict):

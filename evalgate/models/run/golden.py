@@ -2,12 +2,107 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from evalgate.records import dataclass
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
+
+    Scores = Mapping[str, float | None]
+    TurnScores = Mapping[str, Sequence[float | None]]
+
+IssueCategory = Literal["identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness"]
+Severity = Literal["info", "warning", "error", "critical"]
+Level = Literal["excellent", "good", "fair", "poor", "failing"]
+RegressionStatus = Literal["pass", "fail", "improvement", "degradation"]
+
+CATEGORIES: tuple[IssueCategory, ...] = (
+    *("identity", "memory", "tools", "tone", "refusal", "accuracy"),
+    "completeness",
+)
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error", "critical")
+LEVELS: tuple[Level, ...] = ("excellent", "good", "fair", "poor", "failing")
+REGRESSION_STATUSES: tuple[RegressionStatus, ...] = ("pass", "fail", "improvement", "degradation")
+
+
+class Issue(NamedTuple):
+    """One issue. `turn` counts from 0 and is None for an issue of the whole conversation."""
+
+    category: IssueCategory
+    severity: Severity
+    message: str
+    evidence: str | None = None
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """One turn of a trace and of its golden; unknown values are None.
+
+    A missing turn has no `actual_response`, an extra one no `golden_response`. A dimension with nothing to
+    judge scores None. Memories and tool results are JSON values.
+    """
+
+    user_message: str | None
+    actual_response: str | None
+    golden_response: str | None
+    scores: Mapping[str, float | None]
+    latency_ms: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    retrieved_memories: tuple[Any, ...] = ()
+    tools_invoked: tuple[str, ...] = ()
+    tool_results: tuple[Any, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationStatistics:
+    """Statistics of one conversation; an amount with an unknown part is None.
+
+    `pass_rate` is the share of its turns that reach the passing score, None if no turn could be scored.
+    """
+
+    total_turns: int
+    avg_latency_ms: float | None = None
+    total_tokens: int | None = None
+    total_cost: float | None = None
+    issue_count: int = 0
+    critical_issue_count: int = 0
+    pass_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenEvaluation:
+    """One trace judged by one version of a golden.
+
+    `id` is empty until it is stored, unless its creator set one. `run_id` is None outside a run;
+    `trace_sha256` is the fingerprint of the trace. `regression_status` is None if nothing could be scored.
+    Amounts in USD.
+    """
+
+    id: str
+    golden_id: str
+    golden_version: int
+    suite: str
+    overall_score: float | None
+    level: Level | None
+    dimensions: Mapping[str, float | None]
+    statistics: EvaluationStatistics
+    evaluated_by: str
+    evaluated_at: datetime
+    run_id: str | None = None
+    trial: int = 0
+    trace_id: str | None = None
+    trace_sha256: str | None = None
+    turns: tuple[TurnResult, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    regression_status: RegressionStatus | None = None
+    previous_score: float | None = None
+
 
 # Known values of open lists: other values are allowed, and these are used for suggestions.
 INTENTS: tuple[str, ...] = (
@@ -53,3 +148,71 @@ class Golden:
     version: int = 1
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+
+Dimension = Literal[
+    "identity_correctness",
+    "memory_precision",
+    "memory_recall",
+    "tool_success_rate",
+    "tone_adherence",
+    "refusal_correctness",
+    "factual_accuracy",
+    "response_completeness",
+]
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+
+
+DIMENSION_TYPE = "golden"
+"""The type of the assertions made from a golden's dimensions; suites can't use it."""
+
+
+def is_unjudged_dimension(type_: str, outcome: str) -> bool:
+    """Whether an assertion is a dimension with nothing to judge, which is not a failure of the agent."""
+    return type_ == DIMENSION_TYPE and outcome == "not_evaluable"
+
+
+@dataclass(slots=True)
+class GoldenTrial:
+    """One trace compared with its golden. `turns` are the aligned turns of both.
+
+    `numbers` has for each the number of the golden's turn, from 0; None for an extra turn of the trace.
+    `missing` are the indexes of turns that only the golden has.
+    """
+
+    dimensions: Scores
+    turns: Sequence[TurnResult]
+    issues: Sequence[Issue]
+    numbers: Sequence[int | None]
+    missing: Sequence[int] = ()
+
+
+@dataclass(slots=True)
+class BaselineGolden:
+    """The result of a golden in the baseline."""
+
+    score: float | None
+    dimensions: Scores
+    turns: TurnScores
+
+
+@dataclass(slots=True)
+class GoldenResult:
+    """A golden over its trials: a dimension is the mean over those in which it could be judged.
+
+    `turns` has the mean scores of the golden's turns, by dimension. Each issue is listed once, even if many
+    trials have it. `baseline` is set once the run has been compared, `regression_status` if it was scored.
+    """
+
+    golden: Golden
+    dimensions: Scores
+    level: Level | None
+    issues: Sequence[Issue] = ()
+    turns: TurnScores = field(default_factory=dict)
+    regression_status: RegressionStatus | None = None
+    baseline: BaselineGolden | None = None
+
+    @property
+    def critical_issues(self) -> int:
+        """Number of critical issues."""
+        return sum(issue.severity == "critical" for issue in self.issues)

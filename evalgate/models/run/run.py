@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.errors import Location
-    from evalgate.models.run.golden_result import GoldenResult, GoldenTrial
+    from evalgate.models.run.golden import GoldenResult, GoldenTrial
     from evalgate.models.trace.pricing import Pricing
     from evalgate.models.trace.trace import Warning_
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.models.run.golden_result import is_unjudged_dimension
+from evalgate.models.run.golden import is_unjudged_dimension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
     from evalgate.models.comparison.decision import GateVerdict
-    from evalgate.models.run.evaluation import Issue
+    from evalgate.models.run.golden import Issue
     from evalgate.models.run.run import Verdict
 
 ApprovalState = Literal["pending", "approved", "rejected"]

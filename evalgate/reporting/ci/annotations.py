@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.checks import Annotation
 from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, is_bad, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
 from evalgate.models.goldens.feedback import Feedback, Sentiment
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     EvaluationStatistics,
     GoldenEvaluation,
     Issue,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.goldens.exported_evaluation import ExportedEvaluation
-    from evalgate.models.run.evaluation import GoldenEvaluation, Issue, TurnResult
+    from evalgate.models.run.golden import GoldenEvaluation, Issue, TurnResult
 
 
 def encode_evaluations(evaluations: Iterable[ExportedEvaluation]) -> Iterator[bytes]:

@@ -12,8 +12,7 @@ from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.models.goldens.exported_evaluation import METRICS_SCHEMA
 from evalgate.models.goldens.feedback import SENTIMENTS
 from evalgate.models.goldens.regression_suite import PASSING_SCORE
-from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES
-from evalgate.reporting.dataset.dataset_statistics import compute_dataset_statistics
+from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES
 from evalgate.reporting.dataset.export_times import format_time
 
 if TYPE_CHECKING:
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.models.goldens.exported_evaluation import ExportedEvaluation
-    from evalgate.models.run.evaluation import GoldenEvaluation, Issue
-    from evalgate.models.run.golden import Golden
+    from evalgate.models.run.golden import Golden, GoldenEvaluation, Issue
 
 MAX_ISSUES = 10
 
@@ -186,3 +184,28 @@ def _compute_sum(values: Iterable[float | None]) -> float | None:
     amounts = list(values)
     known = [value for value in amounts if value is not None]
     return round(sum(known), 6) if known and len(known) == len(amounts) else None
+
+
+def compute_dataset_statistics(goldens: Sequence[Golden]) -> dict[str, Any]:
+    """Counts goldens by attribute, most frequent first; once under each of their tags and requirements."""
+    turns = [len(golden.user_messages) for golden in goldens]
+    return {
+        "goldens": len(goldens),
+        "turns": sum(turns),
+        "turns_per_golden": round(sum(turns) / len(turns), 3) if turns else None,
+        "longest": max(turns, default=None),
+        "by_intent": _count_words(golden.intent for golden in goldens),
+        "by_stance": _count_words(golden.primary_stance for golden in goldens),
+        "by_creator": _count_words(golden.creator for golden in goldens if golden.creator),
+        "by_tag": _count_words(tag for golden in goldens for tag in golden.tags),
+        "by_memory_recall": _count_words(
+            word for golden in goldens for word in golden.required_memory_recall
+        ),
+        "by_tool_usage": _count_words(word for golden in goldens for word in golden.required_tool_usage),
+        "by_refusal": _count_words(word for golden in goldens for word in golden.required_refusal),
+    }
+
+
+def _count_words(words: Iterable[str]) -> dict[str, int]:
+    counts = Counter(words)
+    return {word: counts[word] for word in sorted(counts, key=lambda word: (-counts[word], word))}

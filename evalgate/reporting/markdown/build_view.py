@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evalgate.records import dataclass
-from evalgate.reporting.markdown.baseline_line import format_baseline
+from evalgate.records import dataclass, field
+from evalgate.reporting.markdown.header_lines import describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
-from evalgate.reporting.markdown.noise import describe_noise
-from evalgate.reporting.markdown.run_statistics import build_figures
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location
-from evalgate.reporting.markdown.space_budget import Group, fill_groups
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
+    build_figures,
     build_statistics_row,
     list_costly_checks,
     list_statistics,
 )
-from evalgate.reporting.markdown.suite_rows import build_suite_row
-from evalgate.reporting.markdown.variant_rows import build_variant_row, list_variants
+from evalgate.reporting.markdown.suite_rows import build_suite_row, build_variant_row, list_variants
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import render_approval, sort_approvals
@@ -32,6 +30,8 @@ from evalgate.reporting.text.scenario_sections import SuiteScenario, find_reason
 from evalgate.reporting.text.weakening_lines import render_weakening, sort_weakenings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
     from evalgate.reporting.markdown.view import Trend
     from evalgate.reporting.text.grouped_warnings import GroupedWarning
@@ -236,3 +236,61 @@ def _format_command(document: ResultsDoc) -> str:
 def _filter_url(url: str | None) -> str:
     """Returns the run's URL; empty if it has characters that could end a Markdown link early."""
     return url if url and re.fullmatch(r"https?://[A-Za-z0-9.:/_?=&%~-]+", url) else ""
+
+
+S = TypeVar("S")
+T = TypeVar("T")
+ROW_OVERHEAD = 60
+"""Most characters that a template puts around a row."""
+
+
+@dataclass(slots=True)
+class Group(Generic[S, T]):
+    """Candidates by importance, and how to render one; `share` is their fraction of the space."""
+
+    candidates: Sequence[S]
+    render: Callable[[S], T]
+    share: float
+    max_rows: int
+    shown: list[T] = field(default_factory=list)
+    _pending: T | None = None
+
+    def fill(self, room: float) -> float:
+        """Renders candidates until the space is used or none is left; returns the remaining space."""
+        while len(self.shown) < min(self.max_rows, len(self.candidates)):
+            row = (
+                self._pending if self._pending is not None else self.render(self.candidates[len(self.shown)])
+            )
+            cost = count_chars(row) + ROW_OVERHEAD
+            if cost > room:
+                self._pending = row
+                return room
+            self._pending = None
+            self.shown.append(row)
+            room -= cost
+        return room
+
+    def build_rows(self) -> Rows[T]:
+        """Returns the rendered rows and the number of all candidates."""
+        return Rows(tuple(self.shown), len(self.candidates))
+
+
+def fill_groups(groups: Sequence[Group[Any, Any]], room: int) -> None:
+    """Fills each group up to its share, then all with the unused space, most severe first."""
+    remaining = float(room)
+    for group in groups:
+        share = room * group.share
+        remaining -= share - group.fill(share)
+    for group in groups:
+        remaining = group.fill(remaining)
+
+
+def count_chars(value: Any) -> int:
+    """Counts the characters of text in a row."""
+    if isinstance(value, str):
+        return len(value)
+    if is_dataclass(value):
+        return sum(count_chars(getattr(value, each.name)) for each in fields(value))
+    if isinstance(value, tuple):
+        return sum(count_chars(item) + ROW_OVERHEAD for item in value)
+    return 0

@@ -7,13 +7,13 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.models.run.dimension import DIMENSIONS
+from evalgate.models.run.golden import DIMENSIONS
 from evalgate.reporting.markdown.scenario_rows import MAX_NAME, MAX_NOTE, format_name, format_verdict
 from evalgate.reporting.markdown.view import DimensionRow, GoldenRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell
 from evalgate.reporting.text.scenario_sections import SuiteScenario
-from evalgate.scoring.golden.levels import level
+from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

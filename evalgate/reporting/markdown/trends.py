@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_history import PastRunDoc
+    from evalgate.models.results.results_sections import PastRunDoc
 
 CHART_STYLE = (
     '%%{init: {"xyChart": {"height": 240}, "themeVariables": {"xyChart": '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -22,9 +22,8 @@ from evalgate.reporting.results.results_fields import (
 )
 
 if TYPE_CHECKING:
-    from evalgate.models.approvals.approval import ApprovalRuling
-    from evalgate.models.approvals.provenance import Provenance
-    from evalgate.models.results.results_approvals import ApprovalDoc, ProvenanceDoc
+    from evalgate.models.approvals.approval import ApprovalRuling, Provenance
+    from evalgate.models.results.results_sections import ApprovalDoc, ProvenanceDoc
 
 APPROVAL: Shape = (
     *required_fields(TEXT, "suite", "scenario", "reason", "who", "until", "status", "message"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from evalgate.models.run.dimension import DIMENSIONS
-from evalgate.models.run.evaluation import CATEGORIES, SEVERITIES, Level, RegressionStatus
+from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES, Level, RegressionStatus
 from evalgate.reporting.results.results_checks import (
     MAX_AMOUNT,
     FieldPath,

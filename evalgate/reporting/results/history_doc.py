@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.results_checks import (
     MAX_AMOUNT,
     MAX_SUM,
@@ -27,7 +27,7 @@ from evalgate.reporting.results.results_fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.results.results_history import FlakyDoc, HistoryDoc, PastRunDoc
+    from evalgate.models.results.results_sections import FlakyDoc, HistoryDoc, PastRunDoc
     from evalgate.models.store.stability import RunHistory, Stability
     from evalgate.models.store.stored_run import TrendPoint
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.reporting.results.bounded import clamp_count, clean_evidence, clean_name, clean_text
+from evalgate.reporting.results.clean_values import clamp_count, clean_evidence, clean_name, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.models.results.results_golden import GoldenDoc, GoldenTrialDoc, IssueDoc, MoveDoc, TurnDoc
-    from evalgate.models.run.evaluation import Issue, TurnResult
-    from evalgate.models.run.golden_result import GoldenResult, GoldenTrial
+    from evalgate.models.run.golden import GoldenResult, GoldenTrial, Issue, TurnResult
 
 MAX_ISSUES, MAX_TURNS, MAX_VALUES = 50, 200, 50
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.reporting.results.bounded import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_text
 from evalgate.reporting.results.results_checks import MAX_DAYS, check_optional, check_range, check_records
 from evalgate.reporting.results.results_fields import (
     COUNT,
@@ -20,7 +20,7 @@ from evalgate.reporting.results.results_fields import (
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.quarantine import QuarantineRuling
-    from evalgate.models.results.results_quarantine import QuarantineDoc
+    from evalgate.models.results.results_sections import QuarantineDoc
 
 QUARANTINE: Shape = (
     *required_fields(TEXT, "suite", "scenario", "reason", "until", "status", "message"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.run.chunks import join_chunks
-from evalgate.reporting.results.bounded import clean_text
+from evalgate.reporting.results.clean_values import clean_text
 from evalgate.reporting.results.results_parts import (
     build_baseline_doc,
     build_problem_doc,
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.quarantine import QuarantineRuling
     from evalgate.models.comparison.weakening import WeakeningList
     from evalgate.models.results.results import ResultsDoc, SummaryDoc
-    from evalgate.models.results.results_approvals import ApprovalDoc
-    from evalgate.models.results.results_rules import RulesDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, RulesDoc
     from evalgate.models.run.run import Run
     from evalgate.models.run.run_statistics import RunStatistics
     from evalgate.models.trace.trace import Warning_

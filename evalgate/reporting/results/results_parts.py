@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.reporting.results.bounded import clean_name, clean_optional_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc
 from evalgate.reporting.results.summary import compute_mean_with_gaps
 from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs, clean_call_names

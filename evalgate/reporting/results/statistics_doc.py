@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.reporting.results.bounded import clamp_count, clean_name
+from evalgate.reporting.results.clean_values import clamp_count, clean_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

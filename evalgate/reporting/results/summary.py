@@ -10,7 +10,7 @@ from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.measures.numeric.percentile import nearest_rank
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
 from evalgate.models.run.trials import count_outcomes, get_column, list_priced
-from evalgate.reporting.results.bounded import clamp_count
+from evalgate.reporting.results.clean_values import clamp_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

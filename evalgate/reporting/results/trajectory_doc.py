@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_text
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.trials import Trials
-from evalgate.reporting.results.bounded import (
+from evalgate.reporting.results.clean_values import (
     clamp_count,
     clean_evidence,
     clean_id,

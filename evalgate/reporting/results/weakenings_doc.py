@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.bounded import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -15,12 +15,12 @@ from evalgate.reporting.results.results_fields import (
     optional_fields,
     required_fields,
 )
-from evalgate.scoring.weakening_text import describe_weakening
+from evalgate.scoring.wording import describe_weakening
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.cause import Cause
+    from evalgate.models.comparison.comparison import Cause
     from evalgate.models.comparison.weakening import Weakening, WeakeningList
-    from evalgate.models.results.results_weakenings import CauseDoc, WeakeningDoc
+    from evalgate.models.results.results_sections import CauseDoc, WeakeningDoc
 
 WEAKENING: Shape = (
     *required_fields(TEXT, "kind", "message"),

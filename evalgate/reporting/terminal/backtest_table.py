@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.comparison.backtest import SCHEMA
-from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.results_parts import build_reason_doc
 from evalgate.reporting.text.escaping import escape_terminal
 from evalgate.reporting.text.wording import pluralize

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.run.dimension import DIMENSIONS
+from evalgate.models.run.golden import DIMENSIONS
 from evalgate.reporting.markdown.golden_rows import draw_bar
 from evalgate.reporting.text import wording
-from evalgate.scoring.golden.levels import level
+from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ScenarioDoc

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
-    from evalgate.models.run.evaluation import GoldenEvaluation
-    from evalgate.models.run.golden import Golden
+    from evalgate.models.run.golden import Golden, GoldenEvaluation
 
 MAX_TURNS = 50
 _DIMENSIONS = ("identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from evalgate.reporting.markdown.header_lines import describe_noise
 from evalgate.reporting.markdown.heading import build_heading
-from evalgate.reporting.markdown.noise import describe_noise
-from evalgate.reporting.terminal.statistics_table import render_statistics
-from evalgate.reporting.terminal.variant_table import render_variants
+from evalgate.reporting.terminal.statistics_table import render_statistics, render_variants
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import format_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_terminal

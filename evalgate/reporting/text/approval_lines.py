@@ -8,7 +8,7 @@ from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_approvals import ApprovalDoc
+    from evalgate.models.results.results_sections import ApprovalDoc
 
 STATUS_ORDER = ("active", "proposed", "void", "expired", "unused")
 """Order in which statuses are shown: those that affect the decision come first."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_history import FlakyDoc
+    from evalgate.models.results.results_sections import FlakyDoc
 
 MAX_NAME = 200
 DAY_LENGTH = 10

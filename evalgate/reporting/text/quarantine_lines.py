@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
-    from evalgate.models.results.results_quarantine import QuarantineDoc
+    from evalgate.models.results.results_sections import QuarantineDoc
 
 STATUS_ORDER = ("expired", "active", "unused")
 """Order in which statuses are shown: expired ones need attention and come first."""

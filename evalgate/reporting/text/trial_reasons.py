@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalgate.models.results.trial_docs import TrialDocs
-from evalgate.models.run.golden_result import is_unjudged_dimension
+from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.trial_record import FAILED_OUTCOMES
 from evalgate.models.run.trials import Trials, filter_by_status, get_column, list_failed, list_statuses
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.results_weakenings import WeakeningDoc
+    from evalgate.models.results.results_sections import WeakeningDoc
 
 MAX_NAME, MAX_REASON = 120, 300
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.response_quality import measure_quality
+from evalgate.measures.text.response_quality import measure_quality, serialised_object
 from evalgate.measures.text.text_similarity import MAX_TEXT
 from evalgate.measures.values.json_values import shorten
+from evalgate.models.run.golden import Issue
 from evalgate.scoring.golden.dimension_finding import DimensionFinding, DimensionIssue
-from evalgate.scoring.golden.levels import severity
+from evalgate.scoring.golden.rules import severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.golden import Dimension
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
@@ -56,3 +57,13 @@ def _find_problems(
     elif severity(DIMENSION, score, rules.passing_score, rules.warning_threshold) not in (None, "info"):
         difference = "is not the golden one" if rules.is_strict else f"is like the golden one by {score:.2f}"
         yield f"the answer {difference}", shorten(answer, 200)
+
+
+def find_serialised_answers(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
+    """One issue for each such answer."""
+    for index, pair in enumerate(turn_pairs):
+        answer = pair.actual.response if pair.actual is not None else None
+        found = serialised_object(answer) if answer else None
+        if answer and found and not (pair.response and serialised_object(pair.response)):
+            message = f"the answer shows {found}, where prose is expected"
+            yield Issue("completeness", "error", message, shorten(answer, 200), index)

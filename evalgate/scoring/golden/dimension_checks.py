@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.assertion import Assertion
-from evalgate.models.run.golden_result import DIMENSION_TYPE
+from evalgate.models.run.golden import DIMENSION_TYPE
 from evalgate.scoring.golden.judging import judge_dimension
 
 if TYPE_CHECKING:

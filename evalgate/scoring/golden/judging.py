@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Finding as Found
-from evalgate.measures.numeric.scale import normalize_score
+from evalgate.evaluators.kinds.output.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.models.run.evaluation import Issue
+from evalgate.models.run.golden import Issue
 from evalgate.models.trace.trace_view import get_view
 from evalgate.records import dataclass
-from evalgate.scoring.golden.completeness import response_completeness
+from evalgate.scoring.golden.completeness import find_serialised_answers, response_completeness
 from evalgate.scoring.golden.dimension_finding import DimensionFinding
-from evalgate.scoring.golden.levels import severity
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
 from evalgate.scoring.golden.refusals import refusal_correctness
-from evalgate.scoring.golden.serialised import find_serialised_answers
+from evalgate.scoring.golden.rules import severity
 from evalgate.scoring.golden.tools import score_tool_success
 from evalgate.scoring.golden.turns import align_turns
 from evalgate.scoring.golden.weights import CATEGORY, mean_over_turns, reaches
@@ -25,7 +24,7 @@ from evalgate.scoring.wording import cut_quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.run.dimension import Dimension
+    from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace
     from evalgate.scoring.golden.dimension_finding import DimensionIssue, DimensionSource

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.numeric.means import mean_score
-from evalgate.models.run.golden_result import GoldenResult
-from evalgate.scoring.golden.levels import level
+from evalgate.models.run.golden import GoldenResult
+from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.run.evaluation import Issue
-    from evalgate.models.run.golden_result import GoldenTrial
+    from evalgate.models.run.golden import GoldenTrial, Issue
     from evalgate.models.run.run import TrialResult
     from evalgate.scoring.golden.rules import GoldenRules
 

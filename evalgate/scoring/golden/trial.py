@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.values.json_values import show, truncate
-from evalgate.models.run.evaluation import TurnResult
-from evalgate.models.run.golden_result import GoldenTrial
+from evalgate.models.run.golden import GoldenTrial, TurnResult
 from evalgate.scoring.golden.judging import judge_golden
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from evalgate.measures.numeric.means import DIGITS, weighted_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.models.run.dimension import Dimension
-    from evalgate.models.run.evaluation import IssueCategory
+    from evalgate.models.run.golden import Dimension, IssueCategory
 
 TOLERANCE = 1e-6
 CATEGORY: Mapping[Dimension, IssueCategory] = {

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.goldens.regression_suite import PASSING_SCORE
-from evalgate.models.run.evaluation import CATEGORIES
-from evalgate.models.run.golden import Golden
-from evalgate.scoring.golden.levels import WARNING_THRESHOLD
+from evalgate.models.run.golden import CATEGORIES, Golden
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
-from evalgate.scoring.golden.rules import GoldenRules, parse_due
+from evalgate.scoring.golden.rules import WARNING_THRESHOLD, GoldenRules, parse_due
 from evalgate.scoring.golden.weights import CATEGORY, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
-    from evalgate.models.run.dimension import Dimension
-    from evalgate.models.run.evaluation import IssueCategory
+    from evalgate.models.run.golden import Dimension, IssueCategory
     from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
 
 DUE_LISTS = ("required_memory_recall", "required_tool_usage", "required_refusal")

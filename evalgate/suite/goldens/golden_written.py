@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.run.evaluation import CATEGORIES
+from evalgate.models.run.golden import CATEGORIES
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:

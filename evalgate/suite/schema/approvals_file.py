@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.models.approvals.approval import Approval
 from evalgate.suite.policy import Share, wrap_in_list
-from evalgate.suite.schema.days import Day
-from evalgate.suite.schema.suite_file import Id, Text
+from evalgate.suite.schema.suite_file import Day, Id, Text
 
 if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Diagnostics, Document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field
@@ -10,7 +11,17 @@ from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, wrap_in_list
 from evalgate.suite.schema.custom_file import CustomEntry
-from evalgate.suite.schema.days import Day
+
+
+def _check_day(value: str) -> str:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        raise ValueError("must be a day of the calendar, such as 2026-12-31") from None
+    return value
+
+
+Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$"), AfterValidator(_check_day)]
 
 
 def _number_as_text(value: Any) -> Any:

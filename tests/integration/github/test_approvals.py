@@ -11,9 +11,7 @@ from evalgate.adapters.github import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import Forbidden, OverLimit, Unreachable
-from evalgate.models.approvals.approval import FILE, ApprovalFile
-from evalgate.models.approvals.provenance import Provenance
-from evalgate.models.approvals.stored_approval import StoredApproval
+from evalgate.models.approvals.approval import FILE, ApprovalFile, Provenance, StoredApproval
 
 pytestmark = pytest.mark.shared
 

@@ -6,8 +6,7 @@ from fakes.hub import site_of
 from evalgate.adapters.github import Client, RequestDeadline
 from evalgate.adapters.github.check_runs import CheckRuns
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.github.annotation import Annotation
-from evalgate.models.github.check_run import CheckRun
+from evalgate.models.github.checks import Annotation, CheckRun
 
 pytestmark = pytest.mark.shared
 

@@ -8,7 +8,7 @@ import pytest
 
 from evalgate.models.goldens.feedback import Feedback
 from evalgate.models.goldens.regression_suite import RegressionSuite
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,
     GoldenEvaluation,

@@ -7,9 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.approvals.approval import Approval
-from evalgate.models.approvals.provenance import Provenance
-from evalgate.models.approvals.stored_approval import StoredApproval
+from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

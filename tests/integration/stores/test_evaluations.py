@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from evalgate.errors import SettingError
-from evalgate.models.run.evaluation import (
+from evalgate.models.run.golden import (
     DIMENSIONS,
     LEVELS,
     REGRESSION_STATUSES,
     EvaluationStatistics,
+    Golden,
     TurnResult,
 )
-from evalgate.models.run.golden import Golden
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

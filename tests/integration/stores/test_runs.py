@@ -9,8 +9,7 @@ import pytest
 
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
-from evalgate.models.run.evaluation import Issue
-from evalgate.models.run.golden import Golden
+from evalgate.models.run.golden import Golden, Issue
 from evalgate.models.run.run import Verdict
 from evalgate.models.store.stored_run import (
     RunApproval,

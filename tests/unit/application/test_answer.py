@@ -16,7 +16,7 @@ from evalgate.application.messages.judge_response import (
 )
 from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
-from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.checks import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 

@@ -11,8 +11,7 @@ from evalgate.application.approvals.approvals import with_approvals
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import RefusedPath, SettingError, Unreachable
-from evalgate.models.approvals.approval import ApprovalFile
-from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.approval import ApprovalFile, Provenance
 from evalgate.records import replace
 from evalgate.reporting.terminal.run_table import render_table
 

@@ -13,8 +13,8 @@ from evalgate.application.judge.approved_report import approve_report
 from evalgate.application.messages.approval_response import decode_approved, encode_approved
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
-from evalgate.models.approvals.comment_approval import CommentApproval
-from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.approval import Provenance
+from evalgate.models.approvals.review import CommentApproval
 from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.reporting.results.results_json import dump_results
 

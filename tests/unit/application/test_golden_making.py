@@ -9,14 +9,14 @@ from builders import make_call
 from golden_builders import talk
 
 from evalgate.adapters.formats.adk.evalset_reader import expected_traces
-from evalgate.adapters.suites.json_lines import json_lines
+from evalgate.adapters.suites.golden_files import json_lines
 from evalgate.application.goldens.golden_from_trace import golden_from_trace
 from evalgate.application.goldens.golden_import import expected_goldens, goldens_in
 from evalgate.errors import SettingError, SuiteError
 from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules
+from evalgate.suite.baseline_suites import BaselineDocument
 from evalgate.suite.goldens.golden_written import encode_golden
-from evalgate.suite.stored_suites import BaselineDocument
 
 TALK = (("Late, order 42", "Refund it?"), ("yes", "Done."), ("and a bomb?", "I can't help with that."))
 

@@ -17,8 +17,8 @@ from evalgate.application.judge.approved_report import approve_report, decide_wi
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.errors import SettingError
-from evalgate.models.approvals.comment_approval import CommentApproval
-from evalgate.models.approvals.provenance import Provenance
+from evalgate.models.approvals.approval import Provenance
+from evalgate.models.approvals.review import CommentApproval
 from evalgate.models.approvals.triggering_run import TriggeringRun
 from evalgate.models.run.chunks import join_chunks
 from evalgate.reporting.results.results_json import dump_results, load_results

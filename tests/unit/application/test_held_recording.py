@@ -6,7 +6,7 @@ import pytest
 from builders import make_trace
 
 from evalgate.adapters.formats.native.at_once import read_at_once
-from evalgate.application.evaluation.trace_excerpt import MAX_BYTES, build_trajectory, make_excerpt
+from evalgate.application.evaluation.trajectories import MAX_BYTES, build_trajectory, make_excerpt
 from evalgate.gate.trajectory.trajectories import trajectory_from_trace
 from evalgate.models.trace.trace import Trace, TraceLocation
 

@@ -1,6 +1,6 @@
 import pytest
 
-from evalgate.application.judge.rerun_command import build_rerun_command
+from evalgate.application.judge.report import build_rerun_command
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.models.comparison.comparison import BaselineInfo
 

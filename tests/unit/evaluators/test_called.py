@@ -8,8 +8,7 @@ from builders import make_call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher
-from evalgate.evaluators.kinds.calls.name_matcher import NameMatcher
+from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
 from evalgate.evaluators.kinds.calls.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
 from evalgate.evaluators.kinds.calls.tool_sequence import ToolSequence
 from evalgate.measures.sequences.step_matching import align_bag

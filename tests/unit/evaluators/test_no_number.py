@@ -8,8 +8,7 @@ import pytest
 from builders import make_trace
 from judging import compiled
 
-from evalgate.evaluators.kinds.run.cost_and_latency import CostLimit
-from evalgate.evaluators.kinds.run.usage_limits import TokenLimit
+from evalgate.evaluators.kinds.run.limits import CostLimit, TokenLimit
 from evalgate.suite.policy import IncreaseLimit
 from evalgate.suite.schema.suite_file import SuiteFile
 

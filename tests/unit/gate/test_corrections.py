@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.comparison.corrections import correct_p_values, corrected_alpha
+from evalgate.gate.comparison.trial_tests import correct_p_values, corrected_alpha
 from evalgate.suite.policy import RegressionPolicy
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=12)

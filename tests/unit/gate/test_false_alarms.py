@@ -7,10 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_standing
 
-from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.false_alarms import fisher_tail, mcnemar_tail
-from evalgate.gate.comparison.paired_tests import mcnemar
-from evalgate.gate.comparison.significance import fisher_exact
+from evalgate.gate.comparison.compare import compare, fisher_tail, mcnemar_tail
+from evalgate.gate.comparison.significance import fisher_exact, mcnemar
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.suite.policy import RegressionPolicy
 

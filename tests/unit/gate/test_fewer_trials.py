@@ -2,9 +2,9 @@
 
 import pytest
 
-from evalgate.gate.comparison.fewer_trials import find_missing_trials
+from evalgate.gate.comparison.missing import find_missing_trials
 from evalgate.models.comparison.comparison import Comparison, ScenarioKey
-from evalgate.scoring.weakening_text import describe_weakening
+from evalgate.scoring.wording import describe_weakening
 
 
 def compared(**trials):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.gate.comparison.golden_status import find_golden_status, regression_status
+from evalgate.gate.comparison.golden_changes import find_golden_status, regression_status
 from evalgate.models.comparison.comparison import Change
 
 

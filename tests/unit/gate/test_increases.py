@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from run_builders import make_standing
 
-from evalgate.gate.comparison.increases import find_increases
+from evalgate.gate.comparison.compare import find_increases
 from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
 FIFTH = RegressionPolicy(cost=IncreaseLimit(max_increase=0.2))

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.gate.comparison.paired_tests import (
-    _sampled_p,
+from evalgate.gate.comparison.significance import (
+    DIGITS,
+    DRAWS,
+    _sampled_paired_p,
     mcnemar,
     paired_permutation_p,
     pairs_for_flip,
     pairs_for_scores,
 )
-from evalgate.gate.comparison.significance import DIGITS, DRAWS
 
 MOVES = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=9)
 LONG = [0.1 + sqrt(place) / 7 for place in range(18)]
@@ -75,7 +76,9 @@ def test_paired_permutation_is_drawn_where_counting_costs_too_much():
 
 def test_paired_permutation_of_many_pairs_follows_the_normal_distribution():
     moves = [(-1) ** (place % 5) * sqrt(place + 1) / 7 for place in range(40)]
-    drawn = _sampled_p([abs(round(move * 10**DIGITS)) for move in moves], abs(round(sum(moves) * 10**DIGITS)))
+    drawn = _sampled_paired_p(
+        [abs(round(move * 10**DIGITS)) for move in moves], abs(round(sum(moves) * 10**DIGITS))
+    )
     assert 0.001 < paired_permutation_p(moves) == pytest.approx(drawn, abs=0.02)
 
 

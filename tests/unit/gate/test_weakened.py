@@ -2,10 +2,9 @@
 
 from run_builders import make_run, make_scenario
 
-from evalgate.gate.decision.decide import decide
-from evalgate.gate.decision.weakening_reasons import reasons_from_weakenings
+from evalgate.gate.decision.decide import decide, reasons_from_weakenings
 from evalgate.models.comparison.weakening import Weakening, WeakeningList
-from evalgate.scoring.weakening_text import describe_weakening
+from evalgate.scoring.wording import describe_weakening
 from evalgate.suite.policy import Policy
 
 LOWERED = Weakening("threshold_lowered", "support", "s1", baseline="threshold: 0.9", current="threshold: 0.5")

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.comparison.removed_scenarios import find_removed_scenarios
+from evalgate.gate.comparison.missing import find_removed_scenarios
 from evalgate.gate.weakening.detect_weakening import find_weakenings
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import SUITES_SCHEMA
-from evalgate.suite.stored_suites import parse_baseline_suites
+from evalgate.suite.baseline_suites import parse_baseline_suites
 
 CHECK = {"contains": "refund"}
 

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.redaction.named_values import NamedValues
-from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern, explain_too_broad
+from evalgate.measures.redaction.project_secrets import (
+    NamedValues,
+    ProjectSecrets,
+    SecretPattern,
+    explain_too_broad,
+)
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
 

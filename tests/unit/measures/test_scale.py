@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.numeric.scale import normalize_score
+from evalgate.evaluators.kinds.output.convergence import normalize_score
 
 FINITE = st.floats(-1e9, 1e9)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text.pattern_tokens import tokenize_pattern
 from evalgate.measures.text.patterns import Pattern
-from evalgate.measures.text.search_work import (
+from evalgate.measures.text.required_text import tokenize_pattern
+from evalgate.measures.text.search_cost import (
     LENGTHS,
     UnknownWorkError,
     free_length,

@@ -10,7 +10,7 @@ import pytest
 from run_builders import kept, make_assertion, make_trial
 
 from evalgate.adapters.files.disk_spool import DiskSpool
-from evalgate.application.documents.trial_documents import trial_of
+from evalgate.application.documents.run_documents import trial_of
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import TrialEncoder
 from evalgate.models.run.trial_store import TrialStore
@@ -26,7 +26,7 @@ from evalgate.models.run.trials import (
     list_statuses,
     set_stale,
 )
-from evalgate.reporting.results.bounded import clean_name
+from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.trial_doc import encode_trial
 
 pytestmark = pytest.mark.usefixtures("small_pages")

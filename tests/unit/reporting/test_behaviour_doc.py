@@ -13,7 +13,7 @@ from evalgate.gate.trajectory.trajectories import trajectory_from_trace
 from evalgate.gate.trajectory.trial_pairs import TrialPair, compare_pair
 from evalgate.models.comparison.baseline_run import BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
-from evalgate.reporting.markdown.trajectory_block import format_trajectory_diff
+from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.results_json import dump_results, load_results
 from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 from evalgate.reporting.terminal.explanation import render_explanation

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern
 from evalgate.measures.redaction.redact import add_project_secrets, hide_secrets, redact_value
 from evalgate.measures.text.patterns import Pattern
-from evalgate.reporting.results.bounded import (
+from evalgate.reporting.results.clean_values import (
     MAX_CACHED_NAMES,
     NameCache,
     clean_evidence,

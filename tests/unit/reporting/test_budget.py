@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting.markdown.space_budget import ROW_OVERHEAD, Group, count_chars, fill_groups
+from evalgate.reporting.markdown.build_view import ROW_OVERHEAD, Group, count_chars, fill_groups
 
 
 @dataclass

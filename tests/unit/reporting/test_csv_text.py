@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.errors import SettingError
-from evalgate.reporting.dataset.csv_text import encode_rows, read_rows
+from evalgate.reporting.dataset.evaluation_csv import encode_rows, read_rows
 
 FORMULAS = [
     "=1+1",

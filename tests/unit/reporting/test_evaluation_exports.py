@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stored import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.errors import SettingError
-from evalgate.models.run.evaluation import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
+from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
 from evalgate.records import replace
 from evalgate.reporting.dataset.evaluation_csv import HEADER, encode_evaluation_csv, read_evaluation_csv
 from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations

@@ -12,7 +12,7 @@ from results_builder import (
     some_figures,
 )
 
-from evalgate.reporting.markdown.noise import describe_noise
+from evalgate.reporting.markdown.header_lines import describe_noise
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.terminal.run_table import render_table
 from evalgate.reporting.text import statistics_text

@@ -13,12 +13,12 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     identifier,
+    read_timestamp,
     required_text,
     text,
     whole_number,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.timestamps import read_timestamp
 from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
 from evalgate.adapters.formats.custom.expressions import (
     NOTHING,

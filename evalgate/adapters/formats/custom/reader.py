@@ -15,12 +15,12 @@ from evalgate.adapters.formats.core.fields import (
     mapping,
     milliseconds_between,
     number,
+    read_timestamp,
     text,
     whole_number,
 )
 from evalgate.adapters.formats.core.format import Format, Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.timestamps import read_timestamp
 from evalgate.adapters.formats.core.usage.usage_fields import (
     build_score,
     finish_reason,

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
-from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text, time
+from evalgate.adapters.formats.core.build.conversation import BLANK_CALL, get_instructions
+from evalgate.adapters.formats.core.build.raw_message import encode_json
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.fields import (
+    count,
+    identifier,
+    listing,
+    mapping,
+    number,
+    required_text,
+    text,
+    time,
+)
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
-from evalgate.adapters.formats.inspect_ai.event_calls import merge_event_calls
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
-from evalgate.adapters.formats.inspect_ai.scores import read_scores
 from evalgate.adapters.formats.inspect_ai.usage import llm_calls, measure
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evalgate.models.trace.trace import Response
+    from evalgate.models.trace.trace import Response, ToolCall, TraceScore
 
 STOP_REASONS = {"model_length": "length"}
 
@@ -152,3 +162,98 @@ def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages)
 
 
 READER = Reader(build=build, identify=identify, split=split, unpack=unpack)
+
+
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Correct, partial, incorrect, no answer: the numbers that Inspect's own metrics use for them."""
+
+
+def read_scores(sample: dict[str, Any]) -> list[TraceScore]:
+    """One score per scorer, or per key if a scorer gives several."""
+    scores = mapping(sample.get("scores"), "scores")
+    if not scores and sample.get("score") is not None:
+        scores = {"score": sample["score"]}
+    found: list[TraceScore] = []
+    for name, value in scores.items():
+        path = f"scores.{make_printable(name)}"
+        score = mapping(value, path)
+        explanation = text(score.get("explanation"), f"{path}.explanation")
+        for label, grade in _list_grades(name, score.get("value")):
+            found.append(_build_score(label, grade, explanation, path))
+    return found
+
+
+def _list_grades(name: str, value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [(f"{name}.{key}", inner) for key, inner in value.items()]
+    if isinstance(value, list):
+        return [(f"{name}.{position}", inner) for position, inner in enumerate(value)]
+    return [(name, value)]
+
+
+def _build_score(name: str, grade: Any, explanation: str | None, path: str) -> TraceScore:
+    label = grade if isinstance(grade, str) else None
+    if isinstance(grade, bool):
+        grade = float(grade)
+    elif isinstance(grade, str | list | dict):
+        grade = GRADES.get(grade) if isinstance(grade, str) else None
+    return {
+        "name": required_text(name, path),
+        "score_value": number(grade, f"{path}.value"),
+        "score_label": label,
+        "explanation": explanation,
+        "source": None,
+    }
+
+
+AT = "events"
+
+
+def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -> list[ToolCall]:
+    """The calls of the messages, each followed by calls that ran before the next and are in no message."""
+    positions: dict[tuple[str | None, str | None], int] = {}
+    for index, call in enumerate(calls):
+        positions[call["id"], call["name"]] = positions[call["id"], None] = index
+    after: dict[int, list[ToolCall]] = {}
+    last = -1
+    for event in events:
+        position = positions.get((event["id"], text(event.get("function"), f"{AT}.function")))
+        if position is None:
+            after.setdefault(last, []).append(_build_call(event, calls[last] if last >= 0 else None))
+        else:
+            last = max(last, position)
+    found = after.get(-1, [])
+    for index, call in enumerate(calls):
+        found += [call, *after.get(index, [])]
+    for index, call in enumerate(found):
+        call["index"] = index
+    return found
+
+
+def _build_call(event: dict[str, Any], preceding: ToolCall | None) -> ToolCall:
+    value, raw, problem = read_arguments(event.get("arguments"))
+    call: ToolCall = {
+        **BLANK_CALL,
+        "turn": 1 if preceding is None else preceding["turn"],
+        "step": 1 if preceding is None else preceding["step"],
+        "id": event["id"],
+        "name": required_text(event.get("function"), f"{AT}.function"),
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": problem,
+        "started_at": time(event.get("timestamp"), f"{AT}.timestamp"),
+    }
+    error = mapping(event.get("error"), f"{AT}.error")
+    result = event.get("result")
+    if result is not None:
+        shown = (
+            read_content(result, f"{AT}.result")[0] if isinstance(result, str | list) else encode_json(result)
+        )
+        call["result"], call["result_text"], call["status"] = result, shown, "ok"
+    if error:
+        call["status"] = "error"
+        call["error"] = {
+            "type": text(error.get("type"), f"{AT}.error.type"),
+            "message": text(error.get("message"), f"{AT}.error.message") or call["result_text"],
+        }
+    return call

@@ -19,13 +19,13 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    read_timestamp,
     required_text,
     text,
     whole_number,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.timestamps import read_timestamp
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,

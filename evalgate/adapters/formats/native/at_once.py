@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.build.evalgate_metadata import ORIGIN_KEYS
 from evalgate.adapters.formats.core.build.trace_naming import build_trace_name
-from evalgate.adapters.formats.core.build.trace_origin import ORIGIN_KEYS
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow

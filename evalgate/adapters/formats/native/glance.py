@@ -9,17 +9,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.build.conversation import BLANK_CALL, BLANK_MESSAGE, mark_failed
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
 from evalgate.adapters.formats.native.messages import CALL_FIELDS, LEVELS_ABOVE_ARGUMENTS, read_result_content
-from evalgate.adapters.formats.native.plain import read_plain
 from evalgate.errors import TraceError
 from evalgate.models.trace.glance import Glance
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Response
+    from evalgate.models.trace.trace import Message, Response, ToolCall
 
 MOST = 10_000
 """A conversation with more messages or calls is not plain."""
@@ -112,3 +113,76 @@ def _require_alone(call: dict[str, Any], calls: list[Any], waiting: set[str | No
     """Raises NotPlain for a call without an id, unless the next result must belong to it."""
     if call.get("id") is not None or waiting or len(calls) > 1 or not CALL_FIELDS.issuperset(call):
         raise NotPlain
+
+
+def read_plain(recorded: list[dict[str, Any]]) -> tuple[list[Message], list[ToolCall]]:
+    """The same messages and calls as `messages.read_conversation` builds."""
+    messages: list[Message] = []
+    calls: list[ToolCall] = []
+    waiting: dict[str | None, ToolCall] = {}
+    turn = step = 0
+    for raw in recorded:
+        role, content = raw["role"], raw["content"]
+        turn += role == "user"
+        message: Message = {
+            **BLANK_MESSAGE,
+            "index": len(messages),
+            "turn": turn,
+            "role": role,
+            "content": content,
+            "tool_calls": [],
+        }
+        messages.append(message)
+        if role == "tool":
+            _join_result(message, waiting.pop(raw.get("tool_call_id")), raw)
+            continue
+        if type(content) is not str and content is not None:
+            message["content"], message["parts"] = read_content(content, "content")
+        if role == "assistant":
+            step += 1
+            if "tool_calls" in raw:
+                for call in _build_calls(message, raw["tool_calls"], len(calls), step):
+                    waiting[call["id"]] = call
+                    calls.append(call)
+    return messages, calls
+
+
+def _build_calls(message: Message, requests: list[dict[str, Any]], first: int, step: int) -> list[ToolCall]:
+    """The calls that a message requests."""
+    references = message["tool_calls"]
+    calls: list[ToolCall] = []
+    for index, request in enumerate(requests, first):
+        call_id, name, arguments = request.get("id"), request["name"], request["arguments"]
+        references.append({"id": call_id, "name": name, "arguments": arguments})
+        calls.append(
+            {
+                **BLANK_CALL,
+                "index": index,
+                "turn": message["turn"],
+                "step": step,
+                "id": call_id,
+                "name": name,
+                "arguments": arguments,
+            }
+        )
+    return calls
+
+
+def _join_result(message: Message, call: ToolCall, raw: dict[str, Any]) -> None:
+    """Joins a result with its call."""
+    message["tool_call_id"] = call["id"]
+    message["tool_name"] = raw.get("name") or call["name"]
+    call["status"] = "ok"
+    content = raw["content"]
+    call["result"] = call["result_text"] = content
+    if type(content) is not str:
+        message["content"], message["parts"] = read_result_content(content)
+        call["result_text"] = message["content"]
+        if type(content) is not dict:
+            call["result"] = message["content"]
+    call["exit_code"] = raw.get("exit_code")
+    seconds = raw.get("duration_seconds")
+    if seconds is not None:
+        call["duration_ms"] = to_milliseconds(float(seconds))
+    if raw.get("is_error"):
+        mark_failed(call)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.build.raw_message import encode_json
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.embedded_trace import read_embedded_trace
 from evalgate.adapters.formats.spans.encodings.container import SpanFile
-from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity
-from evalgate.adapters.formats.spans.log_placement import assign_logs
-from evalgate.adapters.formats.spans.merging import add_logs, merge_duplicates
+from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity, is_request
+from evalgate.adapters.formats.spans.span import NO_SPAN
 from evalgate.errors import TraceError
-from evalgate.records import dataclass, field
+from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.read_limits import TraceLimits
-    from evalgate.adapters.formats.spans.span import Span
+    from evalgate.adapters.formats.spans.span import Span, SpanEvent
     from evalgate.models.trace.trace import Trace, Warning_
 
 SCENARIO_KEYS = ("evalgate.scenario.id", "evalgate.scenario_id")
@@ -124,3 +124,103 @@ def _report(error_text: str, warning_text: str, runs: list[AgentRun]) -> None:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def assign_logs(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span], int]:
+    """The records that have a span, and the number of ambiguous ones (several calls match, or no call does).
+
+    With one model call in the trace, the record belongs to it; with several, to the one that ran at its time.
+    Records of a trace without model calls are unchanged.
+    """
+    unplaced_traces = {log.trace_id for log in logs if log.span_id == NO_SPAN}
+    requests: dict[str, list[Span]] = {}
+    for span in spans if unplaced_traces else ():
+        if span.trace_id in unplaced_traces and is_request(span):
+            requests.setdefault(span.trace_id, []).append(span)
+    found = [
+        log if log.span_id != NO_SPAN else _assign_log(log, requests.get(log.trace_id, [])) for log in logs
+    ]
+    assigned = [log for log in found if log is not None]
+    return assigned, len(found) - len(assigned)
+
+
+def _assign_log(log: Span, requests: Sequence[Span]) -> Span | None:
+    if not requests:
+        return log
+    running = requests if len(requests) == 1 else [one for one in requests if _ran_at(one, log)]
+    return replace(log, span_id=running[0].span_id) if len(running) == 1 else None
+
+
+def _ran_at(request: Span, log: Span) -> bool:
+    at = log.events[0].time_ns
+    return (
+        at is not None
+        and request.start_ns is not None
+        and request.end_ns is not None
+        and request.start_ns <= at <= request.end_ns
+    )
+
+
+UNKNOWN = 1 << 80  # sorts after every time
+
+
+def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:
+    """Each span once, and for each trace the number of spans whose copies differ.
+
+    Of differing copies the one that ended last counts: tracers write a span again when they know more of it.
+    """
+    kept: dict[tuple[str, str], Span] = {}
+    conflicts: dict[str, set[str]] = {}
+    for span in spans:
+        key = span.trace_id, span.span_id
+        other = kept.setdefault(key, span)
+        if other is span or _is_equal(other, span):
+            continue
+        conflicts.setdefault(span.trace_id, set()).add(span.span_id)
+        kept[key] = max(other, span, key=_sort_key)
+    return list(kept.values()), {trace: len(ids) for trace, ids in conflicts.items()}
+
+
+def add_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
+    """Adds log records to the events of the spans they name, ordered by time.
+
+    Records of a missing span become a span that is known only from them.
+    """
+    known = {(span.trace_id, span.span_id): span for span in spans}
+    added: dict[tuple[str, str], Span] = {}
+    seen: dict[tuple[str, str], set[str]] = {}
+    for log in logs:
+        key = log.trace_id, log.span_id
+        content = _serialize_event(log.events[0])
+        if content in seen.setdefault(key, set()):
+            continue
+        seen[key].add(content)
+        if key in known:
+            known[key].events += log.events
+        elif added.setdefault(key, log) is not log:
+            added[key].events += log.events
+    for key in seen:
+        span = known.get(key) or added[key]
+        span.events.sort(key=_sort_time)
+        if span.is_from_logs:
+            span.start_ns = span.events[0].time_ns
+    return [*spans, *added.values()]
+
+
+def _is_equal(one: Span, other: Span) -> bool:
+    """True for equal content; scope and resource may differ, they belong to the writer of the copy."""
+    return _sort_key(one) == _sort_key(other)
+
+
+def _sort_key(span: Span) -> tuple[int, int, str]:
+    content = [span.name, span.parent_id, span.start_ns, span.has_failed, span.status_message]
+    text = encode_json([content, span.attributes, [list(event) for event in span.events]])
+    return -1 if span.end_ns is None else span.end_ns, len(span.attributes), text
+
+
+def _serialize_event(event: SpanEvent) -> str:
+    return encode_json(list(event))
+
+
+def _sort_time(event: SpanEvent) -> int:
+    return UNKNOWN if event.time_ns is None else event.time_ns

@@ -9,7 +9,6 @@ from evalgate.adapters.formats.core.fields import listing, mapping, text
 from evalgate.adapters.formats.core.format import HeadingRule, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.tau import is_tau2_settings, tau2_reader
-from evalgate.adapters.formats.tau.tau2_ticks import messages_from_ticks
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -88,3 +87,85 @@ READER = Reader(
     split=split,
     heading_rule=HeadingRule(folder, is_tau2_settings),
 )
+
+
+SIDES = {"user": "user", "assistant": "agent"}
+"""The role of a message, and the prefix of its fields in a tick."""
+
+
+def messages_from_ticks(ticks: list[Any]) -> list[dict[str, Any]]:
+    """Merges ticks into messages, in the order in which they begin; raises FieldError.
+
+    A message ends when only the other side speaks, or when a tool is called.
+    """
+    merger = _TickMerger()
+    for number, value in enumerate(ticks):
+        path = f"ticks[{number}]"
+        tick = mapping(value, path)
+        when = text(tick.get("timestamp"), f"{path}.timestamp")
+        texts = {role: _read_text(tick, side, path) for role, side in SIDES.items()}
+        for role, content in texts.items():
+            if content:
+                merger.add(role, content, when, is_only_speaker=sum(map(bool, texts.values())) == 1)
+        for role, side in SIDES.items():
+            _add_calls(merger, tick, role, f"{path}.{side}_tool")
+    merger.end()
+    return merger.messages
+
+
+def _read_text(tick: dict[str, Any], side: str, path: str) -> str | None:
+    """The text of a side in a tick; audio chunks have none."""
+    chunk_path = f"{path}.{side}_chunk"
+    chunk = mapping(tick.get(f"{side}_chunk"), chunk_path)
+    if not chunk.get("is_audio"):
+        content = text(chunk.get("content"), f"{chunk_path}.content")
+        if content:
+            return content
+    return text(tick.get("user_transcript"), f"{path}.user_transcript") if side == "user" else None
+
+
+def _add_calls(merger: _TickMerger, tick: dict[str, Any], role: str, path: str) -> None:
+    side = SIDES[role]
+    calls = listing(tick.get(f"{side}_tool_calls"), f"{path}_calls")
+    results = listing(tick.get(f"{side}_tool_results"), f"{path}_results")
+    if not (calls or results):
+        return
+    merger.end()
+    when = tick.get("timestamp")
+    if calls:
+        made = [
+            {**mapping(call, f"{path}_calls[{number}]"), "requestor": role}
+            for number, call in enumerate(calls)
+        ]
+        merger.messages.append({"role": role, "content": None, "tool_calls": made, "timestamp": when})
+    for number, result in enumerate(results):
+        merger.messages.append({**mapping(result, f"{path}_results[{number}]"), "role": "tool"})
+
+
+class _TickMerger:
+    """Merges ticks into messages; keeps one open message per side."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self._open_texts: dict[str, list[str]] = {}
+
+    def add(self, role: str, content: str, when: str | None, *, is_only_speaker: bool) -> None:
+        """Adds text; if only this side speaks in the tick, the other side's message ends."""
+        if is_only_speaker:
+            self._end_messages([open_role for open_role in self._open_texts if open_role != role])
+        if role not in self._open_texts:
+            self._open_texts[role] = []
+            self.messages.append({"role": role, "content": self._open_texts[role], "timestamp": when})
+        self._open_texts[role].append(content)
+
+    def end(self) -> None:
+        """Ends all open messages."""
+        self._end_messages(list(self._open_texts))
+
+    def _end_messages(self, roles: list[str]) -> None:
+        for role in roles:
+            texts = self._open_texts.pop(role)
+            for message in reversed(self.messages):
+                if message["content"] is texts:
+                    message["content"] = "".join(texts)
+                    break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Date, DateTime, Double, LargeBinary, Text
+from sqlalchemy import BigInteger, CheckConstraint, Date, DateTime, Double, LargeBinary, MetaData, Text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator
 
@@ -14,7 +14,7 @@ from evalgate.adapters.store.schema.cleaning import clean_amount, clean_integer,
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from sqlalchemy.engine import Dialect
@@ -198,3 +198,19 @@ def _wrap_processor(inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
 
 _SQLITE_DATE_TIME: TypeEngine[Any] = _SqliteDateTime()  # type: ignore[no-untyped-call]
 _SQLITE_DATE: TypeEngine[Any] = _SqliteDate()  # type: ignore[no-untyped-call]
+
+
+METADATA = MetaData()
+
+
+def require_one_of(column: str, words: Iterable[str], name: str) -> CheckConstraint:
+    """The constraint that a column holds one of the words, or NULL."""
+    listed = ", ".join(f"'{word}'" for word in words)
+    return CheckConstraint(f"{column} IN ({listed})", name=name)
+
+
+def require_scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
+    """The constraints that columns hold scores from 0 to 1, or NULL."""
+    return [
+        CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names
+    ]

@@ -7,6 +7,7 @@ from typing import get_args
 from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, Table, false
 
 from evalgate.adapters.store.schema.column_types import (
+    METADATA,
     Amount,
     Blob,
     CleanText,
@@ -15,8 +16,9 @@ from evalgate.adapters.store.schema.column_types import (
     Key,
     Score,
     UtcDateTime,
+    require_one_of,
+    require_scores,
 )
-from evalgate.adapters.store.schema.constraints import METADATA, require_one_of, require_scores
 from evalgate.models.comparison.comparison import ChangeKind
 from evalgate.models.comparison.decision import GateVerdict
 from evalgate.models.run.run import Verdict

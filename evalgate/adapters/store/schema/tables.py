@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import JSON, Boolean, CheckConstraint, Column, ForeignKey, Index, Table
 
 from evalgate.adapters.store.schema.column_types import (
+    METADATA,
     Amount,
     CleanText,
     Day,
@@ -16,12 +17,13 @@ from evalgate.adapters.store.schema.column_types import (
     Key,
     Score,
     UtcDateTime,
+    require_one_of,
+    require_scores,
 )
-from evalgate.adapters.store.schema.constraints import METADATA, require_one_of, require_scores
 from evalgate.adapters.store.schema.run_tables import RUNS
-from evalgate.models.approvals.provenance import APPROVAL_ORIGINS
+from evalgate.models.approvals.approval import APPROVAL_ORIGINS
 from evalgate.models.goldens.feedback import MAX_RATING, MIN_RATING, SENTIMENTS
-from evalgate.models.run.evaluation import DIMENSIONS, LEVELS, REGRESSION_STATUSES
+from evalgate.models.run.golden import DIMENSIONS, LEVELS, REGRESSION_STATUSES
 
 GOLDENS = Table(
     "evalgate_goldens",

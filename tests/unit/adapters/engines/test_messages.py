@@ -6,7 +6,7 @@ import os
 import select
 from threading import Thread
 
-from evalgate.adapters.engines.pipe_messages import Inbox, receive, send
+from evalgate.adapters.engines.process_pool import Inbox, receive, send
 
 SIZES = (0, 1, 7, 70_000, 3_000_000)
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.github.workflow_commands import (
+from evalgate.adapters.github.workflow_step import (
     CUT_NOTICE,
     MAX_PLAIN_LINES,
     AnnotationFormatter,
     format_command,
 )
-from evalgate.models.github.annotation import Annotation
+from evalgate.models.github.checks import Annotation
 
 
 def runner_reads(line: str):

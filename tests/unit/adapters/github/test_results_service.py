@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from evalgate.adapters.github.results_service import BackendIds, get_either_spelling
+from evalgate.adapters.github.artifacts import BackendIds, get_either_spelling
 from evalgate.errors import Unreachable
 
 

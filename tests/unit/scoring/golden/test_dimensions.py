@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import compiled
 
-from evalgate.models.run.dimension import DIMENSIONS
+from evalgate.models.run.golden import DIMENSIONS
 from evalgate.scoring.golden.weights import compute_overall_score
 
 REFUSES = "I can't help with that."

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.models.run.dimension import DIMENSIONS
-from evalgate.scoring.golden.levels import level, severity
+from evalgate.models.run.golden import DIMENSIONS
+from evalgate.scoring.golden.rules import level, severity
 from evalgate.scoring.golden.weights import Weights, compute_overall_score, mean_over_turns, reaches
 
 SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.floats(0, 1)))

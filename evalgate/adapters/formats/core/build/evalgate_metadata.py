@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
 from evalgate.adapters.formats.core.fields import identifier, whole_number
 from evalgate.adapters.formats.core.format import Identity, build_identity
 
@@ -46,3 +45,18 @@ def _parse_digits(value: Any) -> Any:
     """A number written as digits (some platforms keep metadata as text only), else the value itself."""
     is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) < len("1000000000")
     return int(value) if is_digits else value
+
+
+COMMIT, AGENT_HASH = "evalgate.commit", "evalgate.agent_hash"
+ORIGIN_KEYS = (COMMIT, AGENT_HASH)
+MAX_LENGTH = 512
+
+
+def set_origin(trace: Trace) -> None:
+    """Sets commit and agent hash from the metadata, unless the format's own fields have set them."""
+    trace.commit = trace.commit or _text_or_none(trace.metadata.get(COMMIT))
+    trace.agent_hash = trace.agent_hash or _text_or_none(trace.metadata.get(AGENT_HASH))
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if type(value) is str and 0 < len(value) <= MAX_LENGTH else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record, name_scenario
-from evalgate.adapters.formats.core.build.trace_origin import set_origin
+from evalgate.adapters.formats.core.build.evalgate_metadata import set_origin
 from evalgate.adapters.formats.core.build.plausibility import add_plausibility_warnings
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation

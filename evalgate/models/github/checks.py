@@ -1,4 +1,4 @@
-"""EvalGate's check run on the checks page of a commit."""
+"""An annotation in the checks view of a pull request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.github.annotation import Annotation
+
+class Annotation(NamedTuple):
+    """One annotation; `level` is error, warning or notice."""
+
+    level: str
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
 
 Conclusion = Literal["success", "failure", "neutral"]
 

@@ -8,7 +8,18 @@ from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.wording import age, join_words, pluralize
 
 if TYPE_CHECKING:
+    from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results import BaselineDoc, ResultsDoc
+
+
+def format_origin(run: TriggeringRun, run_url: str) -> str:
+    """Formats one line of Markdown; a fork's own results are marked as unverified."""
+    where = f"Evaluated in [run {run.id}]({run_url}) at {escape_span(run.head_sha[:SHORT_SHA])}"
+    if run.is_same_repository:
+        return f"{where}."
+    repository = escape_span(run.head_repository, 200)
+    return f"{where} of {repository}: a fork's own run, whose figures nobody else has checked."
+
 
 SHORT_SHA = 7
 MAX_TYPES = 5
@@ -87,3 +98,46 @@ def _describe_drift(baseline: BaselineDoc) -> str:
 
 def _age(baseline: BaselineDoc) -> str:
     return "" if baseline["age_seconds"] is None else age(baseline["age_seconds"])
+
+
+MIN_SCENARIOS = 10
+"""Fewest compared scenarios for these sentences; with fewer, each change can be read by itself."""
+MIN_SHOWN = 0.05
+
+
+def describe_noise(document: ResultsDoc) -> str:
+    """Returns one line that holds no untrusted text; empty if there is nothing to report."""
+    sentences = [
+        sentence
+        for sentence in (_describe_false_alarms(document), _describe_single_trials(document))
+        if sentence
+    ]
+    return " ".join(sentences)
+
+
+def _describe_false_alarms(document: ResultsDoc) -> str:
+    comparison = document.get("comparison")
+    if not comparison or comparison["tested"] < MIN_SCENARIOS or comparison["expected_false_alarms"] is None:
+        return ""
+    expected = comparison["expected_false_alarms"]
+    shown = "fewer than 0.1" if expected < MIN_SHOWN else f"at most {expected:.1f}"
+    return (
+        f"Had nothing changed, chance alone would call {shown} of the {comparison['tested']:,} scenarios"
+        " with several trials broken or fixed."
+    )
+
+
+def _describe_single_trials(document: ResultsDoc) -> str:
+    comparison = document.get("comparison")
+    if not comparison or comparison["compared"] < MIN_SCENARIOS:
+        return ""
+    single = sum(
+        "single_trial" in scenario["change"]["flags"]
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        if scenario["change"]
+    )
+    if not single:
+        return ""
+    rest = "rests" if single == 1 else "rest"
+    return f"{pluralize(single, 'change')} {rest} on a single trial: there noise can't be told from change."

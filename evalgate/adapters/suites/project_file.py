@@ -11,7 +11,7 @@ from evalgate.errors import Location, Problem, SuiteError
 if TYPE_CHECKING:
     from evalgate.ports import Files
 
-KEY = "store"
+STORE_KEY = "store"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
@@ -27,10 +27,32 @@ def read_project_store(files: Files) -> str | None:
         document = yaml_tree.load(content.decode("utf-8-sig"), PROJECT)
     except UnicodeDecodeError:
         raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
-    path = document.value.get(KEY) if isinstance(document.value, dict) else None
+    path = document.value.get(STORE_KEY) if isinstance(document.value, dict) else None
     if path is None:
         return None
     if not isinstance(path, str) or not path.strip() or _URL.match(path):
         hint = "name a URL with --store-url or EVALGATE_STORE_URL"
-        raise SuiteError(Problem("`store` is the path of a file", document.locate((KEY,)), hint))
+        raise SuiteError(Problem("`store` is the path of a file", document.locate((STORE_KEY,)), hint))
     return path
+
+
+REDACT_KEY = b"redact"
+
+
+def apply_project_redaction(files: Files) -> None:
+    """Activates the redaction of the working folder's project file; raises SuiteError if it is invalid."""
+    if not files.expand(PROJECT, "."):
+        return
+    content = files.read(PROJECT, MAX_BYTES, what="project")
+    if REDACT_KEY not in content:
+        return
+    from evalgate.suite.diagnostics import Diagnostics
+    from evalgate.suite.parse import hide_project_secrets
+
+    diagnostics = Diagnostics()
+    try:
+        hide_project_secrets(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), diagnostics)
+    except UnicodeDecodeError:
+        raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
+    if diagnostics.problems:
+        raise SuiteError(*diagnostics.problems)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.measures.text.pattern_tokens import Token
+    from evalgate.measures.text.required_text import Token
 
 MAX_STEPS = 200_000
 """Steps of the engine, which take at most 5 ms."""

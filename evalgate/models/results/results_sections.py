@@ -1,0 +1,165 @@
+"""Approvals in `results.json`."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+
+class LocationDoc(TypedDict):
+    """A location in a suite file."""
+
+    file: str
+    line: int | None
+    column: int | None
+
+
+class ApprovalLimitDoc(TypedDict):
+    """The lowest approved score."""
+
+    score: float
+
+
+class ProvenanceDoc(TypedDict):
+    """Where an approval was given: `source` is file, comment or shell.
+
+    `head_commit` is the only commit that it is valid for, `permission` the person's permission in the
+    repository then; `self_approved`: the person contributed to the change.
+    """
+
+    source: str
+    pull_request: int | None
+    comment_id: int | None
+    comment_url: str | None
+    head_commit: str | None
+    permission: str | None
+    self_approved: bool
+
+
+class ApprovalDoc(TypedDict):
+    """One approval and its status.
+
+    `status` is active, proposed (by a pull request; has no effect), void, expired or unused; `message` gives
+    the reason, or the time left. `until` is the last valid day, `days_left` counts to it. `checks` are the
+    only assertions that may fail, absent for any; `provenance` is absent for an approval from the file.
+    """
+
+    suite: str
+    scenario: str
+    variant: str | None
+    assertion: str | None
+    change: str | None
+    limit: ApprovalLimitDoc | None
+    trace: list[str]
+    reason: str
+    who: str
+    until: str
+    days_left: int
+    status: str
+    message: str
+    location: LocationDoc | None
+    checks: NotRequired[list[str] | None]
+    provenance: NotRequired[ProvenanceDoc | None]
+
+
+RulesDoc = TypedDict(
+    "RulesDoc",
+    {
+        "from": str,  # base
+        "config_hash": str,  # of the suites and the policy that decided
+        "proposed_config_hash": str,  # of those of the judged commit
+    },
+)
+
+
+class QuarantineDoc(TypedDict):
+    """One quarantine of a suite and its status.
+
+    `scenario` is as written and may contain `*`; `scenarios` is the number of the run's scenarios that match.
+    `status` is active, expired (its scenarios block again) or unused (no scenario matches); `message` gives
+    that in words, or the time left. `until` is the last valid day, `days_left` counts to it.
+    """
+
+    suite: str
+    scenario: str
+    variant: str | None
+    scenarios: int
+    reason: str
+    who: str | None
+    until: str
+    days_left: int
+    status: str
+    message: str
+    location: LocationDoc | None
+
+
+class PastRunDoc(TypedDict):
+    """One run; `cost_usd` is null if a part of it is unknown."""
+
+    at: str
+    commit: str | None
+    verdict: str
+    score: float | None
+    pass_rate: float | None
+    cost_usd: float | None
+
+
+class FlakyDoc(TypedDict):
+    """A flaky scenario: its outcome changed `flips` times in its last `runs` runs, first at `since`.
+
+    `new` is true if it was not flaky in as many runs before.
+    """
+
+    suite: str
+    scenario: str
+    variant: str | None
+    runs: int
+    passed: int
+    flips: int
+    since: str | None
+    new: bool
+
+
+class HistoryDoc(TypedDict):
+    """The last runs of a branch (null: of any), oldest first, ending with this one; and flaky scenarios.
+
+    `flaky_left` counts flaky scenarios that are not listed.
+    """
+
+    branch: str | None
+    runs: list[PastRunDoc]
+    flaky: list[FlakyDoc]
+    flaky_left: int
+
+
+class WeakeningDoc(TypedDict):
+    """One demand that was weakened; see models.comparison.weakening for its kinds.
+
+    `suite` is null for the project, `scenario` for a whole suite or if `scenarios` of them share the demand.
+    `before` and `after` are the former and the present demand, in short. `gates` is true if it fails the
+    gate; `message` is all of it in words, without the location.
+    """
+
+    kind: str
+    suite: str | None
+    scenario: str | None
+    variant: str | None
+    assertion: str | None
+    before: str | None
+    after: str | None
+    location: LocationDoc | None
+    scenarios: int
+    gates: bool
+    message: str
+
+
+class CauseDoc(TypedDict):
+    """Whether the agent or the rules caused a change; see models.comparison.cause for the kinds.
+
+    The two verdicts are those of the run's traces by the baseline's rules, and of the baseline's traces by
+    the run's rules; null if unknown.
+    """
+
+    kind: str
+    message: str
+    now_by_old_rules: str | None
+    before_by_new_rules: str | None

@@ -1,0 +1,52 @@
+"""Packages small enough to look through, names that mean one thing, and a docstring that says what to find."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "evalgate"
+MOST_MODULES = 20
+MOST_IN_ALL = 640
+PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+
+
+def name_of(folder: Path) -> str:
+    return folder.relative_to(PACKAGE.parent).as_posix()
+
+
+def modules_of(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=name_of)
+def test_a_package_has_few_modules(folder):
+    assert len(modules_of(folder)) <= MOST_MODULES
+
+
+def test_there_are_not_more_modules_than_there_were():
+    assert sum(len(modules_of(folder)) for folder in PACKAGES) <= MOST_IN_ALL
+
+
+def test_a_public_class_name_means_one_thing():
+    """A port and its adapter may share a name: they are the same thing from both sides."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path.relative_to(PACKAGE).as_posix())
+    several = {
+        name: [each for each in found if not each.startswith("ports/")] for name, found in places.items()
+    }
+    assert {name: found for name, found in several.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=name_of)
+def test_a_package_says_what_it_is_for(folder):
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    docstring = ast.get_docstring(tree) or ""
+    assert docstring.split("\n")[0].rstrip().endswith((".", ":")), docstring
