@@ -56,15 +56,12 @@ def main(count: int = 100, rounds: int = 15) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= job_in(Path(folder), count)
         pairs = [
-            (once([*ISOLATED, "-c", IN_ONE], (0, 1)), once([*ISOLATED, str(ENTRYPOINT)], (0, 1)))
-            for _ in range(rounds)
+            (once([*ISOLATED, "-c", IN_ONE], (0, 1)), once([*ISOLATED, str(ENTRYPOINT)], (0, 1))) for _ in range(rounds)
         ]
     bare = min(once([*ISOLATED, "-c", "pass"]).cpu for _ in range(rounds))
     one, two = (min(pair[side].cpu for pair in pairs) for side in (0, 1))
     added = median(apart.cpu - together.cpu for together, apart in pairs)
-    print(
-        f"{count:,} traces in one process {one:.3f} s, with the judge apart {two:.3f} s (least of {rounds})"
-    )
+    print(f"{count:,} traces in one process {one:.3f} s, with the judge apart {two:.3f} s (least of {rounds})")
     print(f"a judge apart adds {added * 1000:.0f} ms (median of pairs), to reach: {REACH_MS}")
     print(f"a bare interpreter takes {bare * 1000:.0f} ms")
 

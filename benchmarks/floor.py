@@ -31,9 +31,7 @@ Found = tuple[str, str, list[str], float, float]
 def look(trace: dict[str, Any]) -> Found:
     """What the checks look at."""
     messages = trace["messages"]
-    names = [
-        call["name"] for message in messages if "tool_calls" in message for call in message["tool_calls"]
-    ]
+    names = [call["name"] for message in messages if "tool_calls" in message for call in message["tool_calls"]]
     status = trace["metadata"]["status"]
     return messages[-1]["content"], status, names, trace["cost_usd"], trace["latency_seconds"]
 

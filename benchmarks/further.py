@@ -97,9 +97,7 @@ def judge(file: Path, suite: str) -> None:
     from evalgate.settings.limits import Limits
 
     configure_python()
-    tools = shell_verbs.build_shell_tools(
-        str(file.parent), "out", Limits(), source_date_epoch="0", progress_to=None
-    )
+    tools = shell_verbs.build_shell_tools(str(file.parent), "out", Limits(), source_date_epoch="0", progress_to=None)
     request = JudgeRequest(configs=[str(HERE / suite)], traces=[file.name], make_baseline_zip=False)
     write_outputs(judged(request, tools), tools.output)
 

@@ -29,9 +29,7 @@ MODULES = {
 def main() -> None:
     """One line a module that is installed; the rounds go round, so that a busy minute meets all of them."""
     statements = {"bare interpreter": "pass"}
-    statements |= {
-        module: code or f"import {module}" for module, code in MODULES.items() if find_spec(module)
-    }
+    statements |= {module: code or f"import {module}" for module, code in MODULES.items() if find_spec(module)}
     least = dict.fromkeys(statements, float("inf"))
     for _ in range(ROUNDS):
         for module, code in statements.items():

@@ -30,9 +30,7 @@ def once(arguments: Sequence[str], exits: Sequence[int] = (0,), output: Path | N
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with open(output or os.devnull, "wb") as out:  # noqa: PTH123  (the null device has no Path of its own)
-        process = subprocess.Popen(
-            [sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL
-        )
+        process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in exits:

@@ -126,9 +126,7 @@ def keep(lines: list[str]) -> None:
     text = README.read_text(encoding="utf-8")
     before, _, rest = text.partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])
-    README.write_text(
-        "\n".join([f"{before}{MARKS[0]}", "", *lines, "", f"{MARKS[1]}{after}"]), encoding="utf-8"
-    )
+    README.write_text("\n".join([f"{before}{MARKS[0]}", "", *lines, "", f"{MARKS[1]}{after}"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -51,9 +51,7 @@ def made(number: int, draw: random.Random) -> StoredRun:
         cost_usd=draw.random(),
         latency_p50_s=draw.random(),
     )
-    suites = tuple(
-        StoredSuiteRow(name, "pass", draw.random(), draw.random(), dimensions=dimensions) for name in names
-    )
+    suites = tuple(StoredSuiteRow(name, "pass", draw.random(), draw.random(), dimensions=dimensions) for name in names)
     scenarios = tuple(
         StoredScenarioRow(
             *(
@@ -98,9 +96,7 @@ def questions(store: Store, runs: int) -> dict[str, Callable[[], Any]]:
         "trend of 100, a dimension": lambda: store.runs.trend(Subject(dimension="tone_adherence"), 100),
         "trend of 100, a suite": lambda: store.runs.trend(Subject("suite1", branch="main"), 100),
         "trend of 100, a scenario": lambda: store.runs.trend(Subject("suite1", "scenario3"), 100),
-        "trend of a rare branch": lambda: store.runs.trend(
-            Subject("suite1", "scenario3", branch="rare"), 100
-        ),
+        "trend of a rare branch": lambda: store.runs.trend(Subject("suite1", "scenario3", branch="rare"), 100),
         "last status of a scenario": lambda: store.runs.last_status(key),
         "last status of all": store.runs.last_statuses,
         "last status of all, a branch": lambda: store.runs.last_statuses(branch="dev"),

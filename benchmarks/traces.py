@@ -169,9 +169,7 @@ def _tool_result(draw: Draw, name: str, order: str) -> str:
         {"sku": draw.randrange(10**9), "title": _prose(draw, 30), "price": round(draw.uniform(5, 900), 2)}
         for _ in range(draw.randint(3, 14))
     ]
-    return json.dumps(
-        {"tool": name, "order": order, "lines": lines, "note": _prose(draw, 60)}, ensure_ascii=False
-    )
+    return json.dumps({"tool": name, "order": order, "lines": lines, "note": _prose(draw, 60)}, ensure_ascii=False)
 
 
 def _prose(draw: Draw, length: int) -> str:

@@ -60,9 +60,7 @@ def run(
     With `is_sandboxed` the judge runs in a separate process: `ready_judge` if given, else a new one.
     """
     try:
-        return _run_handling_errors(
-            environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge
-        )
+        return _run_handling_errors(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
     finally:
         step.outputs(empty_outputs(step.values))
 
@@ -82,9 +80,7 @@ def _run_handling_errors(
     except Exception as bug:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
         for line in describe_bug(bug):
             step.log(line)
-        step.annotate(
-            [Annotation("error", "EvalGate", f"a bug of EvalGate: {_exception_kind(bug)}; see the log")]
-        )
+        step.annotate([Annotation("error", "EvalGate", f"a bug of EvalGate: {_exception_kind(bug)}; see the log")])
         return _report_unfinished(step, BUG)
 
 
@@ -114,9 +110,7 @@ def _run_mode(
             from evalgate.bootstrap import approving
 
             approval_task = approving.build_approve_options(settings)
-            return approve(
-                approval_task, approving.build_approve_ports(settings, step, judge, downloads, deadline)
-            )
+            return approve(approval_task, approving.build_approve_ports(settings, step, judge, downloads, deadline))
         if settings.inputs.mode == "publish":
             from evalgate.application.action.publish import publish
             from evalgate.bootstrap import publishing

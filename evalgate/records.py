@@ -44,9 +44,7 @@ def _dataclass(
         fields = {name: _get_field(cls, name) for name in cls.__annotations__}
         members = _members(cls, fields, frozen=frozen)
         if eq:
-            members |= _make_comparison(
-                [name for name, each in fields.items() if each.compare], frozen=frozen
-            )
+            members |= _make_comparison([name for name, each in fields.items() if each.compare], frozen=frozen)
         if repr:
             members["__repr__"] = _make_repr([name for name, each in fields.items() if each.repr])
         return _add_members(cls, members, fields, slots=slots)

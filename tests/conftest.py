@@ -46,9 +46,7 @@ def _stay_on_this_machine() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _forget_the_job() -> Iterator[None]:
     mine = {
-        name: os.environ.pop(name)
-        for name in list(os.environ)
-        if name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))
+        name: os.environ.pop(name) for name in list(os.environ) if name.startswith(("GITHUB_", "ACTIONS_", "INPUT_"))
     }
     yield
     os.environ.update(mine)
@@ -58,7 +56,5 @@ def _forget_the_job() -> Iterator[None]:
 def shared() -> Path:
     """The folder of real recordings and stand-ins, which is not part of the project."""
     if not SHARED.is_dir():
-        pytest.skip(
-            "../shared is not here: real recordings and the GitHub stand-in are no part of the project"
-        )
+        pytest.skip("../shared is not here: real recordings and the GitHub stand-in are no part of the project")
     return SHARED

@@ -33,9 +33,7 @@ def nested(depth):
 def places(value, above=()):
     """Every place of a document, as the keys that lead to it."""
     yield above
-    children = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         yield from places(child, (*above, key))
 

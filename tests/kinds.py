@@ -134,16 +134,12 @@ def forms(raw: Any) -> list[Any]:
     return [{"not": raw}, {**raw, "negate": True}, {"not": {"all_of": [raw]}}, {"not": {"any_of": [raw]}}]
 
 
-TEXTS = st.sampled_from(
-    ["", "a", "ab", "5", "nan", '{"a":[1]}', "I can't help with that.", "a\nb", "\x00é\u202e😀"]
-)
+TEXTS = st.sampled_from(["", "a", "ab", "5", "nan", '{"a":[1]}', "I can't help with that.", "a\nb", "\x00é\u202e😀"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(["q", "action", "when", "delay_seconds", "recurring"]), inner, max_size=3
-        )
+        | st.dictionaries(st.sampled_from(["q", "action", "when", "delay_seconds", "recurring"]), inner, max_size=3)
     ),
     max_leaves=5,
 )
@@ -153,9 +149,7 @@ AMOUNTS = st.none() | st.sampled_from([0, 0.5, 1, 1e308, 10**30])
 @st.composite
 def any_call(draw: Any) -> Any:
     """A call as readers may leave it, with more or less in it."""
-    call: Any = make_call(
-        draw(st.sampled_from(["a", "b", "run_code", "c\nd"])), index=draw(st.integers(0, 3))
-    )
+    call: Any = make_call(draw(st.sampled_from(["a", "b", "run_code", "c\nd"])), index=draw(st.integers(0, 3)))
     call["arguments"] = draw(JSON)
     call["arguments_error"] = draw(st.none() | TEXTS)
     call["arguments_raw"] = draw(st.none() | TEXTS)

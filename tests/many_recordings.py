@@ -89,9 +89,7 @@ def write_few(folder: Path) -> None:
     for name in ("one", "two", "three"):
         checks = "[{type: output_contains, value: order, required: true}]"
         scenarios = f"scenarios:\n  - id: '*'\n    assertions: {checks}\n"
-        (folder / "evals" / f"{name}.yaml").write_text(
-            f"suite: {name}\ntraces: [../lines.jsonl]\n{scenarios}"
-        )
+        (folder / "evals" / f"{name}.yaml").write_text(f"suite: {name}\ntraces: [../lines.jsonl]\n{scenarios}")
 
 
 def _lines(draw: Random, count: int, **fields: Any) -> list[bytes]:

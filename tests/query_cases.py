@@ -149,8 +149,7 @@ _SCALARS = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from([0.0
 VALUES = st.recursive(
     _SCALARS,
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["a", "b", "c", "d e"]), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "c", "d e"]), inner, max_size=4)
     ),
     max_leaves=25,
 )
@@ -175,9 +174,7 @@ def _written(inner):
         st.tuples(wrapped, st.integers(-2, 2)).map(lambda part: f"{part[0]}[{part[1]}]"),
         st.tuples(wrapped, _BOUNDS, _BOUNDS, _STEPS).map(lambda part: "{}[{}:{}{}]".format(*part)),
         st.tuples(wrapped, st.sampled_from(["[*]", "[]", ".*"])).map("".join),
-        st.tuples(wrapped, st.sampled_from(["[*]", "[]", ".*"]), _NAMES).map(
-            lambda part: "{}{}.{}".format(*part)
-        ),
+        st.tuples(wrapped, st.sampled_from(["[*]", "[]", ".*"]), _NAMES).map(lambda part: "{}{}.{}".format(*part)),
         st.tuples(wrapped, inner).map(lambda part: f"{part[0]}[?{part[1]}]"),
         st.tuples(wrapped, inner, _NAMES).map(lambda part: "{}[?{}].{}".format(*part)),
         st.tuples(wrapped, _NAMES, _LITERALS).map(lambda part: "{}[?{} == {}]".format(*part)),

@@ -80,9 +80,7 @@ def some_calls(before: list[str], now: list[str]) -> dict[str, Any]:
     return {"trial_before": 0, "before": before, "trial": 0, "now": now}
 
 
-def a_scenario(
-    id_: str = "refund", verdict: str = "PASS", change: Any = None, **changes: Any
-) -> dict[str, Any]:
+def a_scenario(id_: str = "refund", verdict: str = "PASS", change: Any = None, **changes: Any) -> dict[str, Any]:
     trials = [] if verdict == "MISSING" else [a_trial(0, STATUS.get(verdict, "failed"))]
     trials = changes.pop("trials", trials)
     passed = sum(trial["status"] == "passed" for trial in trials)
@@ -255,9 +253,7 @@ def _summary(suites: list[dict[str, Any]], removed: int) -> dict[str, Any]:
         "improvements": kinds["improved"] + kinds["fixed"],
         **{kind: kinds[kind] for kind in KINDS},
         "removed": removed,
-        "score": sum(scenario["score"] or 0.0 for scenario in scenarios) / len(scenarios)
-        if scenarios
-        else None,
+        "score": sum(scenario["score"] or 0.0 for scenario in scenarios) / len(scenarios) if scenarios else None,
         "pass_rate": verdicts["PASS"] / len(scenarios) if scenarios else None,
         "cost_usd": None if None in costs or not costs else sum(costs),
         "latency_p50_s": known[len(known) // 2] if known else None,

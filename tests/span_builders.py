@@ -40,9 +40,7 @@ def answers(value, call_id=None, key="response"):
     return {"type": "tool_call_response", "id": call_id, key: value}
 
 
-def chat(
-    start=0, end=1000, tokens=(10, 5), given=(), answered=(), *, parent=None, response_id=None, **attributes
-):
+def chat(start=0, end=1000, tokens=(10, 5), given=(), answered=(), *, parent=None, response_id=None, **attributes):
     """A request to a model."""
     told = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", **attributes}
     if tokens is not None:
@@ -88,9 +86,7 @@ def weather_run(**outer):
     question = said("user", "Weather in Paris?")
     asked = said("assistant", asks("get_weather", "c1", city="Paris"), finish="tool_calls")
     first = chat(100, 2000, (80, 25), [question], [asked], parent=root, response_id="r1")
-    run = tool(
-        "get_weather", 2100, 2200, parent=root, call_id="c1", arguments={"city": "Paris"}, result="rainy"
-    )
+    run = tool("get_weather", 2100, 2200, parent=root, call_id="c1", arguments={"city": "Paris"}, result="rainy")
     history = [question, asked, said("tool", answers("rainy", "c1"))]
     last = chat(
         2300,

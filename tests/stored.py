@@ -91,9 +91,7 @@ def make_feedback(id_: str = "f1", conversation_id: str = "talk-refund", **field
     return Feedback(id_, conversation_id, **{**plain, **fields})
 
 
-def make_exported(
-    evaluation: GoldenEvaluation | None = None, *feedback: Feedback, **about: Any
-) -> ExportedEvaluation:
+def make_exported(evaluation: GoldenEvaluation | None = None, *feedback: Feedback, **about: Any) -> ExportedEvaluation:
     """An evaluation on its way out."""
     plain: dict[str, Any] = {
         "title": "A refund in time",

@@ -47,9 +47,7 @@ class PostgresServer:
             person = pwd.getpwnam(NOBODY)
             os.chown(self.folder, person.pw_uid, person.pw_gid)
         data = str(self.folder / "data")
-        self.call(
-            "initdb", "--no-sync", "--auth=trust", "--no-locale", "-E", "UTF8", "-U", "postgres", "-D", data
-        )
+        self.call("initdb", "--no-sync", "--auth=trust", "--no-locale", "-E", "UTF8", "-U", "postgres", "-D", data)
         options = f"{QUICK} -k {self.folder}"
         self.call("pg_ctl", "-D", data, "-o", options, "-l", str(self.folder / "log"), "-w", "start")
 
@@ -70,9 +68,7 @@ class PostgresServer:
         )
         if done.returncode:
             log = self.folder / "log"
-            pytest.fail(
-                f"{program} of PostgreSQL failed: {log.read_text() if log.exists() else done.returncode}"
-            )
+            pytest.fail(f"{program} of PostgreSQL failed: {log.read_text() if log.exists() else done.returncode}")
 
 
 def programs() -> Path:
@@ -93,9 +89,7 @@ def programs() -> Path:
             check=False,
         )
         if seen.returncode:
-            pytest.skip(
-                "no PostgreSQL: it does not run as root, and others may not read the folder of pgserver"
-            )
+            pytest.skip("no PostgreSQL: it does not run as root, and others may not read the folder of pgserver")
     return folder
 
 

@@ -15,11 +15,7 @@ class SystemClock:
     def __init__(self, source_date_epoch: str | None) -> None:
         self._fixed: datetime | None = None
         if source_date_epoch:
-            if (
-                not source_date_epoch.isascii()
-                or not source_date_epoch.isdigit()
-                or int(source_date_epoch) > LATEST
-            ):
+            if not source_date_epoch.isascii() or not source_date_epoch.isdigit() or int(source_date_epoch) > LATEST:
                 raise SettingError("SOURCE_DATE_EPOCH is no number of seconds since 1970")
             self._fixed = datetime.fromtimestamp(int(source_date_epoch), UTC)
 

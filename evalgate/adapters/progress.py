@@ -40,9 +40,7 @@ class SpinnerProgress:
     `share` returns the completed fraction of the work, 0 to 1, or None if unknown.
     """
 
-    def __init__(
-        self, stream: TextIO, clock: Callable[[], float] = monotonic, share: Share | None = None
-    ) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = monotonic, share: Share | None = None) -> None:
         self._stream = stream
         self._clock = clock
         self._share = share

@@ -83,9 +83,7 @@ def withdraw(store_url: str | None, cwd: str, approval_id: str, source_date_epoc
     with open_store(store_url, cwd, create=False, source_date_epoch=source_date_epoch) as store:
         if not store.approvals.withdraw(approval_id):
             hint = "evalgate approvals --all --json shows the ids"
-            raise SettingError(
-                Problem(f"no approval {approval_id!r} holds in {store.display_url}", None, hint)
-            )
+            raise SettingError(Problem(f"no approval {approval_id!r} holds in {store.display_url}", None, hint))
         return store.display_url
 
 

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 LOST_OUTPUT = 2
 
 
-def run_in_limited_process(
-    limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]
-) -> int:
+def run_in_limited_process(limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]) -> int:
     """Runs `work` in a child process and returns its exit code; raises OverLimit.
 
     `guard` runs it so that every outcome becomes an exit code.

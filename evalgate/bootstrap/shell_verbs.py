@@ -154,9 +154,7 @@ def line_file(path: str, cwd: str) -> LineFile:
     return LineFile(path, cwd)
 
 
-def convert(
-    records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool
-) -> Iterator[bytes | DamagedTrace]:
+def convert(records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool) -> Iterator[bytes | DamagedTrace]:
     """Converts traces to lines of another format; see `writers.writer_for`."""
     from evalgate.adapters.formats.writers import convert_traces, get_writer
 

@@ -44,9 +44,7 @@ class FieldDeclaration:
     @property
     def default(self) -> Any:
         """The value of an absent field; MISSING if it is required or has a factory."""
-        default = (
-            self.value.options.get("default", MISSING) if isinstance(self.value, FieldMark) else self.value
-        )
+        default = self.value.options.get("default", MISSING) if isinstance(self.value, FieldMark) else self.value
         return MISSING if isinstance(default, list | dict) else default
 
     @property
@@ -74,9 +72,7 @@ class Declaration:
         for name, annotation in vars(cls).get("__annotations__", {}).items():
             if annotation.startswith("ClassVar"):
                 continue
-            each = fields[name] = FieldDeclaration(
-                name, annotation, cls.__module__, vars(cls).get(name, MISSING)
-            )
+            each = fields[name] = FieldDeclaration(name, annotation, cls.__module__, vars(cls).get(name, MISSING))
             made.pop(name, None)
             if each.default is MISSING:
                 made[name] = each.factory

@@ -48,9 +48,7 @@ _INTERNAL = frozenset({"model_fields", "_made", "_reads", "__annotations__", "__
 
 
 class _StrictModel(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
-    )
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 @cache

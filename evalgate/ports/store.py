@@ -209,9 +209,7 @@ class Runs(Protocol):
     ) -> Sequence[ScenarioHistoryEntry]:
         """Each scenario's result in the last run that had it, by suite, scenario and variant."""
 
-    def sightings(
-        self, key: ScenarioKey, window: int, branch: str | None = None
-    ) -> Sequence[ScenarioHistoryEntry]:
+    def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[ScenarioHistoryEntry]:
         """A scenario's results in the last `window` runs that had it, oldest first."""
 
     def all_sightings(

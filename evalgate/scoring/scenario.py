@@ -77,14 +77,10 @@ def judge_scenario(
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
-    return ScenarioJudgement(
-        verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason
-    )
+    return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason)
 
 
-def _find_unmet_demand(
-    score: float | None, threshold: float, passed: int, total: int, rules: TrialRules
-) -> str | None:
+def _find_unmet_demand(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
     """What the trials fall short of, or None."""
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)

@@ -29,9 +29,7 @@ def compare_variants(scenarios: Iterable[ScenarioResult]) -> list[VariantStatist
 
 def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> VariantStatistics:
     every = [scenario.trials for scenario in scenarios]
-    judged_calls = [
-        found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None
-    ]
+    judged_calls = [found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None]
 
     def mean(name: str) -> float | None:
         return _mean([amount for trials in every for amount in get_column(trials, name)])

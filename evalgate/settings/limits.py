@@ -54,9 +54,7 @@ _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
 IN_ACTION = Limits(traces=2_000 * MB)
 
 
-def parse_limits(
-    texts: Sequence[str], base: Limits | None = None, *, allowed: Collection[str] = LIMITS
-) -> Limits:
+def parse_limits(texts: Sequence[str], base: Limits | None = None, *, allowed: Collection[str] = LIMITS) -> Limits:
     """Parses `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
     values: dict[str, int] = {}
     problems = []
@@ -66,9 +64,7 @@ def parse_limits(
         if name not in allowed:
             problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(allowed)}"))
         elif size is None:
-            kind, example = (
-                ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
-            )
+            kind, example = ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
             problems.append(Problem(f"limit {name}: {value!r} is no {kind}", None, f"for example {example}"))
         else:
             values[name] = size

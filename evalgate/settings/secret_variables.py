@@ -33,9 +33,7 @@ def find_secret_values(environ: Mapping[str, str]) -> list[str]:
     names = "\n".join(environ).upper()
     may_be_named = any(root in names for root in SECRET_ROOTS)
     named = [value for name, value in environ.items() if _is_secret(name)] if may_be_named else []
-    passwords = [
-        found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)
-    ]
+    passwords = [found for value in environ.values() if "://" in value and "@" in value for found in _passwords(value)]
     if not named and not passwords:
         return []
     public = {value for name, value in environ.items() if name.startswith(PUBLIC) and not _is_secret(name)}

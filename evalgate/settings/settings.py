@@ -223,9 +223,7 @@ def _check_approving(inputs: Inputs, event: str) -> list[Problem]:
         text = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
         return [Problem(text, hint=hint)]
     if inputs.mode not in {"auto", "approve"}:
-        return [
-            Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)
-        ]
+        return [Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)]
     if not inputs.baseline_workflow:
         text = "`baseline-workflow` must name the gate's workflow file: this one judges nothing"
         return [Problem(text, hint=hint)]

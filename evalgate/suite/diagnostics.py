@@ -55,9 +55,7 @@ class Diagnostics:
 
 def _add_hint(problem: FieldProblem) -> FieldProblem:
     if problem.path[-1:] == ("fail_on",) and "at least" in problem.message:
-        return problem._replace(
-            message="`fail_on` can't be empty", hint="to never fail the check use report-only"
-        )
+        return problem._replace(message="`fail_on` can't be empty", hint="to never fail the check use report-only")
     if not problem.path and "mapping" in problem.message:
         return problem._replace(message="the file is empty or no mapping", hint=START_HINT)
     return problem

@@ -208,14 +208,10 @@ def compile_custom(
         diagnostics.add_problem(document, FieldProblem(("format",), message))
     if own is not None or shared is None:
         return own
-    return _compile_entry(
-        document, shared, IN_PROJECT, Diagnostics()
-    )  # mistakes were reported with the project
+    return _compile_entry(document, shared, IN_PROJECT, Diagnostics())  # mistakes were reported with the project
 
 
-def _compile_entry(
-    document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics
-) -> CustomMapping:
+def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics) -> CustomMapping:
     for problem in _find_problems(entry, path):
         diagnostics.add_problem(document, problem)
     return _compile_fields(entry, path, TraceMatcher(document, diagnostics).compile_expression)

@@ -93,7 +93,5 @@ def build_effective_policy(entry: Closed, project: Closed, fail_on: list[FailOn]
     for part in ("regression", "freshness"):
         if project_fields.get(part) or suite_fields.get(part):
             merged[part] = {**(project_fields.get(part) or {}), **(suite_fields.get(part) or {})}
-    merged["fail_on"] = (
-        fail_on or project_fields.get("fail_on") or suite_fields.get("fail_on") or ["hard_fail"]
-    )
+    merged["fail_on"] = fail_on or project_fields.get("fail_on") or suite_fields.get("fail_on") or ["hard_fail"]
     return Policy.model_validate({name: value for name, value in merged.items() if value is not None})

@@ -64,15 +64,11 @@ def _parse_entry(raw: Any, problems: list[FieldProblem]) -> ProjectSecrets | Non
     return ProjectSecrets([*_compile_patterns(entry.patterns, problems)], entry.fields)
 
 
-def _compile_patterns(
-    patterns: Sequence[RedactPattern], problems: list[FieldProblem]
-) -> Iterator[SecretPattern]:
+def _compile_patterns(patterns: Sequence[RedactPattern], problems: list[FieldProblem]) -> Iterator[SecretPattern]:
     names: set[str] = set()
     for index, each in enumerate(patterns):
         if each.name in names:
-            problems.append(
-                FieldProblem(("patterns", index, "name"), f"`{each.name}` stands twice in `redact`")
-            )
+            problems.append(FieldProblem(("patterns", index, "name"), f"`{each.name}` stands twice in `redact`"))
         names.add(each.name)
         compiled = _compile_pattern(each.regex, ("patterns", index, "regex"), problems)
         if compiled is not None:

@@ -31,9 +31,7 @@ MAX_CHECKS = 5_000_000
 class ScenarioBuilder:
     """Builds the scenarios of one suite; `warnings` are what `validate` reports besides mistakes."""
 
-    def __init__(
-        self, document: Document, file: SuiteFile, shared: Defaults, diagnostics: Diagnostics
-    ) -> None:
+    def __init__(self, document: Document, file: SuiteFile, shared: Defaults, diagnostics: Diagnostics) -> None:
         self._document, self._file, self._shared, self._diagnostics = document, file, shared, diagnostics
         self._matcher = TraceMatcher(document, diagnostics)
         self.variants = self._matcher.build_variants(file.variants, ("variants",))
@@ -63,9 +61,7 @@ class ScenarioBuilder:
         """Checks the number of scenarios before any is built: a small file can name very many."""
         variant_count = max(1, len(self.variants))
         entries = self._file.scenarios
-        count = sum(
-            variant_count if each.variants is None else max(1, len(each.variants)) for each in entries
-        )
+        count = sum(variant_count if each.variants is None else max(1, len(each.variants)) for each in entries)
         if count > MAX_SCENARIOS:
             raise OverLimit(f"{count:,} scenarios, a run may have {MAX_SCENARIOS:,}")
 
@@ -80,8 +76,7 @@ class ScenarioBuilder:
             scenarios = [replace(plain, assertions=[*common, *checks.compile_checks(None)])]
         else:
             scenarios = [
-                replace(plain, variant=each, assertions=[*common, *checks.compile_checks(each)])
-                for each in variants
+                replace(plain, variant=each, assertions=[*common, *checks.compile_checks(each)]) for each in variants
             ]
         for each in checks.used_variants:
             self._unused_variants.pop(id(each), None)
@@ -95,9 +90,7 @@ class ScenarioBuilder:
         """The scenario without its assertions."""
         min_pass_k = entry.trials.min_pass_k
         if min_pass_k and min_pass_k.k > min_pass_k.of:
-            self._add_problem(
-                (*path, "trials", "min_pass_k"), f"{min_pass_k.k} of {min_pass_k.of} trials can't pass"
-            )
+            self._add_problem((*path, "trials", "min_pass_k"), f"{min_pass_k.k} of {min_pass_k.of} trials can't pass")
         return Scenario(
             id=entry.id,
             match=self._matcher.build_scenario_match(entry, path),
@@ -140,9 +133,7 @@ class ScenarioBuilder:
         for index, entry in enumerate(self._file.scenarios):
             normalised_id = normalize("NFC", entry.id)  # two spellings of one letter look the same
             if normalised_id in seen:
-                self._add_problem(
-                    ("scenarios", index, "id"), f"scenario `{entry.id}` stands twice in this suite"
-                )
+                self._add_problem(("scenarios", index, "id"), f"scenario `{entry.id}` stands twice in this suite")
             seen.add(normalised_id)
 
     def _add_problem(self, path: Path, message: str, hint: str | None = None) -> None:
@@ -170,9 +161,7 @@ class CheckCompiler:
         self._has_demand = "expected_tool" in entry.model_fields_set
         if not self._has_demand and entry.min_calls is not None:
             self._add_problem(
-                FieldProblem(
-                    (*path, "min_calls"), "`min_calls` counts calls of `expected_tool`, which is missing"
-                )
+                FieldProblem((*path, "min_calls"), "`min_calls` counts calls of `expected_tool`, which is missing")
             )
 
     def compile_checks(self, variant: Variant | None) -> list[Assertion]:

@@ -27,9 +27,7 @@ class MentionsResult(Evaluator):
     def compile(self) -> Check:
         """Looks at the settings once; what it returns looks at one trace after another."""
         if not self.field.isidentifier():
-            raise FieldProblemError(
-                "field", f"`field` is one name, not {self.field!r}", "for example refund_id"
-            )
+            raise FieldProblemError("field", f"`field` is one name, not {self.field!r}", "for example refund_id")
         tool, field = self.tool, self.field
 
         def check(trace: Trace) -> Finding:

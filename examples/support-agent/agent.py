@@ -103,9 +103,7 @@ class Agent:
                 parcel = self._call("track_parcel", tracking=order["tracking"])
             except ToolError:
                 continue
-            return (
-                f"Your {order['item']} is at the {parcel['place']} and arrives in {parcel['eta_days']} days."
-            )
+            return f"Your {order['item']} is at the {parcel['place']} and arrives in {parcel['eta_days']} days."
         return "I could not reach the carrier. Please try again later."
 
 
@@ -139,9 +137,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     for scenario, trials in CONVERSATIONS.items():
         lines = [json.dumps(record(options.version, scenario, trial)) for trial in range(len(trials))]
-        (options.out / f"{scenario}.jsonl").write_text(
-            "\n".join(lines) + "\n", encoding="utf-8", newline="\n"
-        )
+        (options.out / f"{scenario}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     print(f"{sum(map(len, CONVERSATIONS.values()))} conversations recorded in {options.out}")
 
 

@@ -79,9 +79,7 @@ def test_case(case, tmp_path):
     assert report_only or ran.code in VERDICTS[ran.results["verdict"]]
     assert "Traceback" not in ran.stderr
     told = ran.stdout + ran.stderr + ran.text("comment.md")
-    unsaid = [
-        line for line in (expected / "says").read_text(encoding="utf-8").splitlines() if line not in told
-    ]
+    unsaid = [line for line in (expected / "says").read_text(encoding="utf-8").splitlines() if line not in told]
     assert unsaid == []
     assert scrubbed(ran.results) == json.loads((expected / "results.json").read_bytes())
     for name, content in (("comment.md", ran.text("comment.md")), ("stderr", invalid_only(ran))):

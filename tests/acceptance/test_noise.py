@@ -82,9 +82,7 @@ def test_every_call_on_single_trials_is_marked_as_one(recorded, tmp_path):
 
 @pytest.mark.parametrize("half", [{0, 1}, {0, 2}, {0, 3}])
 @pytest.mark.parametrize("policy", ["{}", "{correction: holm}", "{correction: bh}", "{pair_by: trial}"])
-def test_two_trials_against_the_other_two_give_no_more_false_alarms_than_alpha(
-    recorded, tmp_path, half, policy
-):
+def test_two_trials_against_the_other_two_give_no_more_false_alarms_than_alpha(recorded, tmp_path, half, policy):
     before, now = of_trials(recorded, half), of_trials(recorded, {0, 1, 2, 3} - half)
     found = kinds(compared(tmp_path, before, now, policy))
     assert sum(found[kind] for kind in CALLED) <= ALPHA * 50

@@ -127,9 +127,7 @@ def test_tau2_names_what_broke_and_what_was_fixed(tau2, tmp_path, domain, passed
     assert {reason["scenario"] for reason in ran.results["reasons"]} == broken
     comment = ran.text("comment.md")
     assert [task for task in broken | mended if f"` {task} `" not in comment] == []
-    assert {
-        each["change"]["kind"] for each in scenarios(ran) if each["change"]["flags"] == ["single_trial"]
-    } == {
+    assert {each["change"]["kind"] for each in scenarios(ran) if each["change"]["flags"] == ["single_trial"]} == {
         "broken",
         "fixed",
     }

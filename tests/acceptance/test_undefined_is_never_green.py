@@ -197,6 +197,4 @@ def test_a_bad_trial_that_is_left_out_is_told(folder):
 
     ran = judged(folder, suite, [refund(), greet(0)])
 
-    assert [(each["kind"], each["scenario"]) for each in ran.results["weakenings"]] == [
-        ("trials_missing", "greet")
-    ]
+    assert [(each["kind"], each["scenario"]) for each in ran.results["weakenings"]] == [("trials_missing", "greet")]

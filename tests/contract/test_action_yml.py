@@ -99,9 +99,7 @@ def test_the_image_holds_every_dependency_and_the_extras_that_need_no_terminal()
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    locked = set(
-        re.findall(r"^([a-z0-9_.-]+)==", (ROOT / "requirements/image.txt").read_text(), re.MULTILINE)
-    )
+    locked = set(re.findall(r"^([a-z0-9_.-]+)==", (ROOT / "requirements/image.txt").read_text(), re.MULTILINE))
     named = {re.split(r"[<>=!~]", dependency)[0].strip() for dependency in project["dependencies"]}
     assert named <= locked
     assert {"opentelemetry-proto", "protobuf", "genai-prices"} <= locked

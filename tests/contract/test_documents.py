@@ -129,9 +129,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     verbs = {words.split()[0] for words in cells("docs/commands.md", "Commands", column=1)}
     assert verbs == set(VERBS)
     assert flags_of("run") == {words.split()[0] for words in cells("docs/commands.md", "run", column=1)}
-    assert flags_of("explain") == {
-        words.split()[0] for words in cells("docs/commands.md", "explain", column=1)
-    }
+    assert flags_of("explain") == {words.split()[0] for words in cells("docs/commands.md", "explain", column=1)}
     others = re.findall(r"^\| `([a-z ]+)` \| (`-.+?) \|", read("docs/commands.md"), re.MULTILINE)
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
@@ -220,9 +218,7 @@ def test_locks_hold_every_dependency() -> None:
         ("requirements/image.txt", wanted),
         ("requirements/dev.txt", [*wanted, *project["dependency-groups"]["dev"]]),
     ):
-        locked = {
-            name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", read(lock), re.MULTILINE)
-        }
+        locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", read(lock), re.MULTILINE)}
         missing = {re.split(r"[^\w.-]", name)[0].lower().replace("_", "-") for name in names} - locked
         assert not missing, f"{lock} lacks {missing}: make lock"
 

@@ -41,9 +41,7 @@ LOOKED_INTO_ONLY = {
 MAKES_TEXT = {"str", "repr", "format", "ascii"}
 TELLS = {"args", "msg", "message", "problem", "context", "reason", "detail", "note", "doc", "object"}
 BUILT_IN = {
-    name
-    for name, found in vars(builtins).items()
-    if isinstance(found, type) and issubclass(found, BaseException)
+    name for name, found in vars(builtins).items() if isinstance(found, type) and issubclass(found, BaseException)
 }
 LIBRARIES = {
     *("ValidationError", "MarkedYAMLError", "ReaderError", "JSONDecodeError", "JSONEncodeError"),
@@ -55,9 +53,7 @@ LIBRARIES = {
 def ours() -> set[str]:
     """Names of the exceptions that the project itself declares."""
     classes = re.findall(r"^class (\w+)\(([^)]*)\)", "\n".join(TEXTS.values()), re.MULTILINE)
-    declared = {
-        name: {base.strip().rpartition(".")[2] for base in bases.split(",")} for name, bases in classes
-    }
+    declared = {name: {base.strip().rpartition(".")[2] for base in bases.split(",")} for name, bases in classes}
     found: set[str] = set()
     while more := {name for name, bases in declared.items() if bases & (BUILT_IN | found)} - found:
         found |= more

@@ -20,9 +20,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("version", ["main", "pr"])
 @pytest.mark.parametrize("seed", ["0", "7"])
-def test_agent_records_the_bundled_traces_again_whatever_the_hash_seed(
-    version: str, seed: str, tmp_path: Path
-) -> None:
+def test_agent_records_the_bundled_traces_again_whatever_the_hash_seed(version: str, seed: str, tmp_path: Path) -> None:
     command = [sys.executable, str(AGENT / "agent.py"), "--out", str(tmp_path), "--version", version]
     subprocess.run(command, check=True, capture_output=True, env={"PYTHONHASHSEED": seed})
     assert contents(tmp_path) == contents(AGENT / "traces" / version)
@@ -36,9 +34,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert str(folder / "pr" / "comment.md") in done.stdout
-    return {
-        version: json.loads((folder / version / "results.json").read_bytes()) for version in ("main", "pr")
-    }
+    return {version: json.loads((folder / version / "results.json").read_bytes()) for version in ("main", "pr")}
 
 
 def test_gate_passes_main_of_the_example(runs: dict[str, dict[str, Any]]) -> None:

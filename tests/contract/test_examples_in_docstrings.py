@@ -10,9 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWING = sorted(
-    path.relative_to(ROOT)
-    for path in (ROOT / "evalgate").rglob("*.py")
-    if ">>> " in path.read_text(encoding="utf-8")
+    path.relative_to(ROOT) for path in (ROOT / "evalgate").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8")
 )
 
 

@@ -90,9 +90,7 @@ def test_a_command_loads_these_packages_and_no_others(project, words, expected):
 
 
 def test_a_pattern_loads_the_package_for_patterns(project):
-    (project / "suite.yaml").write_text(
-        SUITE.replace("{type: output_contains, value: refunded}", "{regex: re.und}")
-    )
+    (project / "suite.yaml").write_text(SUITE.replace("{type: output_contains, value: refunded}", "{regex: re.und}"))
 
     assert packages(loaded(project, "run", "suite.yaml", "--no-baseline-zip")) == {*RUN, "regex"}
 

@@ -33,11 +33,7 @@ def steps(workflow: Any) -> list[dict[str, Any]]:
 
 
 def named(workflow: str, start: str) -> dict[str, Any]:
-    [step] = [
-        each
-        for each in steps(WORKFLOWS[workflow])
-        if each.get("name", each.get("uses", "")).startswith(start)
-    ]
+    [step] = [each for each in steps(WORKFLOWS[workflow]) if each.get("name", each.get("uses", "")).startswith(start)]
     return step
 
 
@@ -58,16 +54,12 @@ def test_actions_of_others_are_named_by_commit_with_the_version_beside_it(name):
 
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_no_checkout_leaves_its_token_behind(name):
-    checkouts = [
-        step for step in steps(WORKFLOWS[name]) if step.get("uses", "").startswith("actions/checkout@")
-    ]
+    checkouts = [step for step in steps(WORKFLOWS[name]) if step.get("uses", "").startswith("actions/checkout@")]
     assert [step for step in checkouts if step["with"].get("persist-credentials") is not False] == []
 
 
 def test_the_readmes_workflow_has_these_rights_and_no_others():
-    [text] = [
-        block.text for block in blocks("yaml") if block.document == "README.md" and "jobs:" in block.text
-    ]
+    [text] = [block.text for block in blocks("yaml") if block.document == "README.md" and "jobs:" in block.text]
     [job] = yaml.safe_load(text)["jobs"].values()
     assert job["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
 
@@ -80,9 +72,7 @@ def test_nothing_of_an_event_is_pasted_into_a_script():
 @pytest.mark.parametrize("lock", ["image", "dev", "audit"])
 def test_whatever_is_locked_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
-    entries = re.split(
-        r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    )
+    entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
     told = [entry for entry in entries if entry.strip()]
     assert told
     assert [entry for entry in told if not re.match(r"[\w.-]+(\[\w+\])?==\S+", entry)] == []
@@ -125,9 +115,7 @@ def release(tmp_path: Path):
             "GITHUB_OUTPUT": str(tmp_path / "outputs"),
             **variables,
         }
-        subprocess.run(
-            ["/bin/bash", "-e", "-o", "pipefail", "-c", script], cwd=tmp_path, env=environ, check=True
-        )
+        subprocess.run(["/bin/bash", "-e", "-o", "pipefail", "-c", script], cwd=tmp_path, env=environ, check=True)
         return tmp_path
 
     return run

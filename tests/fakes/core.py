@@ -101,9 +101,7 @@ class BaselineShelf:
             return ComparableBaseline(build_baseline_from_results(found.results, path), found.manifest)
         written = dump_standings(standings_of_results(found.results), IDENTITY)
         assert written is not None
-        return ComparableBaseline(
-            build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest
-        )
+        return ComparableBaseline(build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest)
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._shelf[path] = baseline

@@ -121,9 +121,7 @@ def redaction(data: bytes) -> None:
 
 def _of_a_project() -> Redactor:
     made = Redactor()
-    made.project = ProjectSecrets(
-        [SecretPattern("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"]
-    )
+    made.project = ProjectSecrets([SecretPattern("customer", Pattern(CUSTOMER.pattern))], ["owner", "full name"])
     return made
 
 

@@ -22,9 +22,7 @@ def cases() -> Iterator[Case]:
         yield Case(f"harmless-{name}", PASSES, suite)
     for name, content in TRACES.items():
         yield Case(f"harmless-{name}", PASSES, traces=partial(_one, content))
-    for number, file in enumerate(
-        ("\u2603 \xe9.jsonl", "a b.jsonl", "a'b.jsonl", "UPPER.JSONL", "no-suffix")
-    ):
+    for number, file in enumerate(("\u2603 \xe9.jsonl", "a b.jsonl", "a'b.jsonl", "UPPER.JSONL", "no-suffix")):
         yield Case(f"harmless-name-{number}", PASSES, traces=partial(_one, GOOD, file))
     for number, check in enumerate(CHECKS):
         yield Case(f"harmless-check-{number}", PASSES, checks(f"{{{check}, required: true}}"))

@@ -81,9 +81,7 @@ def _packed(content: bytes) -> bytes:
 
 
 def _with(number: str) -> bytes:
-    return GOOD.replace(
-        b'"schema"', f'"metadata": {{"x": {number}}}, "cost_usd": {number}, "schema"'.encode(), 1
-    )
+    return GOOD.replace(b'"schema"', f'"metadata": {{"x": {number}}}, "cost_usd": {number}, "schema"'.encode(), 1)
 
 
 WRONG_LINES = {

@@ -29,9 +29,7 @@ def cases() -> Iterator[Case]:
     for name, text in TEMPLATES.items():
         for place, body in (("", text), ("-in-a-block", IN_A_BLOCK.format(text))):
             put = partial(_put, "t.j2", body.encode())
-            yield Case(
-                f"template-{name}{place}", MAY_FALL_BACK, arguments=("--template", "t.j2"), prepare=put
-            )
+            yield Case(f"template-{name}{place}", MAY_FALL_BACK, arguments=("--template", "t.j2"), prepare=put)
     for number, arguments in enumerate(ARGUMENTS):
         yield Case(f"argument-{number}", NOT_GREEN, arguments=arguments)
 
@@ -54,9 +52,7 @@ def _archive(members: Sequence[tuple[str | ZipInfo, bytes]], compression: int = 
 
 def _twice() -> bytes:
     """Two entries of one name, which the writer would warn of."""
-    return _archive([("results.json", b"{}"), ("results.jsoN", b"{}")]).replace(
-        b"results.jsoN", b"results.json"
-    )
+    return _archive([("results.json", b"{}"), ("results.jsoN", b"{}")]).replace(b"results.jsoN", b"results.json")
 
 
 def _encrypted() -> bytes:

@@ -33,9 +33,7 @@ def _texts() -> Iterator[Case]:
 
 def _values() -> Iterator[Case]:
     for number, tag in enumerate(TAGS):
-        yield Case(
-            f"tag-{number}", REFUSED, checks("{contains: ok}").replace("id: '*'", f"id: a, threshold: {tag}")
-        )
+        yield Case(f"tag-{number}", REFUSED, checks("{contains: ok}").replace("id: '*'", f"id: a, threshold: {tag}"))
     for number, value in enumerate(NO_SHARES):
         yield Case(f"threshold-{number}", REFUSED, SUITE + f"threshold: {value}\n")
     for number, value in enumerate(("-1", ".nan", ".inf", "true", "'1'", "1e999", "[]")):
@@ -66,9 +64,7 @@ def _work() -> Iterator[Case]:
 def _names() -> Iterator[Case]:
     for name, pattern in GLOBS.items():
         text = f"version: 1\nsuite: s\ntraces: [{json.dumps(pattern)}]\n"
-        yield Case(
-            f"glob-{name}", NOT_GREEN, f"{text}scenarios: [{{id: a, assertions: [{{contains: ok}}]}}]\n"
-        )
+        yield Case(f"glob-{name}", NOT_GREEN, f"{text}scenarios: [{{id: a, assertions: [{{contains: ok}}]}}]\n")
     for name, scenario in IDS.items():
         entry = f"{{id: {json.dumps(scenario)}, assertions: [{{contains: ok}}]}}"
         yield Case(f"id-{name}", NOT_GREEN, f"{HEAD}scenarios: [{entry}]\n")
@@ -131,19 +127,13 @@ TEXTS = {
     "version-text": SUITE.replace("version: 1", "version: '1'"),
     "version-true": SUITE.replace("version: 1", "version: true"),
     "version-float": SUITE.replace("version: 1", "version: 1.0"),
-    "scenario-twice": HEAD
-    + "scenarios: ["
-    + ", ".join(["{id: a, assertions: [{contains: ok}]}"] * 2)
-    + "]\n",
+    "scenario-twice": HEAD + "scenarios: [" + ", ".join(["{id: a, assertions: [{contains: ok}]}"] * 2) + "]\n",
     "scenario-twice-in-two-spellings": HEAD
     + "scenarios: [{id: caf\u00e9, assertions: [{contains: ok}]}, "
     + "{id: cafe\u0301, assertions: [{contains: ok}]}]\n",
     "check-key-twice": checks("{contains: ok, required: true, required: false}"),
     "nots-too-deep": checks("{not: " * 5_000 + "{contains: ok}" + "}" * 5_000),
-    "checks-too-many": HEAD
-    + "scenarios: [{id: '*', assertions: ["
-    + ",".join(["{regex: a}"] * 60_000)
-    + "]}]\n",
+    "checks-too-many": HEAD + "scenarios: [{id: '*', assertions: [" + ",".join(["{regex: a}"] * 60_000) + "]}]\n",
 }
 MAYBE_TEXTS = {
     "utf-16": SUITE.encode("utf-16"),

@@ -60,13 +60,9 @@ def _large() -> Iterator[Case]:
         traces=lambda: {"t.jsonl": b"".join(trace(scenario_id=f"s{number}") for number in range(101_000))},
     )
     yield Case("trace-brackets", NOT_GREEN, traces=lambda: {"t.jsonl": b"[" * 1_000_000})
-    yield Case(
-        "trace-deep", NOT_GREEN, traces=lambda: {"t.jsonl": b'{"a":' * 100_000 + b"1" + b"}" * 100_000}
-    )
+    yield Case("trace-deep", NOT_GREEN, traces=lambda: {"t.jsonl": b'{"a":' * 100_000 + b"1" + b"}" * 100_000})
     yield Case("trace-gzip-bomb", NOT_GREEN, traces=lambda: {"t.json.gz": gzip.compress(_blanks())})
-    yield Case(
-        "trace-zip-bomb", NOT_GREEN, traces=lambda: {"t.eval": _archive({"samples/1.json": _blanks()})}
-    )
+    yield Case("trace-zip-bomb", NOT_GREEN, traces=lambda: {"t.eval": _archive({"samples/1.json": _blanks()})})
     many = {f"samples/{number}.json": b"{}" for number in range(20_000)}
     yield Case("trace-zip-of-many", NOT_GREEN, traces=lambda: {"t.eval": _archive(many)})
     spans = _field(1, _field(2, b"\x12\x00" * 2_000_000))

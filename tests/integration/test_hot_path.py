@@ -58,9 +58,7 @@ MOST_TO_READ = {
 def calls_of(folder: Path, suite: str, count: int) -> int:
     """How many functions a whole judgement of so many traces calls."""
     traces.write(folder / f"{count}.jsonl", count, scenarios=4)
-    tools = shell_verbs.build_shell_tools(
-        str(folder), "out", Limits(), source_date_epoch="0", progress_to=None
-    )
+    tools = shell_verbs.build_shell_tools(str(folder), "out", Limits(), source_date_epoch="0", progress_to=None)
     request = JudgeRequest(
         configs=[str(BENCHMARKS / suite)],
         traces=[f"{count}.jsonl"],

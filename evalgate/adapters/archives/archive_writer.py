@@ -50,9 +50,7 @@ def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
     return dump_standings(parts.standings, {"bytes": results.file_size, "crc32": results.CRC})
 
 
-def _write_traces(
-    archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, limits: ZipLimits
-) -> tuple[int, int]:
+def _write_traces(archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, limits: ZipLimits) -> tuple[int, int]:
     """Returns how many traces were kept and left out. A line may not compress at all."""
     if spool is None:
         return 0, 0

@@ -175,9 +175,7 @@ def _run_from_archive(archive: SafeZip, *, whole: bool) -> BaselineRun:
     from evalgate.reporting.results.standings import MAX_BYTES, load_standings
 
     content = archive.read(STANDINGS_FILE, MAX_BYTES)
-    return build_baseline_run(
-        load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc)
-    )
+    return build_baseline_run(load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc))
 
 
 def _run_from_results(results: bytes, *, whole: bool) -> BaselineRun:

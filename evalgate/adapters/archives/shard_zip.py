@@ -52,9 +52,7 @@ class ShardWriter:
                         shutil.copyfileobj(content, member, 1 << 20)
             draft.replace(self._path)
         except OSError as error:
-            raise SettingError(
-                f"can't write {self._path}: {error.strerror or 'the system refused'}"
-            ) from None
+            raise SettingError(f"can't write {self._path}: {error.strerror or 'the system refused'}") from None
 
     def close(self) -> None:
         """Deletes the temporary files."""

@@ -184,9 +184,7 @@ class _Worker:
         return f"ended with exit code {os.WEXITSTATUS(status)}"
 
 
-def _serve(
-    work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]
-) -> NoReturn:
+def _serve(work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]) -> NoReturn:
     """The main loop of a worker; ends when the parent closes the pipe."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent

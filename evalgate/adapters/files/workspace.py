@@ -125,9 +125,7 @@ class Workspace:
     def _open(self, real: str, shown: str, what: str = "the file") -> BinaryIO:
         self._on_open(shown)
         try:
-            handle = (
-                os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)
-            )
+            handle = os.open(real, OPEN_FLAGS) if self._root is None else _open_inside(self._root, real, shown)
         except OSError as error:
             raise _unreadable_error(error, shown, what) from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -100,9 +100,7 @@ class WalkPosition(NamedTuple):
 class Walk:
     """One search through folders; each is visited once, even if the pattern reaches it in several ways."""
 
-    def __init__(
-        self, glob: Glob, *, max_entries: int, refuse_links: bool, show: Callable[[str], str]
-    ) -> None:
+    def __init__(self, glob: Glob, *, max_entries: int, refuse_links: bool, show: Callable[[str], str]) -> None:
         self._glob = glob
         self._left = self._max = max_entries
         self._refuse_links = refuse_links

@@ -162,9 +162,7 @@ class BackendIds:
             claims = token.split(".")[1]
             document = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
             scopes = document["scp"].split(" ")
-            found = next(
-                scope.split(":") for scope in scopes if re.fullmatch(r"Actions\.Results:[^:]+:[^:]+", scope)
-            )
+            found = next(scope.split(":") for scope in scopes if re.fullmatch(r"Actions\.Results:[^:]+:[^:]+", scope))
         except (IndexError, KeyError, TypeError, AttributeError, ValueError, binascii.Error, StopIteration):
             raise Unreachable("the job's runtime token is not as expected") from None
         return cls(found[1], found[2])

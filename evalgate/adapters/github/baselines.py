@@ -97,9 +97,7 @@ class Baselines:
     def _find_artifacts(self) -> Iterator[Artifact]:
         """Artifacts of the requested name from this repository, newest first, one per run."""
         latest: dict[int | None, Artifact] = {}
-        provenance = ArtifactProvenance(
-            self._client.site.repository_id, self._request.branch, self._request.workflow
-        )
+        provenance = ArtifactProvenance(self._client.site.repository_id, self._request.branch, self._request.workflow)
         for artifact in self._list_artifacts():
             reason = find_origin_problem(artifact, provenance)
             if reason:

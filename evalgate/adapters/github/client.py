@@ -75,9 +75,7 @@ class Client:
     def viewer(self) -> str:
         """The login the token belongs to, from the GraphQL API, which also answers apps."""
         url = f"{self.site.api_url.removesuffix('/v3')}/graphql"
-        return as_text(
-            dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login")
-        )
+        return as_text(dig(self._ask("POST", url, {"query": "{viewer{login}}"})[0], "data", "viewer", "login"))
 
     def pages(self, path: str, *, pages: int = PAGES, **query: str | int) -> Iterator[Any]:
         """Yields each page's JSON, following GitHub's `Link` headers; ListTooLong for more than `pages`."""

@@ -79,9 +79,7 @@ class Comments:
 
     def _find_own(self, heading: str) -> list[PostedComment]:
         """EvalGate's comments, oldest first. Checks the author, since anyone can write the marker line."""
-        marked = [
-            posted for posted in self._fetch() if posted.body.lstrip().partition("\n")[0].rstrip() == heading
-        ]
+        marked = [posted for posted in self._fetch() if posted.body.lstrip().partition("\n")[0].rstrip() == heading]
         own_comments = [posted for posted in marked if posted.author == ACTIONS_BOT]
         if marked and not own_comments:
             author = self._find_author()

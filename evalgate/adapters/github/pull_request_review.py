@@ -125,9 +125,7 @@ class PullRequestReview:
         except NotFound:
             return Permission(None, may_write=False, role="none")
         roles = as_text(dig(answer, "permission")), as_text(dig(answer, "role_name"))
-        return Permission(
-            as_int(dig(answer, "user", "id")), may_write=roles[0] in WRITERS, role=roles[1] or roles[0]
-        )
+        return Permission(as_int(dig(answer, "user", "id")), may_write=roles[0] in WRITERS, role=roles[1] or roles[0])
 
     def reports(self, run: TriggeringRun) -> Sequence[ReportArtifact]:
         """Reports of a run; see the port."""

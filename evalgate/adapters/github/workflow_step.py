@@ -45,9 +45,7 @@ class WorkflowStep:
         """Sets step outputs; a name set again takes the newer value."""
         values = {name: self._without_secrets(value) for name, value in values.items()}
         if self._output_file and values:
-            _append(
-                self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace")
-            )
+            _append(self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace"))
         self.values.update(values)
 
     def summary(self, markdown: str) -> None:

@@ -78,9 +78,7 @@ def _compute_id(approval: StoredApproval) -> str:
     item = approval.approval
     scope = [str(each) for each in (item.suite, item.scenario, item.variant, item.assertion, item.change)]
     ids = [approval.provenance.pull_request, approval.provenance.comment_id]
-    return hashlib.sha256(dump_json([*ids, approval.provenance.head_commit, *scope]).encode()).hexdigest()[
-        :32
-    ]
+    return hashlib.sha256(dump_json([*ids, approval.provenance.head_commit, *scope]).encode()).hexdigest()[:32]
 
 
 def _build_row(stored: StoredApproval) -> dict[str, Any]:

@@ -78,8 +78,7 @@ class GoldenTable:
         condition = or_(GOLDENS.c.id.in_(ids), GOLDENS.c.intent.in_(intents), GOLDENS.c.id.in_(with_tag))
         with self._database.reading() as connection:
             return [
-                _parse_row(row)
-                for row in connection.execute(select(GOLDENS).where(condition).order_by(GOLDENS.c.id))
+                _parse_row(row) for row in connection.execute(select(GOLDENS).where(condition).order_by(GOLDENS.c.id))
             ]
 
     def ids(self) -> Sequence[str]:

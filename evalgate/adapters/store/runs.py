@@ -112,9 +112,7 @@ class RunTable:
         sightings = self._select_sightings(RunScope(1, suite, branch, page))
         return [seen[-1] for seen in sightings.values()]
 
-    def sightings(
-        self, key: ScenarioKey, window: int, branch: str | None = None
-    ) -> Sequence[ScenarioHistoryEntry]:
+    def sightings(self, key: ScenarioKey, window: int, branch: str | None = None) -> Sequence[ScenarioHistoryEntry]:
         """The results of a scenario in the last `window` runs that had it, oldest first."""
         with self._database.reading() as connection:
             digest = SCENARIOS.c.digest == hash_scenario(key)

@@ -11,9 +11,7 @@ from evalgate.errors import Problem, SettingError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
 # A stray `@` is part of a password without %40: the rest would count as host, and be shown.
-_POSTGRES_URL = re.compile(
-    r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?"
-)
+_POSTGRES_URL = re.compile(r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?")
 _HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 

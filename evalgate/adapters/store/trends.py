@@ -53,9 +53,7 @@ def _select_runs(branch: str | None) -> Select[Any]:
 
 
 def _select_suite(name: str, branch: str | None) -> Select[Any]:
-    return _select_rows(
-        RUN_SUITES, RUN_SUITES.c.latency_p50_s.label("latency_s"), RUN_SUITES.c.name == name, branch
-    )
+    return _select_rows(RUN_SUITES, RUN_SUITES.c.latency_p50_s.label("latency_s"), RUN_SUITES.c.name == name, branch)
 
 
 def _select_scenario(key: ScenarioKey, branch: str | None) -> Select[Any]:

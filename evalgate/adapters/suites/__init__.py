@@ -27,17 +27,13 @@ PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
 MAX_BYTES = 1_000_000
 MAX_ASSERTIONS = 50_000
-HOW_TO_BEGIN = (
-    'write evals/first.yaml (README, "A first suite") or name a suite file: evalgate run my-suite.yaml'
-)
+HOW_TO_BEGIN = 'write evals/first.yaml (README, "A first suite") or name a suite file: evalgate run my-suite.yaml'
 
 
 class SuiteFiles:
     """Loads suites; implements `SuiteSource`. `store` opens the store that holds goldens."""
 
-    def __init__(
-        self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None
-    ) -> None:
+    def __init__(self, files: Files, max_bytes: int = MAX_BYTES, store: Callable[[], Store] | None = None) -> None:
         self._files = files
         self._max_bytes = max_bytes
         self._store = store
@@ -64,9 +60,7 @@ class SuiteFiles:
             project_content = document.value
             project = parse_project(document, diagnostics)
             if project is not None:
-                shared = SharedDefaults(
-                    document, project.defaults, posixpath.dirname(path) or ".", project.prices
-                )
+                shared = SharedDefaults(document, project.defaults, posixpath.dirname(path) or ".", project.prices)
                 for each in self._suites_of(project, document, path, diagnostics):
                     found = self._load_document(each, diagnostics) if each not in documents else None
                     if found is not None:
@@ -101,9 +95,7 @@ class SuiteFiles:
                 file.path for file in self._files.expand(FALLBACK, ".")
             ]
             if not found:
-                raise SettingError(
-                    Problem(f"no suite found: neither {PROJECT} nor {FALLBACK}", None, HOW_TO_BEGIN)
-                )
+                raise SettingError(Problem(f"no suite found: neither {PROJECT} nor {FALLBACK}", None, HOW_TO_BEGIN))
         return list(dict.fromkeys(found))
 
     def _expand(self, config: str) -> list[Any]:
@@ -121,9 +113,7 @@ class SuiteFiles:
         for index, glob in enumerate(project.suites):
             matches = [file.path for file in self._files.expand(glob, folder) if file.path != path]
             if not matches:
-                diagnostics.add_problem(
-                    document, FieldProblem(("suites", index), f"no suite file matches {glob!r}")
-                )
+                diagnostics.add_problem(document, FieldProblem(("suites", index), f"no suite file matches {glob!r}"))
             found += matches
         return list(dict.fromkeys(found))
 

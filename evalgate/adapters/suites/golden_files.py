@@ -68,9 +68,7 @@ class GoldenFiles:
             raise SuiteError(*diagnostics.problems)
         return found
 
-    def _load_files(
-        self, document: Document, number: int, globs: Any, diagnostics: Diagnostics
-    ) -> Sequence[Document]:
+    def _load_files(self, document: Document, number: int, globs: Any, diagnostics: Diagnostics) -> Sequence[Document]:
         field = ("goldens", number, "file")
         folder = posixpath.dirname(document.locate(()).file) or "."
         found: list[Document] = []
@@ -80,9 +78,7 @@ class GoldenFiles:
             files = [each for each in self._files.expand(glob, folder) if each.path.endswith(SUFFIXES)]
             if not files:
                 hint = f"its name ends in {', '.join(SUFFIXES)}"
-                diagnostics.add_problem(
-                    document, FieldProblem(field, f"no file of goldens matches {glob!r}", hint)
-                )
+                diagnostics.add_problem(document, FieldProblem(field, f"no file of goldens matches {glob!r}", hint))
             for file in files:
                 found += self._read_documents(file.path, diagnostics)
         return found
@@ -136,14 +132,10 @@ class GoldenFiles:
             missing = [each for each in ids if each not in {golden.id for golden in goldens}]
             for each in missing:
                 hint = suggest(each, store.goldens.ids())
-                diagnostics.add_problem(
-                    document, FieldProblem(field, f"the store has no golden `{each}`", hint)
-                )
+                diagnostics.add_problem(document, FieldProblem(field, f"the store has no golden `{each}`", hint))
         if not goldens and not missing:
             hint = "see what there is: evalgate goldens list"
-            diagnostics.add_problem(
-                document, FieldProblem(field, "the store has no golden that this names", hint)
-            )
+            diagnostics.add_problem(document, FieldProblem(field, "the store has no golden that this names", hint))
         found.documents[number] = _encode_documents(goldens, suite)
         if suite is not None:
             found.thresholds.append(suite.critical_issue_threshold)

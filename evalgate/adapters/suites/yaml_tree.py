@@ -186,9 +186,7 @@ class _TreeReader:
                 break
             key = self._key(event)
             if key in values:
-                raise self._refuse(
-                    event, f"the key `{key[:60]}` stands twice, first in line {positions[key].line}"
-                )
+                raise self._refuse(event, f"the key `{key[:60]}` stands twice, first in line {positions[key].line}")
             positions[key] = _position(event)
             values[key] = self._value(next(self._events), depth + 1)
         return values

@@ -67,9 +67,7 @@ class ApprovePorts:
 
     review: Review
     files: ReportFiles
-    decide: Callable[
-        [bytes, TriggeringRun, Sequence[CommentApproval], RenderOptions, Sequence[str]], ApprovedReport
-    ]
+    decide: Callable[[bytes, TriggeringRun, Sequence[CommentApproval], RenderOptions, Sequence[str]], ApprovedReport]
     pull_request: PullRequest
     step: StepOutput
     template: TemplateSource | None = None
@@ -122,9 +120,7 @@ def _approve(options: ApproveOptions, ports: ApprovePorts) -> str:
         raise _ApprovalRefusedError(f"the gate's run {runs[0].run.id} has left no report: {REMEDY}")
     report = _decide_with_approvals(content, runs[0].run, verified, options, ports)
     _require_same_head(change, ports.review)
-    active = [
-        each for each in report.approvals if _comment_id_of(each) == posted.id and each["status"] == "active"
-    ]
+    active = [each for each in report.approvals if _comment_id_of(each) == posted.id and each["status"] == "active"]
     _record(active, verified.consents, ports)
     _publish(options, runs[0].run, report, ports)
     if not active:
@@ -154,9 +150,7 @@ def _refusal_of(comment: PullRequestComment, verified: VerifiedComments) -> Refu
         if refusal.comment == comment.id:
             return refusal
     if comment.id not in {consent.provenance.comment_id for consent in verified.consents}:
-        raise _ApprovalRefusedError(
-            "the comment is older than the newest push, which voids what was approved before"
-        )
+        raise _ApprovalRefusedError("the comment is older than the newest push, which voids what was approved before")
     return None
 
 
@@ -228,9 +222,7 @@ def _build_approval(document: ApprovalDoc, consent: CommentApproval) -> Approval
     )
 
 
-def _publish(
-    options: ApproveOptions, run: TriggeringRun, report: ApprovedReport, ports: ApprovePorts
-) -> None:
+def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport, ports: ApprovePorts) -> None:
     rendered, key = report.rendered, options.render_options.comment_key
     for warning in rendered.warnings:
         add_annotation(ports.step, "warning", warning)

@@ -47,9 +47,7 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
     try:
         posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)
     except Forbidden as refusal:
-        add_annotation(
-            step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`"
-        )
+        add_annotation(step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`")
     except Unreachable as trouble:
         add_annotation(step, "warning", f"the comment was not posted: {trouble}")
     else:

@@ -54,9 +54,7 @@ class PublishPorts:
 
     pulls: PullRequestFinder
     reports: ReportSource
-    render: Callable[
-        [str, TriggeringRun, RenderOptions], RenderedReport
-    ]  # renders the report in a zip of that run
+    render: Callable[[str, TriggeringRun, RenderOptions], RenderedReport]  # renders the report in a zip of that run
     pull_request: Callable[[int], PullRequest]
     step: StepOutput
     template: TemplateSource | None = None  # from this workflow's branch, never from the run's
@@ -114,9 +112,7 @@ def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
         return numbers[0]
     if numbers:
         listed = ", ".join(f"{number}" for number in sorted(numbers)[:10])
-        raise _NothingToPost(
-            "warning", f"pull requests {listed} have the same head, and the run may be of any"
-        )
+        raise _NothingToPost("warning", f"pull requests {listed} have the same head, and the run may be of any")
     if found:
         newer = found[0].head_sha[:SHORT_SHA]
         raise _NothingToPost("notice", f"the pull request has moved on to {newer}, whose own run reports")

@@ -40,13 +40,9 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
 
 UPLOAD_STEP = "actions/upload-artifact"
-NO_COMMENT = (
-    "no comment: on pull requests of forks and of Dependabot the token may not write; see the summary"
-)
+NO_COMMENT = "no comment: on pull requests of forks and of Dependabot the token may not write; see the summary"
 NO_CHECK = "no check run: on pull requests of forks and of Dependabot the token may not write"
-NOTHING_STORED = (
-    "Nothing is stored of this run: `store-url` is empty, as a secret is on pull requests of forks."
-)
+NOTHING_STORED = "Nothing is stored of this run: `store-url` is empty, as a secret is on pull requests of forks."
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
@@ -162,8 +158,7 @@ def _write_outputs(options: GateOptions, ports: GatePorts, judgement: Judgement)
 def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     written = {"results-path": "results.json", "report-path": "comment.md"}
     paths = {
-        name: f"{options.shown_folder}/{file}" if file in judgement.files else ""
-        for name, file in written.items()
+        name: f"{options.shown_folder}/{file}" if file in judgement.files else "" for name, file in written.items()
     }
     return {
         **paths,

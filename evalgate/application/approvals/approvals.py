@@ -34,9 +34,7 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
         except InvalidInput as mistake:
             if not request.approvals_of_base:
                 raise
-            warnings = [
-                problem._replace(message=f"{UNREAD}: {problem.message}") for problem in mistake.problems
-            ]
+            warnings = [problem._replace(message=f"{UNREAD}: {problem.message}") for problem in mistake.problems]
     given: Sequence[Approval] = ()
     if request.consents:
         from evalgate.application.approvals.consented_failures import resolve_consents
@@ -46,9 +44,7 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
     return Approvals((*counting, *request.remembered, *given), find_proposals(counting, proposed)), warnings
 
 
-def rule_on_approvals(
-    run: Run, comparison: Comparison | None, approvals: Approvals, today: date
-) -> ApprovalRulings:
+def rule_on_approvals(run: Run, comparison: Comparison | None, approvals: Approvals, today: date) -> ApprovalRulings:
     """Rules on the approvals; flags the changes of approved scenarios."""
     from evalgate.gate.decision.approvals import rule_on_approvals
 

@@ -91,9 +91,7 @@ def _find_scenario(scenarios: Scenarios, request: ApprovalRequest) -> ScenarioKe
     keys = [
         key
         for key in scenarios
-        if key.id == request.scenario
-        and request.suite in (None, key.suite)
-        and request.variant in (None, key.variant)
+        if key.id == request.scenario and request.suite in (None, key.suite) and request.variant in (None, key.variant)
     ]
     if len(keys) == 1:
         return keys[0]
@@ -109,9 +107,7 @@ def _require_approvable(key: ScenarioKey, found: ApprovalSubject, request: Appro
     if not found.is_worse:
         raise SettingError(f"scenario `{key.id}` passes: there is nothing to approve")
     if not found.is_known:
-        raise SettingError(
-            f"scenario `{key.id}` is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}"
-        )
+        raise SettingError(f"scenario `{key.id}` is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}")
     if request.assertion is not None and request.assertion not in found.failed_checks:
         hint = suggest(request.assertion, found.failed_checks)
         raise SettingError(Problem(f"no check `{request.assertion}` of it fails", None, hint))

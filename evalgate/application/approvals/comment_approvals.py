@@ -208,7 +208,5 @@ def _expiry_date(comment: PullRequestComment, command: ApproveCommand) -> date:
     if command.until is None:
         return created + timedelta(days=DEFAULT_DAYS)
     if command.until > created + timedelta(days=MOST_DAYS):
-        raise _CommentRefusedError(
-            f"a comment approves for {MOST_DAYS} days at most: use the file of approvals"
-        )
+        raise _CommentRefusedError(f"a comment approves for {MOST_DAYS} days at most: use the file of approvals")
     return command.until

@@ -84,9 +84,7 @@ def _describe_ambiguity(keys: Sequence[ScenarioKey]) -> str:
 
 
 def _describe_unknown(name: str, scenarios: Scenarios) -> str:
-    variants = [
-        f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None
-    ]
+    variants = [f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None]
     if variants:
         return f"scenario {name} has variants: say {' or '.join(variants[:MOST_NAMED])}"
     hint = suggest(name, {key.id for key in scenarios})

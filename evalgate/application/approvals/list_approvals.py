@@ -47,9 +47,7 @@ def list_approvals(
     ]
 
 
-def _rulings(
-    approvals: Sequence[Approval], finished: ResultsDoc | None, today: date
-) -> Sequence[ApprovalRuling]:
+def _rulings(approvals: Sequence[Approval], finished: ResultsDoc | None, today: date) -> Sequence[ApprovalRuling]:
     if finished is None:
         return rule_by_date(approvals, today)
     from evalgate.application.approvals.approve_change import rulings_on

@@ -62,9 +62,7 @@ class BaselineRescoring:
     ) -> None:
         names = {key: find_baseline_key(key, baseline.row_by_key) for key in keys}
         self._keys = {
-            key: _baseline_result(baseline, name)
-            for key, name in names.items()
-            if name in baseline.row_by_key
+            key: _baseline_result(baseline, name) for key, name in names.items() if name in baseline.row_by_key
         }
         self._places: dict[TracePosition, list[ScenarioKey]] = {}
         self._reasons: dict[ScenarioKey, str] = {}
@@ -86,9 +84,7 @@ class BaselineRescoring:
             for name in suites
         }
 
-    def judge_lines(
-        self, lines: Iterable[bytes], traces: TraceArchive
-    ) -> dict[ScenarioKey, ScoredVerdict | str]:
+    def judge_lines(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, ScoredVerdict | str]:
         """The verdict of each scenario, or why it has no verdict."""
         remaining = dict.fromkeys(self._places)
         try:
@@ -119,8 +115,7 @@ class BaselineRescoring:
 
     def _verdicts(self) -> Iterator[tuple[ScenarioKey, ScoredVerdict | str]]:
         found = {
-            name: [scenarios_by_key(name, evaluation) for evaluation, _ in sides]
-            for name, sides in self._sides.items()
+            name: [scenarios_by_key(name, evaluation) for evaluation, _ in sides] for name, sides in self._sides.items()
         }
         for key, scenario in self._keys.items():
             by_old, by_new = (side.get(key) for side in found[key.suite])

@@ -45,12 +45,7 @@ class ChangedRules:
         self, run: Run, baseline: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
         """Adds to each change whether it comes from the agent or from changed rules."""
-        if (
-            comparison is None
-            or self.cross_scorer is None
-            or baseline.results is None
-            or baseline.info is None
-        ):
+        if comparison is None or self.cross_scorer is None or baseline.results is None or baseline.info is None:
             return
         from evalgate.application.comparison.causes import StoredBaseline, add_causes
 
@@ -78,9 +73,7 @@ class ChangedRules:
             has_fail_on=request.fail_on is not None,
         )
         added = added_approvals(approvals, baseline.results)
-        found = judge_weakening(
-            rules, self.baseline_rules, self.configuration, comparison, baseline.results, added
-        )
+        found = judge_weakening(rules, self.baseline_rules, self.configuration, comparison, baseline.results, added)
         is_bare = self.baseline_rules.configuration is None and baseline.has_same_suites is None
         if is_bare and not rules.is_fatal:
             return found._replace(unknown=None)  # a results.json never keeps suites; no policy needs them

@@ -45,9 +45,7 @@ def fail_on_words(words: Sequence[str] | None) -> list[FailOn] | None:
     if words is None:
         return None
     problems = [
-        Problem(f"fail-on: unknown word {word!r}", None, suggest(word, WORDS))
-        for word in words
-        if word not in WORDS
+        Problem(f"fail-on: unknown word {word!r}", None, suggest(word, WORDS)) for word in words if word not in WORDS
     ]
     if not words:
         problems.append(Problem("fail-on is empty", None, NEVER_FAIL))

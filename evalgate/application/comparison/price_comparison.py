@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 RECORDED = "recorded"
 
 
-def reprice_baseline(
-    baseline: BaselineRun, configuration: Configuration, table: PriceTable | None
-) -> BaselineRun:
+def reprice_baseline(baseline: BaselineRun, configuration: Configuration, table: PriceTable | None) -> BaselineRun:
     """The baseline with computed costs recomputed at this run's prices."""
     pricing = baseline.trials.pricing
     if pricing is None:
@@ -69,9 +67,7 @@ def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRu
 
 def _scenarios(baseline: BaselineRun) -> Iterator[tuple[ScenarioKey, range]]:
     """Each scenario, and the indexes of its trials."""
-    return zip(
-        baseline.keys, (range(start, end) for start, end in pairwise(baseline.trial_starts)), strict=True
-    )
+    return zip(baseline.keys, (range(start, end) for start, end in pairwise(baseline.trial_starts)), strict=True)
 
 
 def _replace_trials(baseline: BaselineRun, trials: TrialColumns) -> BaselineRun:
@@ -120,8 +116,7 @@ def _dropped_warnings(dropped: list[str]) -> list[Warning_]:
     count = len(dropped)
     which = f"{dropped[0]}" if count == 1 else f"{count:,} scenarios, {dropped[0]} first"
     message = (
-        f"cost is not compared for {which}: it was recorded on one side and computed on the other, or with "
-        "other prices"
+        f"cost is not compared for {which}: it was recorded on one side and computed on the other, or with other prices"
     )
     return [{"code": "cost_not_compared", "message": message, "where": None}]
 

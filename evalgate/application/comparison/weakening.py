@@ -96,9 +96,7 @@ def judge_weakening(
         found += find_weakenings(baseline_configuration, configuration, _compared_ids(comparison))
     counts = Counter({suite["suite"]: suite["scenarios"] for suite in baseline.suites})
     found += [*approvals, *find_missing_trials(comparison)]
-    found += find_removed_scenarios(
-        _removed_keys(comparison, baseline), baseline_configuration, configuration, counts
-    )
+    found += find_removed_scenarios(_removed_keys(comparison, baseline), baseline_configuration, configuration, counts)
     return build_weakenings(found, rules, baseline_rules.unknown)
 
 
@@ -116,9 +114,7 @@ def weakening_between(
         return judge_weakening(rules, baseline_rules, run_rules.configuration, comparison, baseline)
     found = [Weakening("scenario_removed", *key) for key in _removed_keys(comparison, baseline)]
     found += find_missing_trials(comparison)
-    return build_weakenings(
-        found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None
-    )
+    return build_weakenings(found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None)
 
 
 def added_approvals(approvals: Approvals, baseline: BaselineRun) -> list[Weakening]:

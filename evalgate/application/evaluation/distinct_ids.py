@@ -26,9 +26,7 @@ def require_distinct_redacted_ids(run: Run) -> None:
         for each in suite.scenarios
     )
     same = [
-        Problem(f"{count:,} scenarios read as `{key.id}`", None, HINT)
-        for key, count in counts.items()
-        if count > 1
+        Problem(f"{count:,} scenarios read as `{key.id}`", None, HINT) for key, count in counts.items() if count > 1
     ]
     if same:
         raise SuiteError(*same)

@@ -123,9 +123,7 @@ def _collect_usage(trace: Trace) -> tuple[list[ModelUsage], float]:
             if call["cost_usd"]:
                 recorded = sum_amounts((recorded, call["cost_usd"]))
                 continue
-            row = _usage_row(
-                call["model"] or trace.model, call["provider"] or trace.provider, call["usage"], None
-            )
+            row = _usage_row(call["model"] or trace.model, call["provider"] or trace.provider, call["usage"], None)
             if row is None:
                 return [], 0.0
             _merge_row(rows, row)

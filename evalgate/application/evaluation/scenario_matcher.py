@@ -74,9 +74,7 @@ class ScenarioMatcher:
     def __init__(self, suite: Suite) -> None:
         self._folder = suite.folder
         self._scenarios = suite.scenarios
-        self._places_by_id: dict[
-            str, list[int]
-        ] = {}  # by id as written: one index in the suite for each variant
+        self._places_by_id: dict[str, list[int]] = {}  # by id as written: one index in the suite for each variant
         for place, scenario in enumerate(suite.scenarios):
             self._places_by_id.setdefault(scenario.id, []).append(place)
         self._glob_by_id: dict[str, str] = {}  # ids that globs matched, with the glob that keeps them
@@ -89,9 +87,7 @@ class ScenarioMatcher:
             else:
                 self._others.append(place)
         self.overlap: Overlap | None = None
-        self.ids_decide = all(
-            _matches_id_only(each.match) and each.variant is None for each in suite.scenarios
-        )
+        self.ids_decide = all(_matches_id_only(each.match) and each.variant is None for each in suite.scenarios)
         self._claims_by_id: dict[str | None, ScenarioClaim] = {}
 
     def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
@@ -127,9 +123,7 @@ class ScenarioMatcher:
                 continue
             # A glob names its scenarios after ids of traces; an id listed in the suite can't be reused.
             if scenario.is_glob and (
-                scenario_id is None
-                or not matches_id(scenario.id, scenario_id)
-                or scenario_id in self._places_by_id
+                scenario_id is None or not matches_id(scenario.id, scenario_id) or scenario_id in self._places_by_id
             ):
                 continue
             found.append(self._candidate(place, record, scenario_id))
@@ -168,9 +162,7 @@ class ScenarioMatcher:
         """Every scenario to report in all its variants, in file order; ids of a glob in natural order."""
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
-                yield from (
-                    ScenarioClaim(self._scenarios[place], id_, place) for place in self._places_by_id[pattern]
-                )
+                yield from (ScenarioClaim(self._scenarios[place], id_, place) for place in self._places_by_id[pattern])
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids that each entry reports, in file order.
@@ -186,9 +178,7 @@ class ScenarioMatcher:
             else:
                 yield pattern, found.get(pattern, [])
 
-    def _candidate(
-        self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None
-    ) -> ScenarioCandidate:
+    def _candidate(self, entry: int, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioCandidate:
         """The entry with the first variant that the record fits.
 
         A second one is searched for until the first overlap is found, since only one is reported.
@@ -217,9 +207,7 @@ class ScenarioMatcher:
         return is_known and self._fits(match, record, scenario_id)
 
     def _fits(self, match: Match, record: Trace | DamagedTrace, scenario_id: str | None) -> bool:
-        if match.scenario_id is not None and (
-            scenario_id is None or not matches_id(match.scenario_id, scenario_id)
-        ):
+        if match.scenario_id is not None and (scenario_id is None or not matches_id(match.scenario_id, scenario_id)):
             return False
         if match.path is not None and not self._on_path(match.path, record.source.path):
             return False

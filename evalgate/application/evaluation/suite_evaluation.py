@@ -184,9 +184,7 @@ class SuiteEvaluation:
         claim.group = group
         return group
 
-    def _create_group(
-        self, claim: ScenarioClaim | None, baseline: BaselineScenario | None = None
-    ) -> _ScenarioTrials:
+    def _create_group(self, claim: ScenarioClaim | None, baseline: BaselineScenario | None = None) -> _ScenarioTrials:
         self._owners += 1
         return _ScenarioTrials(claim, self._owners - 1, baseline)
 
@@ -264,9 +262,7 @@ def _scenario_result(claim: ScenarioClaim, trials: Sequence[TrialResult]) -> Sce
     )
 
 
-def _golden_result(
-    scenario: Scenario, trials: Sequence[TrialResult], score: float | None
-) -> GoldenResult | None:
+def _golden_result(scenario: Scenario, trials: Sequence[TrialResult], score: float | None) -> GoldenResult | None:
     if scenario.golden is None:
         return None
     from evalgate.scoring.golden.scenario import combine_trials

@@ -30,14 +30,10 @@ def check_traces(configuration: Configuration, request: JudgeRequest, traces: Tr
         raise SettingError(*problems)
 
 
-def format_problems(
-    configuration: Configuration, traces: TraceSource, form: str | None = None
-) -> list[Problem]:
+def format_problems(configuration: Configuration, traces: TraceSource, form: str | None = None) -> list[Problem]:
     """Unknown formats in the flag and in suites."""
     formats = [AUTO, *traces.formats(), CUSTOM]
-    places = [
-        (suite.format_name, suite.format_location or Location(suite.path)) for suite in configuration.suites
-    ]
+    places = [(suite.format_name, suite.format_location or Location(suite.path)) for suite in configuration.suites]
     named = [(form, None), *places]
     unknown = [
         Problem(f"unknown format {each!r}", place, suggest(each, formats))

@@ -123,20 +123,14 @@ def add_behaviour(
     for each in worse:
         baseline_trajectory = trajectories.get(each.pair.baseline_trial.position)
         if baseline_trajectory is not None:
-            each.change.trajectory_diff = compare_pair(
-                each.pair, baseline_trajectory, build_trajectory(each.excerpt)
-            )
+            each.change.trajectory_diff = compare_pair(each.pair, baseline_trajectory, build_trajectory(each.excerpt))
     return []
 
 
 def _find_worse_trials(
     comparison: Comparison, run: Run, baseline: BaselineRun, worst_trials: WorstTrialRecorder
 ) -> list[_WorseTrial]:
-    worse = [
-        each
-        for each in find_scenarios_of_interest(comparison, run, baseline)
-        if each.change.kind in WORST_FIRST
-    ]
+    worse = [each for each in find_scenarios_of_interest(comparison, run, baseline) if each.change.kind in WORST_FIRST]
     worse.sort(key=lambda each: WORST_FIRST.index(each.change.kind))
     found: list[_WorseTrial] = []
     for each in worse:
@@ -153,9 +147,7 @@ def _place(trial: TrialResult) -> TracePosition:
     return trial.trace.path, trial.trace.line, trial.trace.record
 
 
-def load_trajectories(
-    lines: Iterable[bytes], wanted: Collection[TracePosition]
-) -> dict[TracePosition, Trajectory]:
+def load_trajectories(lines: Iterable[bytes], wanted: Collection[TracePosition]) -> dict[TracePosition, Trajectory]:
     """The trajectories of the wanted traces among those a baseline keeps."""
     from evalgate.gate.trajectory.trajectories import trajectory_from_document
 

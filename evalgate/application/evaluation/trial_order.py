@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def order_trials(
-    recorded: Sequence[int | None], started: Sequence[str | None]
-) -> tuple[Sequence[int], Sequence[int]]:
+def order_trials(recorded: Sequence[int | None], started: Sequence[str | None]) -> tuple[Sequence[int], Sequence[int]]:
     """The indexes of trials in order, and the number of each.
 
     Ordered by recorded number if all have a distinct one, else by time if all have one, else as read.

@@ -61,9 +61,7 @@ def import_evaluations(found: Iterable[ExportedEvaluation], store: Store) -> Imp
     for each in found:
         importer.import_one(each)
     lacking = [_missing_golden_problem(golden_id, count) for golden_id, count in importer.lacking.items()]
-    return ImportCounts(
-        importer.evaluations, importer.feedback, importer.existing, [*importer.refused, *lacking]
-    )
+    return ImportCounts(importer.evaluations, importer.feedback, importer.existing, [*importer.refused, *lacking])
 
 
 class _EvaluationImporter:

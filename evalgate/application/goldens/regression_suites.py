@@ -54,9 +54,7 @@ def change_suite(name: str, fields: Mapping[str, Any], store: Store) -> Regressi
     if not fields:
         hint = "see evalgate goldens suite update --help"
         raise SettingError(Problem("nothing to change was said", None, hint))
-    return store.suites.update(
-        _validate_suite(replace(stored_suite(name, store.suites), **fields), store.goldens)
-    )
+    return store.suites.update(_validate_suite(replace(stored_suite(name, store.suites), **fields), store.goldens))
 
 
 def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:

@@ -85,9 +85,7 @@ def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
 
 def can_be_seen(golden_id: str) -> bool:
     """Whether an id looks on screen as it is stored: no control or invisible characters, not blank."""
-    return (
-        bool(golden_id.strip()) and make_visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
-    )
+    return bool(golden_id.strip()) and make_visible(golden_id) == golden_id and not {"\n", "\t"} & set(golden_id)
 
 
 def without_secrets(golden: Golden) -> Golden:

@@ -58,25 +58,13 @@ def look_up_history(store: Store, request: HistoryRequest, *, only_unsteady: boo
     """
     key = _find_scenario(store, request)
     runs = () if only_unsteady else _runs(store, request, key)
-    last = (
-        []
-        if key is not None
-        else store.runs.last_statuses(EVERYTHING, suite=request.suite, branch=request.branch)
-    )
+    last = [] if key is not None else store.runs.last_statuses(EVERYTHING, suite=request.suite, branch=request.branch)
     unsteady = set(store.runs.find_unsteady(STABILITY_RUNS, suite=request.suite, branch=request.branch))
-    keys = (
-        [key]
-        if key is not None
-        else [each.row.key for each in sorted(last, key=partial(_sort_key, unsteady))]
-    )
+    keys = [key] if key is not None else [each.row.key for each in sorted(last, key=partial(_sort_key, unsteady))]
     wanted = [each for each in keys if each in unsteady] if only_unsteady else keys
-    seen = {
-        each: store.runs.sightings(each, STABILITY_RUNS, request.branch) for each in wanted[:MOST_LOOKED_AT]
-    }
+    seen = {each: store.runs.sightings(each, STABILITY_RUNS, request.branch) for each in wanted[:MOST_LOOKED_AT]}
     unvarying = sum(each not in unsteady for each in keys)
-    return HistoryView(
-        store.display_url, runs, _worst_first(seen), unvarying, max(0, len(wanted) - MOST_LOOKED_AT)
-    )
+    return HistoryView(store.display_url, runs, _worst_first(seen), unvarying, max(0, len(wanted) - MOST_LOOKED_AT))
 
 
 def _runs(store: Store, request: HistoryRequest, key: ScenarioKey | None) -> Sequence[TrendPoint]:

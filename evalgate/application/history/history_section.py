@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from evalgate.models.store.stability import RunHistory, Stability
 
 
-def add_history(
-    results: ResultsDoc, history: RunHistory, run: Run, now: datetime, run_id: str | None = None
-) -> None:
+def add_history(results: ResultsDoc, history: RunHistory, run: Run, now: datetime, run_id: str | None = None) -> None:
     """Adds how earlier runs went, and which scenarios of this run are flaky, to its results.
 
     If this run was stored before, because it is a rerun, it is not counted as an earlier run. `run_id` is the

@@ -48,14 +48,10 @@ def approve_report(
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *messages)]
     refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in resolved.refused)
     approvals = [build_approval_doc(ruling) for ruling in rulings]
-    return ApprovedReport(
-        render_report(results, run, options), build_heading(results).text, approvals, refused
-    )
+    return ApprovedReport(render_report(results, run, options), build_heading(results).text, approvals, refused)
 
 
-def decide_with_approvals(
-    results: ResultsDoc, approvals: Sequence[Approval], today: date
-) -> Sequence[ApprovalRuling]:
+def decide_with_approvals(results: ResultsDoc, approvals: Sequence[Approval], today: date) -> Sequence[ApprovalRuling]:
     """Changes the document to what it would be if these approvals had counted in the run.
 
     Approvals from comments are ruled on again; rulings on those from files stay.

@@ -181,8 +181,7 @@ def _drop_unknown_scenarios(run: Run, document: ResultsDoc) -> tuple[Run, int]:
         kept = [
             scenario
             for scenario in suite.scenarios
-            if scenario.verdict != "MISSING"
-            or ScenarioKey(suite.name, scenario.id, scenario.variant) in known
+            if scenario.verdict != "MISSING" or ScenarioKey(suite.name, scenario.id, scenario.variant) in known
         ]
         unknown += len(suite.scenarios) - len(kept)
         suite.scenarios = kept
@@ -240,6 +239,4 @@ def _most_blocking(runs: Iterable[PastRun]) -> list[tuple[ScenarioKey, int]]:
                     if reason.suite is not None and reason.scenario is not None
                 }
             )
-    return sorted(
-        counts.items(), key=lambda each: (-each[1], each[0].suite, each[0].id, each[0].variant or "")
-    )
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0].suite, each[0].id, each[0].variant or ""))

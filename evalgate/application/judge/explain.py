@@ -80,9 +80,7 @@ def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation
     ]
     if len(matches + gone) == 1:
         return (matches + gone)[0]
-    raise SettingError(
-        _describe_ambiguity(matches + gone) if matches or gone else _describe_unknown(document, request)
-    )
+    raise SettingError(_describe_ambiguity(matches + gone) if matches or gone else _describe_unknown(document, request))
 
 
 def _is_requested(request: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
@@ -119,9 +117,7 @@ def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
     return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
 
 
-def _add_behaviour(
-    files: BaselineFiles, explanation: Explanation, results: str, baseline: str
-) -> Sequence[Problem]:
+def _add_behaviour(files: BaselineFiles, explanation: Explanation, results: str, baseline: str) -> Sequence[Problem]:
     """Compares the two traces; if that fails, returns warnings."""
     suite, scenario = explanation.suite, explanation.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
@@ -138,15 +134,9 @@ def _add_behaviour(
     except InvalidInput as error:
         return error.problems
     if baseline_trajectory is None or trajectory is None:
-        where = (
-            "the baseline keeps"
-            if baseline_trajectory is None
-            else f"{OWN_TRACES} beside these results keeps"
-        )
+        where = "the baseline keeps" if baseline_trajectory is None else f"{OWN_TRACES} beside these results keeps"
         return [Problem(f"arguments and answers are not compared: {where} no recording of it")]
-    scenario["change"]["behaviour"] = build_trajectory_diff_doc(
-        compare_pair(pair, baseline_trajectory, trajectory)
-    )
+    scenario["change"]["behaviour"] = build_trajectory_diff_doc(compare_pair(pair, baseline_trajectory, trajectory))
     return []
 
 

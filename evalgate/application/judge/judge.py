@@ -137,9 +137,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             spool.close()
 
 
-def _load_base_rules(
-    request: JudgeRequest, own: Configuration, tools: Tools, now: datetime
-) -> DecidingRules | None:
+def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, now: datetime) -> DecidingRules | None:
     """The baseline's suites and policy, if the request lets them decide."""
     if not request.by_rules_of_base:
         return None
@@ -208,9 +206,7 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
     return comparison
 
 
-def run_evaluation(
-    configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None
-) -> Run:
+def run_evaluation(configuration: Configuration, tools: Tools, choice: TraceChoice, spool: TraceSpool | None) -> Run:
     """Returns the run; it is the same whichever process judged it."""
     if tools.shards is not None:
         from evalgate.application.parallel.shard_merge import merge_shards
@@ -219,9 +215,7 @@ def run_evaluation(
     chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
     pool = None if tools.pools is None else tools.pools.open(chosen)
     if pool is None:
-        return evaluate(
-            configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add
-        )
+        return evaluate(configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add)
     from evalgate.application.parallel.batch_judge import BatchJudge
     from evalgate.application.parallel.batched_evaluation import evaluate_in_batches
 

@@ -119,9 +119,7 @@ def render_incomplete(
     code = 0 if request.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
-    return render_judgement(
-        request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline), []), now
-    )
+    return render_judgement(request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline), []), now)
 
 
 def warning_of(problem: Problem) -> Warning_:

@@ -141,15 +141,11 @@ def _decode_problem(plain: Any) -> Problem:
     if place is None:
         return Problem(text(message), None, maybe_text(hint))
     file, line, column = parts(place, 3)
-    return Problem(
-        text(message), Location(text(file), maybe_count(line), maybe_count(column)), maybe_text(hint)
-    )
+    return Problem(text(message), Location(text(file), maybe_count(line), maybe_count(column)), maybe_text(hint))
 
 
 def _decode_annotation(plain: Any) -> Annotation:
     level, title, message, file, line, column = parts(plain, len(Annotation._fields))
     if text(level) not in LEVELS:
         raise invalid_answer("a level that is none")
-    return Annotation(
-        level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column)
-    )
+    return Annotation(level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column))

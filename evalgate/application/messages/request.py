@@ -45,9 +45,7 @@ class JudgeRequest:
     approvals_of_base: bool = False  # they are another commit's, so their mistakes do not fail this run
     proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
-    consents: Sequence[
-        CommentApproval
-    ] = ()  # approvals that people gave in comments, whose permission was verified
+    consents: Sequence[CommentApproval] = ()  # approvals that people gave in comments, whose permission was verified
     by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
     merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
     sarif: bool = False  # make results.sarif as well

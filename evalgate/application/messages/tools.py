@@ -38,7 +38,5 @@ class Tools:
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
-    make_trial_spool: Callable[[], Spool] = (
-        MemorySpool  # temporary storage for trials until results are written
-    )
+    make_trial_spool: Callable[[], Spool] = MemorySpool  # temporary storage for trials until results are written
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces

@@ -139,9 +139,7 @@ class _JudgeSetup(NamedTuple):
     judge: _SuiteJudge
     crossed: _SuiteJudge | None
 
-    def judge_one(
-        self, record: TraceRecord, encoder: WorkerEncoder, records: _Records, task: BatchTask
-    ) -> None:
+    def judge_one(self, record: TraceRecord, encoder: WorkerEncoder, records: _Records, task: BatchTask) -> None:
         """Judges a record; its trial joins a batch of encoded trials if nothing else is to be reported."""
         if isinstance(record, Trace):
             self.pricer.price(record)
@@ -169,9 +167,7 @@ class _JudgeSetup(NamedTuple):
 class _SuiteJudge:
     """Judges records by one suite, each under every candidate scenario."""
 
-    def __init__(
-        self, suite: Suite, baseline: BaselineScenarios, *, encodes: bool, is_watched: bool = False
-    ) -> None:
+    def __init__(self, suite: Suite, baseline: BaselineScenarios, *, encodes: bool, is_watched: bool = False) -> None:
         self._suite, self._baseline, self._is_watched = suite, baseline, is_watched
         self._matcher = ScenarioMatcher(suite)
         self._encoder = TrialEncoder(encode_trial, clean_name) if encodes else None
@@ -211,9 +207,7 @@ class _SuiteJudge:
             damage = seen.fallback_id, seen.trial, encoder.trial(damaged_trial(seen))
             return scenario_id, damage, [(tuple(each), None, None) for each in candidates]
         is_sure = len(candidates) == 1
-        options = [
-            self._judge_candidate(seen, each, scenario_id, encoder, is_sure=is_sure) for each in candidates
-        ]
+        options = [self._judge_candidate(seen, each, scenario_id, encoder, is_sure=is_sure) for each in candidates]
         seen.kept_view = None
         return scenario_id, None, options
 

@@ -115,9 +115,7 @@ class BatchMerger:
         suite, run = self._suites[self._number], self._run
         if evaluation.overlap is not None:
             self._warnings.add_overlap(evaluation.overlap, suite)
-        check_scenario_count(
-            evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS
-        )
+        check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS)
         run.suites.append(evaluation.result())
         if not run.suites[-1].traces:
             self._warnings.add_nothing_found(self._choice.resolve_for_suite(suite)[0], suite)

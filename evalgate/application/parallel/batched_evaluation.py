@@ -78,9 +78,7 @@ def evaluate_in_batches(
 class BatchPlan:
     """Splits the traces into batches for a number of workers."""
 
-    def __init__(
-        self, configuration: Configuration, source: BatchSource, choice: TraceChoice, workers: int
-    ) -> None:
+    def __init__(self, configuration: Configuration, source: BatchSource, choice: TraceChoice, workers: int) -> None:
         self.source = source
         self._chosen = [choice.resolve_for_suite(suite) for suite in configuration.suites]
         self._files = [source.find_files(patterns, folder) for patterns, folder, _ in self._chosen]

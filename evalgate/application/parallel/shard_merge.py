@@ -55,13 +55,9 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
             )
         for name, what in HEAD_MISMATCHES.items():
             if getattr(other.head, name) != getattr(first.head, name):
-                raise SettingError(
-                    Problem(f"{_shard_name(other)} {what} than {first.path}", Location(other.path))
-                )
+                raise SettingError(Problem(f"{_shard_name(other)} {what} than {first.path}", Location(other.path)))
     if first.head.evalgate_version != __version__:
-        message = (
-            f"the shards were judged by EvalGate {first.head.evalgate_version[:20]}, this is {__version__}"
-        )
+        message = f"the shards were judged by EvalGate {first.head.evalgate_version[:20]}, this is {__version__}"
         raise SettingError(Problem(message, Location(first.path)))
     missing = [str(number) for number in range(1, first.head.of + 1) if number not in seen]
     if missing:
@@ -106,9 +102,7 @@ def merge_shards(
         try:
             merger.take(suite, found)
         except (IndexError, StopIteration):
-            raise _damaged_shard(
-                shard, "it speaks of scenarios, checks or traces that there are not"
-            ) from None
+            raise _damaged_shard(shard, "it speaks of scenarios, checks or traces that there are not") from None
     if position < len(expected):
         raise _damaged_shard(shards[-1], "batches of this run are in none of the shards")
     return merger.finish_run()

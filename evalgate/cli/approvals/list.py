@@ -65,9 +65,7 @@ def _print_json(approvals: list[ListedApproval], shell: Shell) -> None:
     from evalgate.reporting.results.approvals_doc import build_approval_doc
 
     documents = [{"id": each.id, **build_approval_doc(each.ruling)} for each in approvals]
-    shell.print_line(
-        escape_invisible(orjson.dumps({"approvals": documents}, option=orjson.OPT_INDENT_2).decode())
-    )
+    shell.print_line(escape_invisible(orjson.dumps({"approvals": documents}, option=orjson.OPT_INDENT_2).decode()))
 
 
 def _print_lines(approvals: list[ListedApproval], shell: Shell) -> None:
@@ -76,12 +74,8 @@ def _print_lines(approvals: list[ListedApproval], shell: Shell) -> None:
     from evalgate.reporting.text.escaping import escape_terminal
 
     for each in approvals:
-        line = escape_terminal(
-            format_approval(build_approval_doc(each.ruling)).removeprefix("approval "), None
-        )
-        has_safe_id = (
-            each.id is not None and each.id.isascii() and each.id.isalnum()
-        )  # hash or UUID of the store
+        line = escape_terminal(format_approval(build_approval_doc(each.ruling)).removeprefix("approval "), None)
+        has_safe_id = each.id is not None and each.id.isascii() and each.id.isalnum()  # hash or UUID of the store
         shell.print_line(f"{line} [{each.id}]" if has_safe_id else line)
     if not approvals:
         shell.note("no approvals")

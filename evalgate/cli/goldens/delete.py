@@ -37,9 +37,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
             if deleted is None:
                 shell.note(f"note: somebody else has just deleted {golden_id}")
                 continue
-            suites_note = (
-                f"; {pluralize(deleted.suites, 'regression suite')} named it" if deleted.suites else ""
-            )
+            suites_note = f"; {pluralize(deleted.suites, 'regression suite')} named it" if deleted.suites else ""
             message = f"deleted: {golden_id} with {pluralize(deleted.evaluations, 'evaluation')}{suites_note}"
             shell.print_line(escape_terminal(message, None))
     return 0

@@ -23,9 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = EXAMPLES
     add_filter(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)"
-    )
+    parser.add_argument("-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)")
     add_store(parser)
 
 

@@ -30,9 +30,7 @@ FIELDS = (
     _FieldFlag("--tool", "required_tool_usage", "WORD", "which tools must be called, or how", is_list=True),
     _FieldFlag("--refusal", "required_refusal", "WORD", "what must be refused or allowed", is_list=True),
     _FieldFlag("--user", "user_messages", "TEXT", "what the user says, a turn each", is_list=True),
-    _FieldFlag(
-        "--response", "golden_responses", "TEXT", "how the agent should answer, a turn each", is_list=True
-    ),
+    _FieldFlag("--response", "golden_responses", "TEXT", "how the agent should answer, a turn each", is_list=True),
     _FieldFlag("--tag", "tags", "WORD", "a word to find it by", is_list=True),
     _FieldFlag("--creator", "creator", "NAME", "who wrote it"),
 )
@@ -58,9 +56,7 @@ def _iter_fields(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
         if value is not None:
             yield (
                 each.field,
-                [replace_invalid_bytes(text) for text in value]
-                if each.is_list
-                else replace_invalid_bytes(value),
+                [replace_invalid_bytes(text) for text in value] if each.is_list else replace_invalid_bytes(value),
             )
 
 

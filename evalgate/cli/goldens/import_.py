@@ -20,9 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="YAML, JSON or JSON lines of goldens, or eval sets"
-    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or JSON lines of goldens, or eval sets")
     add_store(parser)
 
 
@@ -37,8 +35,6 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     shell.report_problems(doubts_of(goldens), "warning")
     with open_store(arguments, shell, create=True) as store:
         counts = upsert_goldens(goldens, store.goldens)
-        shell.print_line(
-            f"goldens: {counts.created:,} new, {counts.updated:,} updated, {counts.unchanged:,} unchanged"
-        )
+        shell.print_line(f"goldens: {counts.created:,} new, {counts.updated:,} updated, {counts.unchanged:,} unchanged")
         shell.note(f"in the store {store.display_url}")
     return 0

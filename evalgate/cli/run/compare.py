@@ -23,9 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limits(parser, of_the_process=True)
     parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
     parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
-    parser.add_argument(
-        "--fail-on", type=parse_words, metavar="A,B", help="exit by the decision; without it always 0"
-    )
+    parser.add_argument("--fail-on", type=parse_words, metavar="A,B", help="exit by the decision; without it always 0")
     parser.add_argument("--json", action="store_true", help="print a results document instead of the table")
 
 
@@ -41,7 +39,5 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.json:
         shell.print_line(dump_results(results).decode().rstrip())
     else:
-        shell.print_line(
-            render_table(results, width=shell.width, colour=shell.has_colour, verbosity="normal")
-        )
+        shell.print_line(render_table(results, width=shell.width, colour=shell.has_colour, verbosity="normal"))
     return results["exit_code"]

@@ -46,9 +46,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
-        shell.print_line(
-            render_explanation(found.document, found.suite, found.scenario, width=width, colour=colour)
-        )
+        shell.print_line(render_explanation(found.document, found.suite, found.scenario, width=width, colour=colour))
     elif found.removed is not None:
         shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
     return 0

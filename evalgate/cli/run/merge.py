@@ -21,9 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.shell import add_limits, add_plugins
 
     parser.epilog = EXAMPLES
-    parser.add_argument(
-        "shards", nargs="+", metavar="SHARDS", help="shard.zip files, folders or globs of them"
-    )
+    parser.add_argument("shards", nargs="+", metavar="SHARDS", help="shard.zip files, folders or globs of them")
     parser.add_argument(
         "--config",
         action="append",

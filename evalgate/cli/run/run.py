@@ -100,9 +100,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     return judge_and_report(arguments, shell, tools)
 
 
-def build_tools(
-    arguments: argparse.Namespace, shell: Shell, parallel: ParallelOptions | None = None
-) -> Tools:
+def build_tools(arguments: argparse.Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
     """Builds what the judge works with from the flags."""
     from evalgate.bootstrap import shell_verbs
     from evalgate.bootstrap.store import shell_store_opener
@@ -197,9 +195,7 @@ def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Sh
         return
     if judgement.problems:
         return
-    shell.print_line(
-        render_table(judgement.results, width=shell.width, colour=shell.has_colour, verbosity=loudness)
-    )
+    shell.print_line(render_table(judgement.results, width=shell.width, colour=shell.has_colour, verbosity=loudness))
     if not arguments.quiet:
         names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])
         shell.note(f"written to {arguments.output_dir}: {names}")

@@ -96,8 +96,7 @@ def run_shard(arguments: argparse.Namespace, shell: Shell, request: JudgeRequest
     finally:
         writer.close()
     shell.print_line(
-        f"shard {arguments.shard}: {found.traces:,} traces judged, in {found.batches:,} of "
-        f"{found.of_batches:,} batches"
+        f"shard {arguments.shard}: {found.traces:,} traces judged, in {found.batches:,} of {found.of_batches:,} batches"
     )
     if not arguments.quiet:
         shell.note(f"written to {arguments.output_dir}: {name}")

@@ -69,9 +69,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         cwd=shell.cwd,
         source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
     )
-    shell.print_line(
-        escape_terminal(f"{pluralize(len(gathered.evaluations), 'evaluation')} written to {path}", None)
-    )
+    shell.print_line(escape_terminal(f"{pluralize(len(gathered.evaluations), 'evaluation')} written to {path}", None))
     return 0
 
 

@@ -30,9 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--variant", metavar="NAME", help="the variant of the scenario, where it has several")
     add("--dimension", metavar="NAME", help="with the score of this dimension of goldens")
     add("--branch", metavar="NAME", help="runs of this branch only (default all)")
-    add(
-        "--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MAX_RUNS:,} (default 20)"
-    )
+    add("--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MAX_RUNS:,} (default 20)")
     add("--flaky", action="store_true", help="leave out the runs, and scenarios whose outcome never turned")
     add("--json", action="store_true", help="print JSON instead of the tables")
     add_store(parser)
@@ -84,6 +82,4 @@ def _print_scenarios(view: HistoryView, shell: Shell, *, is_flaky: bool) -> None
     if is_flaky:
         shell.note(f"{pluralize(view.unvarying, 'scenario')} went the same way in every run")
     elif not view.runs and not view.scenarios:
-        shell.note(
-            f"{view.store_url} remembers no run yet: `evalgate run --store-url {view.store_url}` keeps one"
-        )
+        shell.note(f"{view.store_url} remembers no run yet: `evalgate run --store-url {view.store_url}` keeps one")

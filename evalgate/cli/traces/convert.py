@@ -61,11 +61,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     )
     lines = shell_verbs.convert(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
     written, damaged = 0, 0
-    with (
-        nullcontext(_LineWriter(shell))
-        if to_stdout
-        else shell_verbs.line_file(arguments.output, shell.cwd) as out
-    ):
+    with nullcontext(_LineWriter(shell)) if to_stdout else shell_verbs.line_file(arguments.output, shell.cwd) as out:
         for line in lines:
             if isinstance(line, bytes):
                 out.write(line)

@@ -25,9 +25,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     """Adds `--format`, and `--config` for a suite that describes a custom format."""
     from evalgate.cli.shell import add_limits, add_plugins
 
-    parser.add_argument(
-        "--format", metavar="NAME", default=AUTO, help="trace format, if detection should not decide"
-    )
+    parser.add_argument("--format", metavar="NAME", default=AUTO, help="trace format, if detection should not decide")
     parser.add_argument(
         "--config",
         metavar="SUITE",
@@ -59,12 +57,8 @@ def _load_suite(arguments: argparse.Namespace, shell: Shell) -> Suite:
     from evalgate.settings.limits import parse_limits
 
     shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
-    configuration = sources.build_suite_files(shell.cwd, None, parse_limits(arguments.limit)).load(
-        [arguments.config]
-    )
+    configuration = sources.build_suite_files(shell.cwd, None, parse_limits(arguments.limit)).load([arguments.config])
     shell_verbs.check_formats(configuration)
     if len(configuration.suites) != 1:
-        raise SettingError(
-            f"--config takes one suite, {arguments.config!r} names {len(configuration.suites)}"
-        )
+        raise SettingError(f"--config takes one suite, {arguments.config!r} names {len(configuration.suites)}")
     return configuration.suites[0]

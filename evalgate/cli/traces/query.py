@@ -32,9 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "[--limit NAME=VALUE] [EXPR] TRACE"
     )
     parser.epilog = EXAMPLES
-    parser.add_argument(
-        "words", nargs="+", metavar="[EXPR] TRACE", help="an expression, and a trace file or glob"
-    )
+    parser.add_argument("words", nargs="+", metavar="[EXPR] TRACE", help="an expression, and a trace file or glob")
     add_format(parser)
     parser.add_argument("--number", type=int, metavar="N", help="only the N-th trace, counting from 1")
 

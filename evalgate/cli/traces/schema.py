@@ -22,13 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.shell import add_plugins
 
     parser.epilog = EXAMPLES
-    parser.add_argument(
-        "kind", choices=KINDS, nargs="?", default="suite", help="which document (default suite)"
-    )
+    parser.add_argument("kind", choices=KINDS, nargs="?", default="suite", help="which document (default suite)")
     add_plugins(parser)
-    parser.add_argument(
-        "--installed", action="store_true", help="with the own evaluators of installed packages"
-    )
+    parser.add_argument("--installed", action="store_true", help="with the own evaluators of installed packages")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:

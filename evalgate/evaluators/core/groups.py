@@ -97,8 +97,7 @@ def _evaluate(members: Sequence[Assertion], trace: Trace) -> MemberFindings:
     return [
         (member, finding)
         for member, finding in found
-        if finding.outcome != "skipped"
-        and not (finding.outcome == "not_evaluable" and member.on_missing_skip)
+        if finding.outcome != "skipped" and not (finding.outcome == "not_evaluable" and member.on_missing_skip)
     ]
 
 
@@ -115,9 +114,7 @@ def _decide_by(found: MemberFindings, order: Sequence[Outcome]) -> Finding:
     return _build_finding(outcome, found, outcome)
 
 
-def _build_finding(
-    outcome: Outcome, found: MemberFindings, deciding: Outcome, lead: str | None = None
-) -> Finding:
+def _build_finding(outcome: Outcome, found: MemberFindings, deciding: Outcome, lead: str | None = None) -> Finding:
     """Builds a finding whose reason lists the members that decided."""
     reasons = [f"{member.name}: {finding.reason}" for member, finding in found if finding.outcome == deciding]
     evidence: dict[str, Any] = {

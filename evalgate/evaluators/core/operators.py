@@ -130,9 +130,7 @@ def compile_pattern(source: str, field: str) -> Pattern:
 
 def _require_list(value: Any, operator: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FieldProblemError(
-            "value", f"`{operator}` takes a list, not {json_type(value)} {show(value, 40)}"
-        )
+        raise FieldProblemError("value", f"`{operator}` takes a list, not {json_type(value)} {show(value, 40)}")
     return value
 
 
@@ -197,9 +195,7 @@ def _build_matches_schema(value: Any) -> ValueCheck:
 
 def _build_exists(value: Any) -> ValueCheck:
     if not isinstance(value, bool):
-        raise FieldProblemError(
-            "value", f"`exists` takes true or false, not {json_type(value)} {show(value, 40)}"
-        )
+        raise FieldProblemError("value", f"`exists` takes true or false, not {json_type(value)} {show(value, 40)}")
     expected = "something" if value else "nothing"
     return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
 

@@ -41,16 +41,12 @@ class Parser:
     def parse_assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """Parses a list of assertions at `path`; invalid ones are left out and listed in `problems`."""
         if not isinstance(raw, list):
-            self.problems.append(
-                FieldProblem(path, f"a list of assertions is due here, not {json_type(raw)}")
-            )
+            self.problems.append(FieldProblem(path, f"a list of assertions is due here, not {json_type(raw)}"))
             return []
         parsed = []
         for index, each in enumerate(raw):
             if len(self.problems) >= MAX_PROBLEMS:
-                self.problems.append(
-                    FieldProblem(path, f"and what is wrong with {len(raw) - index:,} more assertions")
-                )
+                self.problems.append(FieldProblem(path, f"and what is wrong with {len(raw) - index:,} more assertions"))
                 break
             parsed.append(self.parse_assertion(each, (*path, index)))
         return [each for each in parsed if each is not None]
@@ -100,13 +96,7 @@ class Parser:
         """Parses the settings of the assertion itself, without a group's members."""
         type_name = form.fields["type"]
         is_group = type_name in GROUPS and type_name in form.fields
-        model = (
-            EvaluatorSettings
-            if is_group
-            else evaluator_class(type_name)
-            if isinstance(type_name, str)
-            else None
-        )
+        model = EvaluatorSettings if is_group else evaluator_class(type_name) if isinstance(type_name, str) else None
         if model is None:
             is_form = type_name in GROUPS
             hint = (
@@ -114,9 +104,7 @@ class Parser:
                 if is_form
                 else suggest(type_name, [*evaluator_types(), *GROUPS])
             )
-            self._report(
-                form, path, FieldProblem(("type",), f"unknown evaluator {show(type_name, 60)}", hint)
-            )
+            self._report(form, path, FieldProblem(("type",), f"unknown evaluator {show(type_name, 60)}", hint))
             return None
         fields = form.fields
         if is_group:
@@ -135,9 +123,7 @@ class Parser:
             )
         return settings
 
-    def _compile_check(
-        self, settings: EvaluatorSettings, form: CanonicalForm, path: Path, depth: int
-    ) -> Check | None:
+    def _compile_check(self, settings: EvaluatorSettings, form: CanonicalForm, path: Path, depth: int) -> Check | None:
         if not _is_evaluator(settings):
             return self._compile_group(form, path, depth)
         try:
@@ -164,9 +150,7 @@ class Parser:
         return groups.all_of(members) if group_type == "all_of" else groups.any_of(members)
 
     def _compile_when(self, form: CanonicalForm, path: Path, depth: int) -> Check | None:
-        condition = self._parse_assertion(
-            form.fields["when"], (*path, *form.source_path(("when",))), depth + 1
-        )
+        condition = self._parse_assertion(form.fields["when"], (*path, *form.source_path(("when",))), depth + 1)
         if "then" not in form.fields:
             self._report(form, path, FieldProblem(("when",), "`when` needs `then`: what holds in that case"))
             return None

@@ -42,9 +42,7 @@ class ShorthandError(ValueError):
 def expand_shorthand(raw: Any) -> CanonicalForm:
     """Expands one assertion of a suite into its canonical form. Raises ShorthandError."""
     if not isinstance(raw, dict):
-        raise ShorthandError(
-            (), f"an assertion is a mapping, not {json_type(raw)} {show(raw, 40)}", _suggest_type(raw)
-        )
+        raise ShorthandError((), f"an assertion is a mapping, not {json_type(raw)} {show(raw, 40)}", _suggest_type(raw))
     if "not" in raw:
         return _expand_negation(raw)
     if "params" in raw:
@@ -70,9 +68,7 @@ def _expand_negation(raw: Mapping[str, Any]) -> CanonicalForm:
             raise ShorthandError((name,), f"`{name}` stands here and inside `not`", "say it once")
         fields[name], origin[name] = value, (name,)
     if not isinstance(fields.get("negate", False), bool):
-        raise ShorthandError(
-            origin["negate"], f"`negate` must be true or false, not {show(fields['negate'])}"
-        )
+        raise ShorthandError(origin["negate"], f"`negate` must be true or false, not {show(fields['negate'])}")
     fields["negate"] = not fields.get("negate", False)
     return CanonicalForm(fields, origin)
 
@@ -105,9 +101,7 @@ def _expand_group(raw: Mapping[str, Any]) -> CanonicalForm:
     allowed = {*COMMON, given[0], *(("then",) if given[0] == "when" else ())}
     for name in raw:
         if name not in allowed:
-            raise ShorthandError(
-                (name,), f"{show(name)} can't stand beside `{given[0]}`", suggest(name, allowed)
-            )
+            raise ShorthandError((name,), f"{show(name)} can't stand beside `{given[0]}`", suggest(name, allowed))
     return CanonicalForm({**raw, "type": given[0]}, {})
 
 

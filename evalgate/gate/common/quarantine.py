@@ -28,17 +28,12 @@ def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem
             yield Problem(message, each.location, "bring `until` nearer; it can be extended later")
 
 
-def apply_quarantines(
-    suite: SuiteResult, quarantines: Sequence[Quarantine], today: date
-) -> list[QuarantineRuling]:
+def apply_quarantines(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date) -> list[QuarantineRuling]:
     """Marks the quarantined scenarios of a suite; returns a ruling on each quarantine, in file order."""
     exact: dict[str, list[ScenarioResult]] = {}
     for scenario in suite.scenarios:
         exact.setdefault(scenario.id, []).append(scenario)
-    return [
-        _rule_on_quarantine(suite.name, each, list(_find_scenarios(each, exact)), today)
-        for each in quarantines
-    ]
+    return [_rule_on_quarantine(suite.name, each, list(_find_scenarios(each, exact)), today) for each in quarantines]
 
 
 def covers(one: Quarantine, other: Quarantine) -> bool:
@@ -47,9 +42,7 @@ def covers(one: Quarantine, other: Quarantine) -> bool:
     return same_variant and one.until >= other.until and matches_id(one.scenario, other.scenario)
 
 
-def _find_scenarios(
-    quarantine: Quarantine, scenarios: dict[str, list[ScenarioResult]]
-) -> Iterator[ScenarioResult]:
+def _find_scenarios(quarantine: Quarantine, scenarios: dict[str, list[ScenarioResult]]) -> Iterator[ScenarioResult]:
     pattern = quarantine.scenario
     ids = (id_ for id_ in scenarios if matches_id(pattern, id_)) if "*" in pattern else (pattern,)
     for id_ in ids:

@@ -89,8 +89,7 @@ def _find_changes(pairs: Sequence[_Pair], families: Mapping[str, int]) -> dict[S
     found = {pair.key: _judge_change(pair.baseline, pair.current, pair.policy) for pair in pairs}
     apply_corrections([each for each in found.values() if isinstance(each, UndecidedChange)], families)
     changes = {
-        key: decide_change(each, families) if isinstance(each, UndecidedChange) else each
-        for key, each in found.items()
+        key: decide_change(each, families) if isinstance(each, UndecidedChange) else each for key, each in found.items()
     }
     for pair in pairs:
         _complete_change(changes[pair.key], pair)
@@ -112,13 +111,10 @@ def _measure_evidence(
     evaluated = [pair for pair in pairs if _is_evaluated(pair)]
     alphas = {id(pair.policy): corrected_alpha(pair.policy, families) for pair in testable}
     alarms = [
-        estimate_false_alarm(pair.baseline, pair.current, pair.policy, alphas[id(pair.policy)])
-        for pair in testable
+        estimate_false_alarm(pair.baseline, pair.current, pair.policy, alphas[id(pair.policy)]) for pair in testable
     ]
     single = sum(len(pair.baseline.passed) == 1 or len(pair.current.passed) == 1 for pair in evaluated)
-    return StatisticalPower(
-        len(evaluated), len(alarms), single, round(fsum(alarms), DIGITS) if alarms else None
-    )
+    return StatisticalPower(len(evaluated), len(alarms), single, round(fsum(alarms), DIGITS) if alarms else None)
 
 
 def _complete_change(change: Change, pair: _Pair) -> None:
@@ -149,12 +145,8 @@ def _judge_change(
         round(current.score - baseline.score, DIGITS),
     )
     if abs(delta) <= round(policy.threshold, DIGITS):
-        return Change(
-            "unchanged", f"{_format_verdicts(baseline, current)}{f', {score_text}' if delta else ''}"
-        )
-    return run_score_test(
-        Change("improved" if delta > 0 else "regressed", score_text), baseline, current, policy
-    )
+        return Change("unchanged", f"{_format_verdicts(baseline, current)}{f', {score_text}' if delta else ''}")
+    return run_score_test(Change("improved" if delta > 0 else "regressed", score_text), baseline, current, policy)
 
 
 def _format_verdicts(baseline: ScenarioOutcome, current: ScenarioOutcome) -> str:
@@ -210,15 +202,11 @@ def fisher_tail(passed: int, a_total: int, b_total: int, alpha: float) -> float:
 
 def mcnemar_tail(changed: int, alpha: float) -> float:
     """Chance of McNemar's p <= `alpha`, if each of `changed` pairs went either way with equal chance."""
-    extreme = bisect_right(
-        range(changed // 2 + 1), alpha, key=lambda one_way: mcnemar(one_way, changed - one_way)
-    )
+    extreme = bisect_right(range(changed // 2 + 1), alpha, key=lambda one_way: mcnemar(one_way, changed - one_way))
     return mcnemar(extreme - 1, changed - extreme + 1) if extreme else 0.0
 
 
-def find_increases(
-    baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy
-) -> list[str]:
+def find_increases(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy) -> list[str]:
     """One entry for each amount over its limit, like `cost +35% (limit +20%)`.
 
     Compared only if the policy sets a limit and every trial of both sides is known: unknown is not 0.
@@ -241,12 +229,9 @@ def find_increases(
 
 
 def _is_evident(baseline: Sequence[float | None], current: Sequence[float | None], alpha: float) -> bool:
-    baseline_values, current_values = (
-        [value for value in side if value is not None] for side in (baseline, current)
-    )
+    baseline_values, current_values = ([value for value in side if value is not None] for side in (baseline, current))
     return (
-        min(len(baseline_values), len(current_values)) > 1
-        and permutation_p(baseline_values, current_values) <= alpha
+        min(len(baseline_values), len(current_values)) > 1 and permutation_p(baseline_values, current_values) <= alpha
     )
 
 

@@ -54,9 +54,7 @@ def _build_warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
     found: list[Warning_] = []
     for reason, trace_places in islice(places.items(), MAX_WARNINGS):
         others = f" (and {len(trace_places) - 1:,} more traces)" if len(trace_places) > 1 else ""
-        found.append(
-            {"code": CODE, "message": f"a trace is stale: {reason}{others}", "where": trace_places[0]}
-        )
+        found.append({"code": CODE, "message": f"a trace is stale: {reason}{others}", "where": trace_places[0]})
     if len(places) > MAX_WARNINGS:
         more = f"stale traces for {len(places) - MAX_WARNINGS:,} more reasons"
         found.append({"code": CODE, "message": more, "where": None})

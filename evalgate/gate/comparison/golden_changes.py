@@ -57,9 +57,7 @@ def critical_issues(document: ResultsDoc) -> dict[str, int]:
     """Critical issues of the goldens of each suite of a document, without those in quarantine."""
     found: dict[str, int] = {}
     for suite in document["suites"]:
-        goldens = [
-            each["golden"] for each in suite["scenarios"] if "golden" in each and not each.get("quarantined")
-        ]
+        goldens = [each["golden"] for each in suite["scenarios"] if "golden" in each and not each.get("quarantined")]
         found[suite["suite"]] = sum(golden["critical_issues"] for golden in goldens)
     return found
 

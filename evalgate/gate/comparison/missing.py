@@ -34,19 +34,14 @@ def find_removed_scenarios(
             keys |= dict.fromkeys(_find_unnamed_keys(suite, ScenarioIndex(current_suites[suite.name])))
         else:
             keys |= {ScenarioKey(suite.name, "", None): None}
-    paths = {
-        suite.name: suite.path
-        for suite in (*current.suites, *(baseline.suites if baseline is not None else ()))
-    }
+    paths = {suite.name: suite.path for suite in (*current.suites, *(baseline.suites if baseline is not None else ()))}
     found: list[Weakening] = []
     for name in dict.fromkeys(key.suite for key in keys):
         location = Location(paths[name]) if name in paths else None
         if name not in current_suites:
             count = counts.get(name, 0)
             count_text = f"{count} scenario{'' if count == 1 else 's'}"
-            found.append(
-                Weakening("suite_removed", name, baseline=count_text, location=location, scenarios=count)
-            )
+            found.append(Weakening("suite_removed", name, baseline=count_text, location=location, scenarios=count))
             continue
         found += [
             Weakening("scenario_removed", key.suite, key.id, key.variant, location=location)

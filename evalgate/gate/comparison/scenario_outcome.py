@@ -40,10 +40,7 @@ def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioO
     A verdict that this version does not know counts as NOT_EVALUABLE.
     """
     trials, starts = baseline.trials, baseline.trial_starts
-    verdicts = {
-        word: cast("Verdict", word) if word in VERDICTS else UNKNOWN_VERDICT
-        for word in set(baseline.verdicts)
-    }
+    verdicts = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN_VERDICT for word in set(baseline.verdicts)}
     return {
         key: ScenarioOutcome(
             key,

@@ -72,9 +72,7 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
         return 1.0
     sums = _subset_sums(pool, size)
     if sums is not None:
-        extreme = sum(
-            ways for drawn, ways in sums.items() if abs(len(pool) * drawn - size * total) >= distance
-        )
+        extreme = sum(ways for drawn, ways in sums.items() if abs(len(pool) * drawn - size * total) >= distance)
         return round(extreme / comb(len(pool), size), DIGITS)
     if size >= LARGE_SIDE:
         return round(_normal_p(pool, size, distance), DIGITS)

@@ -86,9 +86,7 @@ def run_score_test(
         return judge_single_trial(change, policy)
     if policy.pair_by is None:
         needed = partial(_if_more_needed, few, trials_for_scores)
-        return UndecidedChange(
-            change, policy, "permutation", permutation_p(baseline_scores, current_scores), needed
-        )
+        return UndecidedChange(change, policy, "permutation", permutation_p(baseline_scores, current_scores), needed)
     differences = _score_differences(baseline, current)
     if len(differences) < MIN_TRIALS:
         return mark_inconclusive(change, TOO_FEW_PAIRS)
@@ -135,16 +133,12 @@ def decide_change(found: UndecidedChange, families: Mapping[str, int]) -> Change
     test_text = f"{found.test} p {format_p_value(found.p)}"
     if found.corrected_p is not None:
         test_text = f"{test_text}, {format_p_value(found.corrected_p)} by {found.policy.correction}"
-    reason = (
-        f"{found.change.reason} ({test_text})" if found.in_brackets else f"{found.change.reason}, {test_text}"
-    )
+    reason = f"{found.change.reason} ({test_text})" if found.in_brackets else f"{found.change.reason}, {test_text}"
     change = replace(found.change, reason=reason, p_value=found.p, p_corrected=found.corrected_p)
     p = found.p if found.corrected_p is None else found.corrected_p
     if p <= found.policy.alpha:
         return change
-    return mark_inconclusive(
-        change, format_advice(found.trials_needed(corrected_alpha(found.policy, families)))
-    )
+    return mark_inconclusive(change, format_advice(found.trials_needed(corrected_alpha(found.policy, families))))
 
 
 def can_be_tested(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy) -> bool:
@@ -157,11 +151,7 @@ def can_be_tested(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: R
 def pair_trials(baseline: Sequence[int], current: Sequence[int]) -> list[tuple[int, int]]:
     """Indexes of the trials that have the same number on both sides."""
     baseline_indexes = {number: index for index, number in enumerate(baseline)}
-    return [
-        (baseline_indexes[number], index)
-        for index, number in enumerate(current)
-        if number in baseline_indexes
-    ]
+    return [(baseline_indexes[number], index) for index, number in enumerate(current) if number in baseline_indexes]
 
 
 def count_flips(
@@ -169,12 +159,10 @@ def count_flips(
 ) -> tuple[int, int]:
     """How many pairs passed only in the baseline, and only in this run."""
     lost = sum(
-        baseline.passed[baseline_index] and not current.passed[current_index]
-        for baseline_index, current_index in pairs
+        baseline.passed[baseline_index] and not current.passed[current_index] for baseline_index, current_index in pairs
     )
     won = sum(
-        current.passed[current_index] and not baseline.passed[baseline_index]
-        for baseline_index, current_index in pairs
+        current.passed[current_index] and not baseline.passed[baseline_index] for baseline_index, current_index in pairs
     )
     return lost, won
 

@@ -93,14 +93,10 @@ def rule_on_approvals(
             approved_checks.setdefault(_scenario_key(approval), set()).add(approval.assertion)
     unapproved = {key: _find_unapproved(subjects[key], names) for key, names in approved_checks.items()}
     rulings = [
-        _build_ruling(
-            approval, _add_unapproved(objection, unapproved.get(_scenario_key(approval), set())), today
-        )
+        _build_ruling(approval, _add_unapproved(objection, unapproved.get(_scenario_key(approval), set())), today)
         for approval, objection in zip(approvals.effective, objections, strict=True)
     ]
-    rulings += [
-        _build_ruling(approval, _Objection("proposed", PROPOSED), today) for approval in approvals.proposed
-    ]
+    rulings += [_build_ruling(approval, _Objection("proposed", PROPOSED), today) for approval in approvals.proposed]
     return ApprovalRulings(tuple(rulings), frozenset(key for key, names in unapproved.items() if not names))
 
 
@@ -140,9 +136,7 @@ def _format_days_left(days: int) -> str:
     return f"expires in {days} day{'s' if days > 1 else ''}"
 
 
-def _check_approval(
-    approval: Approval, subjects: Mapping[ScenarioKey, ApprovalSubject], today: date
-) -> _Objection:
+def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalSubject], today: date) -> _Objection:
     """Checks one approval by itself: its day, its scenario, its check, its bounds."""
     expired = _check_expiry(approval, today)
     if expired is not None:
@@ -179,9 +173,7 @@ def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
     if approval.traces and not subject.trace_hashes <= approval.traces:
         return _Objection("void", "another recording fails than the one approved")
     additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
-    return (
-        _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
-    )
+    return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
 
 
 def _format_score(score: float, min_score: float) -> str:

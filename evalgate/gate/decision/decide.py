@@ -65,9 +65,7 @@ def decide(  # noqa: PLR0913  everything that decides
     fail; `weakenings` are demands of the baseline's suites and policies that are no longer made.
     """
     by_suite = {
-        suite.name: _find_suite_reasons(
-            suite, comparison, baseline, policies.get(suite.name, run_policy), approved
-        )
+        suite.name: _find_suite_reasons(suite, comparison, baseline, policies.get(suite.name, run_policy), approved)
         for suite in run.suites
     }
     found = [reason for reasons in by_suite.values() for reason in reasons]
@@ -115,9 +113,7 @@ def _find_suite_reasons(
     if baseline is not None and baseline.status == "unreachable":
         fail_on.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
     found = list(find_failures(suite, comparison.changes if comparison else {}, fail_on, approved))
-    found += find_excess_critical_issues(
-        suite, comparison, policy.critical_issue_threshold, fail_on, approved
-    )
+    found += find_excess_critical_issues(suite, comparison, policy.critical_issue_threshold, fail_on, approved)
     missing = (
         no_traces(suite),
         too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
@@ -182,9 +178,7 @@ def find_excess_critical_issues(
     found = sum(each.golden.critical_issues for each in kept if each.golden is not None)
     if found <= most:
         return
-    message = (
-        f"{format_count(found, 'critical issue')}, `critical_issue_threshold` allows {most}: {_first(kept)}"
-    )
+    message = f"{format_count(found, 'critical issue')}, `critical_issue_threshold` allows {most}: {_first(kept)}"
     if "hard_fail" in fail_on:
         yield Reason("hard_fail", message, suite.name)
     baseline_count = 0 if comparison is None else comparison.baseline_critical_issues.get(suite.name, 0)
@@ -239,9 +233,7 @@ def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
     return Reason("nothing_evaluated", f"nothing could be evaluated in {total} ({listed})")
 
 
-def too_few_evaluated(
-    scenarios: Sequence[ScenarioResult], min_share: float, suite: str | None = None
-) -> Reason | None:
+def too_few_evaluated(scenarios: Sequence[ScenarioResult], min_share: float, suite: str | None = None) -> Reason | None:
     """A reason if the share of evaluated scenarios is below `min_evaluated`; none without scenarios.
 
     Scenarios in quarantine count neither as evaluated nor as scenarios.
@@ -254,9 +246,7 @@ def too_few_evaluated(
         return None
     prefix = "" if suite is None else f"suite {cut_quote(suite)}: "
     found = f"{evaluated_count} of {format_count(len(scenarios), 'scenario')} could be evaluated"
-    return Reason(
-        "min_evaluated", f"{prefix}{found}, `min_evaluated` asks for a share of {min_share:g}", suite
-    )
+    return Reason("min_evaluated", f"{prefix}{found}, `min_evaluated` asks for a share of {min_share:g}", suite)
 
 
 def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> Reason | None:

@@ -90,9 +90,7 @@ def _explain_stale_evidence(scenario: ScenarioResult, _change: Change | None) ->
         return None
     if len(scenario.trials) == 1:
         return f"its trace is stale: {reasons[0]}"
-    return (
-        f"{len(reasons)} of {format_count(len(scenario.trials), 'trace')} are stale, the first: {reasons[0]}"
-    )
+    return f"{len(reasons)} of {format_count(len(scenario.trials), 'trace')} are stale, the first: {reasons[0]}"
 
 
 RULES: dict[str, Rule] = {

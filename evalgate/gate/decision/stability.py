@@ -34,9 +34,7 @@ def collect_outcomes(key: ScenarioKey, sightings: Iterable[ScenarioHistoryEntry]
     return past
 
 
-def add_outcome(
-    past: PastOutcomes, verdict: Verdict, at: datetime, fingerprint: str | None = None
-) -> PastOutcomes:
+def add_outcome(past: PastOutcomes, verdict: Verdict, at: datetime, fingerprint: str | None = None) -> PastOutcomes:
     """Adds one run to past outcomes; a run that did not evaluate the scenario changes nothing."""
     if verdict in NOT_EVALUATED:
         return past

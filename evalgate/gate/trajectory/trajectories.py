@@ -53,9 +53,7 @@ class _Cutter:
         self._redact = redact
 
     def cut_text(self, text: str, limit: int) -> str:
-        return self._after_redaction.compact_text(
-            self._redact(self._before_redaction.compact_text(text)), limit
-        )
+        return self._after_redaction.compact_text(self._redact(self._before_redaction.compact_text(text)), limit)
 
     def cut_value(self, value: Any) -> Any:
         return self._after_redaction.compact_value(self._redact(self._before_redaction.compact_value(value)))
@@ -71,9 +69,7 @@ def _build_trajectory(document: Mapping[str, Any], cutter: _Cutter) -> Trajector
         _collect_turns(document, response.get("message_index"), cutter),
         answer,
         _text(document.get("status")) or "ok",
-        cutter.cut_text(_text(error.get("message")) or _text(error.get("type")), MAX_ANSWER)
-        if error
-        else None,
+        cutter.cut_text(_text(error.get("message")) or _text(error.get("type")), MAX_ANSWER) if error else None,
         max(0, len(calls) - MOST_CALLS),
     )
 

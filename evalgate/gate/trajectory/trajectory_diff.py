@@ -34,9 +34,7 @@ MAX_ARGUMENTS, MAX_UTTERANCE = 300, 300
 _EMPTY_TURN = TrajectoryTurn()
 
 
-def diff_trajectories(
-    baseline: Trajectory, current: Trajectory, baseline_trial: int, trial: int
-) -> TrajectoryDiff:
+def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial: int, trial: int) -> TrajectoryDiff:
     """How trial number `trial` differs from the baseline's trial number `baseline_trial`."""
     steps = list(_compare_calls(baseline.calls, current.calls))
     utterances = list(_compare_utterances(baseline, current))
@@ -47,8 +45,7 @@ def diff_trajectories(
         trial,
         kept,
         len(steps) - len(kept) + baseline.left_out + current.left_out,
-        _find_first_divergence(steps, utterances)
-        or _find_final_divergence(baseline, current, utterances, response),
+        _find_first_divergence(steps, utterances) or _find_final_divergence(baseline, current, utterances, response),
         utterances[:MOST_UTTERANCES],
         response[:MOST_PARTS],
         _sides_if_different(baseline.status, current.status),
@@ -56,9 +53,7 @@ def diff_trajectories(
     )
 
 
-def _compare_calls(
-    baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]
-) -> Iterator[CallStep]:
+def _compare_calls(baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
     pairs = align_calls(
         [(call.name, call.arguments) for call in baseline], [(call.name, call.arguments) for call in current]
     )
@@ -71,9 +66,7 @@ def _compare_calls(
         if baseline_call is not None and current_call is not None:
             yield _compare_pair(baseline_call, current_call, places)
         elif baseline_call is not None:
-            yield CallStep(
-                "removed", baseline_call.name, *places, show(baseline_call.arguments, MAX_ARGUMENTS)
-            )
+            yield CallStep("removed", baseline_call.name, *places, show(baseline_call.arguments, MAX_ARGUMENTS))
         elif current_call is not None:
             yield CallStep("added", current_call.name, *places, show(current_call.arguments, MAX_ARGUMENTS))
 
@@ -128,22 +121,16 @@ def _compare_utterances(baseline: Trajectory, current: Trajectory) -> Iterator[U
             current.turns.get(number, _EMPTY_TURN),
         )
         if baseline_turn.user != current_turn.user:
-            yield Utterance(
-                number, "user", *excerpt_texts(baseline_turn.user, current_turn.user, MAX_UTTERANCE)
-            )
+            yield Utterance(number, "user", *excerpt_texts(baseline_turn.user, current_turn.user, MAX_UTTERANCE))
         if baseline_turn.agent != current_turn.agent:
-            yield Utterance(
-                number, "agent", *excerpt_texts(baseline_turn.agent, current_turn.agent, MAX_UTTERANCE)
-            )
+            yield Utterance(number, "agent", *excerpt_texts(baseline_turn.agent, current_turn.agent, MAX_UTTERANCE))
 
 
 def _compare_responses(baseline: str | None, current: str | None) -> list[TextPart]:
     return [] if baseline == current else diff_texts(baseline or "", current or "")
 
 
-def _find_first_divergence(
-    steps: Sequence[CallStep], utterances: Sequence[Utterance]
-) -> FirstDivergence | None:
+def _find_first_divergence(steps: Sequence[CallStep], utterances: Sequence[Utterance]) -> FirstDivergence | None:
     """The first different call or user message; the agent's words are ignored: they differ in every trace."""
     found: list[tuple[int, int, FirstDivergence]] = []
     user = next((each for each in utterances if each.who == "user"), None)
@@ -167,7 +154,5 @@ def _find_final_divergence(
     if response:
         return FirstDivergence(turn, "answer")
     return (
-        FirstDivergence(turn, "end")
-        if (baseline.status, baseline.error) != (current.status, current.error)
-        else None
+        FirstDivergence(turn, "end") if (baseline.status, baseline.error) != (current.status, current.error) else None
     )

@@ -33,9 +33,7 @@ class TrialPair(NamedTuple):
     trial: TrialResult
 
 
-def find_scenarios_of_interest(
-    comparison: Comparison, run: Run, baseline: BaselineRun
-) -> Iterator[BaselineSide]:
+def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: BaselineRun) -> Iterator[BaselineSide]:
     """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
     for suite in run.suites:
         for scenario in suite.scenarios:

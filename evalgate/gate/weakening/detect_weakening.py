@@ -114,9 +114,7 @@ def _find_suite_weakenings(
                 )
 
 
-def _find_scenario_weakenings(
-    key: ScenarioKey, baseline: Scenario, current: Scenario
-) -> Iterator[_ScenarioWeakening]:
+def _find_scenario_weakenings(key: ScenarioKey, baseline: Scenario, current: Scenario) -> Iterator[_ScenarioWeakening]:
     location = current.location
     for weakening in _find_rule_weakenings(baseline, current):
         each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=location)
@@ -128,9 +126,7 @@ def _find_scenario_weakenings(
         from evalgate.gate.weakening.weaker_goldens import find_golden_weakenings, list_assigned_assertions
 
         for weakening in find_golden_weakenings(baseline.golden, current.golden):
-            each = weakening._replace(
-                suite=key.suite, scenario=key.id, variant=key.variant, location=location
-            )
+            each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=location)
             yield _ScenarioWeakening(each, (each.kind, each.assertion, each.baseline, each.current))
         baseline_checks, current_checks = (
             [*baseline_checks, *list_assigned_assertions(baseline.golden)],
@@ -140,9 +136,7 @@ def _find_scenario_weakenings(
         shown_check = lost.current or lost.baseline
         check_location = lost.current.location if lost.current is not None else location
         weakened = Weakening(lost.kind, *key, shown_check.name, lost.before, lost.after, check_location)
-        yield _ScenarioWeakening(
-            weakened, (lost.kind, id(lost.baseline), id(lost.current), lost.before, lost.after)
-        )
+        yield _ScenarioWeakening(weakened, (lost.kind, id(lost.baseline), id(lost.current), lost.before, lost.after))
 
 
 def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Weakening]:
@@ -161,14 +155,9 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
             baseline=f"trials.min: {baseline_rules.min}",
             current=f"trials.min: {current_rules.min}",
         )
-    if (
-        baseline_rules.min_pass_rate is not None
-        and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate
-    ):
+    if baseline_rules.min_pass_rate is not None and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate:
         after = (
-            None
-            if current_rules.min_pass_rate is None
-            else f"trials.min_pass_rate: {current_rules.min_pass_rate:g}"
+            None if current_rules.min_pass_rate is None else f"trials.min_pass_rate: {current_rules.min_pass_rate:g}"
         )
         yield Weakening(
             "trials_lowered",
@@ -178,9 +167,7 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
     if baseline_rules.min_pass_k is not None and _pass_rate(current_rules.min_pass_k) < _pass_rate(
         baseline_rules.min_pass_k
     ):
-        pass_k_texts = [
-            _format_pass_k(each) for each in (baseline_rules.min_pass_k, current_rules.min_pass_k)
-        ]
+        pass_k_texts = [_format_pass_k(each) for each in (baseline_rules.min_pass_k, current_rules.min_pass_k)]
         yield Weakening("trials_lowered", baseline=pass_k_texts[0], current=pass_k_texts[1])
 
 
@@ -231,22 +218,16 @@ def find_relaxations(baseline: Policy, current: Policy) -> Iterator[PolicyRelaxa
             yield PolicyRelaxation("fail_on_dropped", f"fail_on: {word}", None)
     yield from _find_regression_relaxations(baseline.regression, current.regression)
     if current.min_evaluated < baseline.min_evaluated:
-        yield _build_relaxation(
-            "evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated
-        )
+        yield _build_relaxation("evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated)
     if current.critical_issue_threshold > baseline.critical_issue_threshold:
         limits = baseline.critical_issue_threshold, current.critical_issue_threshold
         yield _build_relaxation("tolerance_widened", "critical_issue_threshold", *limits)
     yield from _find_freshness_relaxations(baseline.freshness, current.freshness)
     if STRICTNESS.index(current.on_weakening) < STRICTNESS.index(baseline.on_weakening):
-        yield _build_relaxation(
-            "warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening
-        )
+        yield _build_relaxation("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)
 
 
-def _find_regression_relaxations(
-    baseline: RegressionPolicy, current: RegressionPolicy
-) -> Iterator[PolicyRelaxation]:
+def _find_regression_relaxations(baseline: RegressionPolicy, current: RegressionPolicy) -> Iterator[PolicyRelaxation]:
     kind: WeakeningKind = "tolerance_widened"
     if current.threshold > baseline.threshold:
         yield _build_relaxation(kind, "regression.threshold", baseline.threshold, current.threshold)
@@ -262,9 +243,7 @@ def _find_regression_relaxations(
             current_limit is None or current_limit.max_increase > baseline_limit.max_increase
         ):
             limit = None if current_limit is None else current_limit.max_increase
-            yield _build_relaxation(
-                kind, f"regression.{name}.max_increase", baseline_limit.max_increase, limit
-            )
+            yield _build_relaxation(kind, f"regression.{name}.max_increase", baseline_limit.max_increase, limit)
 
 
 def _find_freshness_relaxations(

@@ -82,9 +82,7 @@ def find_losses(baseline: Requirement, current: Requirement) -> list[LoosenedFie
     if baseline.members or current.members:
         return _find_member_losses(baseline, current)
     baseline_fields, current_fields = _normalise_fields(baseline), _normalise_fields(current)
-    weaker, stronger = (
-        (current_fields, baseline_fields) if baseline.negate else (baseline_fields, current_fields)
-    )
+    weaker, stronger = (current_fields, baseline_fields) if baseline.negate else (baseline_fields, current_fields)
     found = [
         LoosenedField(
             name,
@@ -182,9 +180,7 @@ def _group_implies(weaker: Requirement, stronger: Requirement) -> bool:
     if weaker.type in ("all_of", "when"):
         return all(_is_implied_by_any(each, stronger_members) for each in weaker_members)
     if weaker.type == "any_of":
-        return all(
-            any(_is_member_implied(member, each) for member in weaker_members) for each in stronger_members
-        )
+        return all(any(_is_member_implied(member, each) for member in weaker_members) for each in stronger_members)
     return weaker_members == stronger_members and weaker.fields["k"] <= stronger.fields["k"]
 
 

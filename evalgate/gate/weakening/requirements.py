@@ -77,9 +77,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
     )
 
 
-def _parse_group(
-    kind: str, canonical_fields: dict[str, Any]
-) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
+def _parse_group(kind: str, canonical_fields: dict[str, Any]) -> tuple[Requirement | None, dict[str, Any], list[Any]]:
     """A group's condition, its fields, and its members as written."""
     if kind == "when":
         return parse_requirement(canonical_fields["when"]), {}, list(canonical_fields["then"])

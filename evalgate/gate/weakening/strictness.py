@@ -67,16 +67,12 @@ def implies_suffix(weaker: str, stronger: str) -> bool:
 
 def implies_containing_all(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
     """Texts that must all be contained."""
-    return all(
-        any(text in each for each in _compared_members(stronger)) for text in _compared_members(weaker)
-    )
+    return all(any(text in each for each in _compared_members(stronger)) for text in _compared_members(weaker))
 
 
 def implies_containing_any(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
     """Texts, one of which must be contained."""
-    return all(
-        any(text in each for text in _compared_members(weaker)) for each in _compared_members(stronger)
-    )
+    return all(any(text in each for text in _compared_members(weaker)) for each in _compared_members(stronger))
 
 
 def implies_forbidden(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
@@ -151,8 +147,7 @@ def implies_relation(weaker: Relation, stronger: Relation) -> bool:
     if weaker.operator == stronger.operator == "contains" and all(are_texts):
         return weaker.value in stronger.value
     ranges = [
-        _length_range(each.value) if each.operator == "length" else _relation_range(each)
-        for each in (weaker, stronger)
+        _length_range(each.value) if each.operator == "length" else _relation_range(each) for each in (weaker, stronger)
     ]
     return (weaker.operator == "length") == (stronger.operator == "length") and _is_within(*ranges)
 

@@ -41,9 +41,7 @@ class _Pair(NamedTuple):
     current: _Check
 
 
-def find_weakened_checks(
-    baseline: Sequence[Assertion], current: Sequence[Assertion]
-) -> Iterator[WeakenedCheck]:
+def find_weakened_checks(baseline: Sequence[Assertion], current: Sequence[Assertion]) -> Iterator[WeakenedCheck]:
     """What the current checks demand less than the baseline's, in the order of the baseline."""
     if _is_unchanged(baseline, current):
         return
@@ -68,9 +66,7 @@ def _is_unchanged(baseline: Sequence[Assertion], current: Sequence[Assertion]) -
 
 def _parse_checks(assertions: Sequence[Assertion]) -> list[_Check]:
     return [
-        _Check(each, requirement)
-        for each in assertions
-        if (requirement := parse_requirement(each.written)) is not None
+        _Check(each, requirement) for each in assertions if (requirement := parse_requirement(each.written)) is not None
     ]
 
 
@@ -82,11 +78,7 @@ def _pair_checks(baseline: Sequence[_Check], current: Sequence[_Check]) -> tuple
         rest = []
         for check in unpaired:
             counterpart = next(
-                (
-                    each
-                    for each in available[:MOST_COMPARED]
-                    if is_similar(check.requirement, each.requirement)
-                ),
+                (each for each in available[:MOST_COMPARED] if is_similar(check.requirement, each.requirement)),
                 None,
             )
             if counterpart is None:
@@ -103,11 +95,7 @@ def _is_equal(baseline: Requirement, current: Requirement) -> bool:
 
 
 def _is_fully_implied(baseline: Requirement, current: Requirement) -> bool:
-    return (
-        is_implied(baseline, current)
-        and current.required >= baseline.required
-        and current.weight >= baseline.weight
-    )
+    return is_implied(baseline, current) and current.required >= baseline.required and current.weight >= baseline.weight
 
 
 def _has_same_name(baseline: Requirement, current: Requirement) -> bool:
@@ -116,9 +104,7 @@ def _has_same_name(baseline: Requirement, current: Requirement) -> bool:
 
 def _is_comparable(baseline: Requirement, current: Requirement) -> bool:
     """The same check with a number or a list changed."""
-    return baseline.type == current.type and all(
-        not loss.is_incomparable for loss in find_losses(baseline, current)
-    )
+    return baseline.type == current.type and all(not loss.is_incomparable for loss in find_losses(baseline, current))
 
 
 def _has_same_type(baseline: Requirement, current: Requirement) -> bool:
@@ -170,9 +156,9 @@ def _find_lowered_weights(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
     current_total = fsum(pair.current.requirement.weight for pair in pairs)
     for pair in pairs:
         baseline_weight, current_weight = pair.baseline.requirement.weight, pair.current.requirement.weight
-        if current_weight < baseline_weight and round(
-            _weight_share(current_weight, current_total), DIGITS
-        ) < round(_weight_share(baseline_weight, baseline_total), DIGITS):
+        if current_weight < baseline_weight and round(_weight_share(current_weight, current_total), DIGITS) < round(
+            _weight_share(baseline_weight, baseline_total), DIGITS
+        ):
             texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
             yield WeakenedCheck("weight_lowered", pair.baseline.assertion, pair.current.assertion, *texts)
 

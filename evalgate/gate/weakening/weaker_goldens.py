@@ -28,9 +28,7 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
         yield Weakening("check_removed", baseline="golden conversation")
         return
     for name in REQUIREMENT_LISTS:
-        baseline_entries, current_entries = (
-            Counter(getattr(rules.golden, name)) for rules in (baseline, current)
-        )
+        baseline_entries, current_entries = (Counter(getattr(rules.golden, name)) for rules in (baseline, current))
         for entry in (baseline_entries - current_entries).elements():
             yield Weakening("check_removed", baseline=f"{name}: {show(entry, MAX_SHOWN)}")
     for turn in range(baseline.turn_count):
@@ -46,9 +44,7 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
             baseline.weights.dimension_weight(name),
             current.weights.dimension_weight(name),
         )
-        if CATEGORY[name] not in baseline.left_out and round(current_weight, DIGITS) < round(
-            baseline_weight, DIGITS
-        ):
+        if CATEGORY[name] not in baseline.left_out and round(current_weight, DIGITS) < round(baseline_weight, DIGITS):
             texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
             yield Weakening("weight_lowered", assertion=name, baseline=texts[0], current=texts[1])
 
@@ -62,16 +58,10 @@ def list_assigned_assertions(rules: GoldenRules | None) -> list[Assertion]:
 def _find_turn_weakening(baseline: GoldenRules, current: GoldenRules, turn: int) -> Iterator[Weakening]:
     """A turn whose message or answer was removed or changed: which one is stricter is unknown."""
     for name in TURN_LISTS:
-        baseline_text, current_text = (
-            _turn_text(getattr(rules.golden, name), turn) for rules in (baseline, current)
-        )
+        baseline_text, current_text = (_turn_text(getattr(rules.golden, name), turn) for rules in (baseline, current))
         if baseline_text and baseline_text != current_text:
-            texts = [
-                f"{name}: {show(text, MAX_SHOWN)}" if text else None for text in (baseline_text, current_text)
-            ]
-            yield Weakening(
-                "check_replaced" if current_text else "check_removed", baseline=texts[0], current=texts[1]
-            )
+            texts = [f"{name}: {show(text, MAX_SHOWN)}" if text else None for text in (baseline_text, current_text)]
+            yield Weakening("check_replaced" if current_text else "check_removed", baseline=texts[0], current=texts[1])
             return
 
 
@@ -82,20 +72,11 @@ def _turn_text(turns: Sequence[str], turn: int) -> str:
 def _find_turn_weight_weakening(baseline: GoldenRules, current: GoldenRules) -> Iterator[Weakening]:
     """Turns that weigh less, in absolute terms or relative to the other turns of the baseline."""
     turns = range(min(baseline.turn_count, current.turn_count))
-    baseline_weights, current_weights = (
-        [_turn_weight(rules, turn) for turn in turns] for rules in (baseline, current)
-    )
-    shares = [
-        [each / (fsum(weights) or 1.0) for each in weights] for weights in (baseline_weights, current_weights)
-    ]
+    baseline_weights, current_weights = ([_turn_weight(rules, turn) for turn in turns] for rules in (baseline, current))
+    shares = [[each / (fsum(weights) or 1.0) for each in weights] for weights in (baseline_weights, current_weights)]
     pairs = (*zip(baseline_weights, current_weights, strict=True), *zip(*shares, strict=True))
-    if any(
-        round(current_value, DIGITS) < round(baseline_value, DIGITS)
-        for baseline_value, current_value in pairs
-    ):
-        texts = [
-            f"turn_weights: {show(weights, MAX_SHOWN)}" for weights in (baseline_weights, current_weights)
-        ]
+    if any(round(current_value, DIGITS) < round(baseline_value, DIGITS) for baseline_value, current_value in pairs):
+        texts = [f"turn_weights: {show(weights, MAX_SHOWN)}" for weights in (baseline_weights, current_weights)]
         yield Weakening("weight_lowered", baseline=texts[0], current=texts[1])
 
 

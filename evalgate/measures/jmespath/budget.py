@@ -61,9 +61,7 @@ class QueryBudget:
         now = monotonic()
         self._deadline = self._deadline or now + MAX_SECONDS
         if self._left < 0 or now > self._deadline:
-            raise QueryFailedError(
-                f"the expression needs more than {MAX_ELEMENTS:,} elements or {MAX_SECONDS:g} s"
-            )
+            raise QueryFailedError(f"the expression needs more than {MAX_ELEMENTS:,} elements or {MAX_SECONDS:g} s")
 
 
 def require_finite(value: Any) -> Any:

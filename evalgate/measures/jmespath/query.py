@@ -122,9 +122,7 @@ def _parse(expression: str) -> Node:
     except exceptions.LexerError as error:
         raise QueryError("a character that JMESPath doesn't know", error.lexer_position + 1) from None
     except exceptions.ParseError as error:
-        raise QueryError(
-            f"{show(error.token_value, 40)} is not expected here", error.lex_position + 1
-        ) from None
+        raise QueryError(f"{show(error.token_value, 40)} is not expected here", error.lex_position + 1) from None
     except Exception:  # noqa: BLE001  (RecursionError and worse: the text is untrusted)
         raise QueryError("this is no JMESPath expression") from None
     return parsed
@@ -152,9 +150,7 @@ def _check_function(node: Node) -> None:
         import difflib
 
         close = difflib.get_close_matches(name, known, 1)
-        raise QueryError(
-            f"there is no function {show(name, 40)}" + (f", did you mean {close[0]}?" if close else "")
-        )
+        raise QueryError(f"there is no function {show(name, 40)}" + (f", did you mean {close[0]}?" if close else ""))
     signature = known[name]["signature"]
     variadic = bool(signature and signature[-1].get("variadic"))
     if given < len(signature) or (given > len(signature) and not variadic):

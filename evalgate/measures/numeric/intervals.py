@@ -48,8 +48,7 @@ def paired_rates_interval(kept: int, lost: int, won: int, total: int) -> tuple[f
         (current[1] - current_rate, baseline_rate - baseline[0]),
     )
     low, high = (
-        sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
-        for one, other in (below, above)
+        sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other)) for one, other in (below, above)
     )
     delta = current_rate - baseline_rate
     return round(max(delta - low, -1.0), 9), round(min(delta + high, 1.0), 9)

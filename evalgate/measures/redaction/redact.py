@@ -151,11 +151,7 @@ class Redactor:
         return text
 
     def _find_spans(self, text: str) -> list[Span]:
-        return (
-            [*_find_known(text)]
-            if self.project is None
-            else [*_find_known(text), *self.project.find_spans(text)]
-        )
+        return [*_find_known(text)] if self.project is None else [*_find_known(text), *self.project.find_spans(text)]
 
 
 def _replace_spans(text: str, spans: Sequence[Span]) -> str:

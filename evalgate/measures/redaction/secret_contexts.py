@@ -94,12 +94,7 @@ def _name_check(names: str) -> Callable[[ContextMatch, bytes], bool]:
 
 def _is_bare_secret(match: ContextMatch, value: bytes) -> bool:
     before = match.string[max(0, match.start() - 1) : match.start()]
-    return (
-        match[0][:3] != b"key"
-        and len(value) >= _BARE_VALUE
-        and not before.isalnum()
-        and _is_random(match, value)
-    )
+    return match[0][:3] != b"key" and len(value) >= _BARE_VALUE and not before.isalnum() and _is_random(match, value)
 
 
 def _is_url_secret(match: ContextMatch, value: bytes) -> bool:
@@ -123,9 +118,7 @@ CONTEXTS: Sequence[SecretContext] = (
     ),
     SecretContext("key", [b"key"], rb"key" + _NAMED_VALUE, _name_check(_BEFORE_KEY)),
     SecretContext("token", [b"token"], rb"token" + _NAMED_VALUE, _name_check(_BEFORE_TOKEN)),
-    SecretContext(
-        "secret", [b"secret", b"pwd"], rb"(?:secret|pwd)" + _NAMED_VALUE, _name_check(_BEFORE_SECRET)
-    ),
+    SecretContext("secret", [b"secret", b"pwd"], rb"(?:secret|pwd)" + _NAMED_VALUE, _name_check(_BEFORE_SECRET)),
     SecretContext(
         "authorization",
         [b"authorization"],
@@ -133,9 +126,7 @@ CONTEXTS: Sequence[SecretContext] = (
         rb"(?P<secret>" + _VALUE + rb"{6,4000})",
         _is_value,
     ),
-    SecretContext(
-        "authorization", [b"bearer "], rb"bearer\s{1,4}(?P<secret>[a-z0-9._~+/=-]{16,4000})", _is_random
-    ),
+    SecretContext("authorization", [b"bearer "], rb"bearer\s{1,4}(?P<secret>[a-z0-9._~+/=-]{16,4000})", _is_random),
     SecretContext(
         "password in URL",
         [b"://"],
@@ -154,9 +145,7 @@ CONTEXTS: Sequence[SecretContext] = (
         rb"[?&a-z-]{1,16}=(?P<secret>[a-z0-9%+/=_-]{24,400})",
         _is_value,
     ),
-    SecretContext(
-        "cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _is_value
-    ),
+    SecretContext("cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _is_value),
 )
 
 _WORDS = tuple({word.decode() for context in CONTEXTS for word in context.words})

@@ -54,9 +54,7 @@ SHAPES: Sequence[TokenShape] = (
     TokenShape("OpenAI key", [b"sk-proj-", b"sk-svcacct-", b"sk-admin-"], rb"[\w-]{20,}"),
     TokenShape("API key", [b"sk-"], rb"[A-Za-z0-9]{20,}", needs_edge=True),
     TokenShape("LangSmith key", [b"lsv2_pt_", b"lsv2_sk_"], rb"\w{20,}"),
-    TokenShape(
-        "Slack token", [b"xoxa-", b"xoxb-", b"xoxe-", b"xoxo-", b"xoxp-", b"xoxr-", b"xoxs-"], rb"[\w-]{10,}"
-    ),
+    TokenShape("Slack token", [b"xoxa-", b"xoxb-", b"xoxe-", b"xoxo-", b"xoxp-", b"xoxr-", b"xoxs-"], rb"[\w-]{10,}"),
     TokenShape("Slack token", [b"xoxe.", b"xapp-"], rb"[\w-]{12,}"),
     TokenShape("Stripe key", [b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_"], rb"[A-Za-z0-9]{16,}"),
     TokenShape("Stripe key", [b"whsec_"], rb"[A-Za-z0-9+/=]{16,}"),

@@ -41,9 +41,7 @@ class Mismatch(NamedTuple):
 
     def describe(self) -> str:
         """`arguments.query is "b", expected "a"`."""
-        place = "".join(
-            f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path
-        )
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path)
         got = "absent" if self.got is ABSENT else show(self.got, 60)
         return f"arguments{place} is {got}, expected {self.expected}"
 
@@ -59,14 +57,10 @@ def build_arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher
     """
     for name in args:
         if name in _NAMES:
-            raise MatcherError(
-                (name,), f"`{name}` stands in the place of a name", f"{{name: {{{name}: ...}}}}"
-            )
+            raise MatcherError((name,), f"`{name}` stands in the place of a name", f"{{name: {{{name}: ...}}}}")
     plain_first = sorted(args.items(), key=lambda item: isinstance(item[1], dict | list))
     children = {name: _build_matcher(value, (name,)) for name, value in plain_first}
-    return _build_object(
-        children, needs_all=mode != "superset", closed=mode != "subset", expected="an object"
-    )
+    return _build_object(children, needs_all=mode != "superset", closed=mode != "subset", expected="an object")
 
 
 def count_values(value: Any) -> int:
@@ -84,9 +78,7 @@ def _build_matcher(value: Any, path: Path) -> Matcher:
     if len(path) > MAX_DEPTH:
         raise MatcherError(path, f"arguments may be nested {MAX_DEPTH} deep")
     if isinstance(value, list):
-        return _build_list(
-            [_build_matcher(each, (*path, index)) for index, each in enumerate(value)], show(value, 60)
-        )
+        return _build_list([_build_matcher(each, (*path, index)) for index, each in enumerate(value)], show(value, 60))
     if not isinstance(value, dict):
         return _build_literal(value)
     if any(isinstance(name, str) and name.startswith("$") for name in value):
@@ -100,9 +92,7 @@ def _build_literal(value: Any) -> Matcher:
     return lambda actual: None if json_equal(actual, value) else Mismatch((), expected, actual)
 
 
-def _build_object(
-    children: Mapping[str, Matcher], *, needs_all: bool, closed: bool, expected: str
-) -> Matcher:
+def _build_object(children: Mapping[str, Matcher], *, needs_all: bool, closed: bool, expected: str) -> Matcher:
     def match_value(actual: Any) -> Mismatch | None:
         if not isinstance(actual, dict):
             return Mismatch((), expected, actual)
@@ -157,9 +147,7 @@ def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
     for name, number in (("$approx", centre), ("$tol", tolerance)):
         if not _is_number(number) or (name == "$tol" and number < 0):
             least = "0 or more" if name == "$tol" else "a number"
-            raise MatcherError(
-                (*path, name), f"`{name}` is {least}, not {json_type(number)} {show(number, 40)}"
-            )
+            raise MatcherError((*path, name), f"`{name}` is {least}, not {json_type(number)} {show(number, 40)}")
     expected = f"{show(centre, 40)} ± {show(tolerance, 40)}"
 
     def match_value(actual: Any) -> Mismatch | None:
@@ -233,9 +221,7 @@ def _build_len(value: Any, path: Path) -> Matcher:
     expected = f"a length of {show(value, 40)}"
 
     def match_value(actual: Any) -> Mismatch | None:
-        right = isinstance(actual, str | list | dict) and all(
-            holds(len(actual), limit) for holds, limit in checks
-        )
+        right = isinstance(actual, str | list | dict) and all(holds(len(actual), limit) for holds, limit in checks)
         return None if right else Mismatch((), expected, actual)
 
     return match_value

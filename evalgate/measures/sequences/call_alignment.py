@@ -75,9 +75,7 @@ def _match_calls(baseline: Sequence[Key], current: Sequence[Key]) -> list[tuple[
     pairs: list[tuple[int, int]] = []
     i = j = 0
     while i < len(baseline) and j < len(current):
-        if baseline[i][0] == current[j][0] and best[i][j] == best[i + 1][j + 1] + weight + (
-            baseline[i] == current[j]
-        ):
+        if baseline[i][0] == current[j][0] and best[i][j] == best[i + 1][j + 1] + weight + (baseline[i] == current[j]):
             pairs.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:

@@ -243,9 +243,7 @@ def _match_in_order(plan: StepPlan, order: Sequence[int], calls: Calls) -> dict[
 def _match_best(plan: StepPlan, order: Sequence[int], calls: Calls, places: range) -> dict[int, int]:
     """Returns a longest common subsequence in which one required slot outweighs all optional ones."""
     gains = [1 if plan.slots[slot].optional else len(order) + 1 for slot in order]
-    fitting = {
-        kind: _find_accepted(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}
-    }
+    fitting = {kind: _find_accepted(places, kind, calls) for kind in {plan.slots[slot].kind for slot in order}}
     fits = [fitting[plan.slots[slot].kind] for slot in order]
     best = [[0] * (len(places) + 1) for _ in range(len(order) + 1)]
     for i in range(len(order) - 1, -1, -1):

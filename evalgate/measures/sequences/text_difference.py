@@ -26,8 +26,7 @@ def diff_texts(baseline: str, current: str) -> list[TextPart]:
         left, right = _split_sentences(baseline), _split_sentences(current)
     steps = diff_lists(left, right)
     parts = [
-        TextPart(kind, "".join(step.name for step in run))
-        for kind, run in groupby(steps, key=lambda step: step.kind)
+        TextPart(kind, "".join(step.name for step in run)) for kind, run in groupby(steps, key=lambda step: step.kind)
     ]
     merged = _merge_changes(parts)
     kept = sum(len(part.text) for part in merged if part.kind == "kept")

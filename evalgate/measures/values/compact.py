@@ -42,9 +42,7 @@ class Compactor:
         self._left -= len(value) * _CHARACTERS_PER_ITEM
         if isinstance(value, list):
             return [self.compact_value(item, depth + 1) for item in value]
-        return {
-            self.compact_text(str(key)): self.compact_value(item, depth + 1) for key, item in value.items()
-        }
+        return {self.compact_text(str(key)): self.compact_value(item, depth + 1) for key, item in value.items()}
 
 
 def _digest(text: str) -> str:

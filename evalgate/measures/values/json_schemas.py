@@ -27,9 +27,7 @@ class Schema:
             )
         except Exception as error:  # noqa: BLE001  (panics of the library are not ValueError)
             path = "/".join(map(str, getattr(error, "instance_path", []) or []))
-            raise SchemaError(
-                f"this is no JSON Schema (draft 2020-12){f', see {path}' if path else ''}"
-            ) from None
+            raise SchemaError(f"this is no JSON Schema (draft 2020-12){f', see {path}' if path else ''}") from None
 
     def first_difference(self, value: Any) -> str | None:
         """Returns where the value first violates the schema, as path and keyword; None if it fits."""

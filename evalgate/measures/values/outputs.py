@@ -121,8 +121,6 @@ def _is_index(step: str) -> bool:
 def _raise_not_found(value: Any, steps: tuple[str, ...], position: int) -> NoReturn:
     found = f"a list of {len(value)}" if isinstance(value, list) else json_type(value)
     if isinstance(value, dict):
-        found = (
-            f"an object with the keys {show(sorted(value)[:10], MAX_SHOWN)}" if value else "an empty object"
-        )
+        found = f"an object with the keys {show(sorted(value)[:10], MAX_SHOWN)}" if value else "an empty object"
     above = f".{'.'.join(steps[:position])}"
     raise OutputError(f"path not found: {quote_beginning(steps[position])} at {above} ({found})")

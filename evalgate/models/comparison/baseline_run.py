@@ -128,14 +128,10 @@ def build_baseline_run(
 def _build_keys(suites: Sequence[SuiteStandings], scenarios: ScenarioColumns) -> list[ScenarioKey]:
     ids = scenarios["id"]
     names = (suite["suite"] for suite in suites for _ in range(suite["scenarios"]))
-    return list(
-        map(ScenarioKey._make, zip(names, ids, _expand_column(scenarios["variant"], len(ids)), strict=True))
-    )
+    return list(map(ScenarioKey._make, zip(names, ids, _expand_column(scenarios["variant"], len(ids)), strict=True)))
 
 
-def _build_trials(
-    columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]
-) -> TrialColumns:
+def _build_trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]) -> TrialColumns:
     count = len(columns["trial"])
     return TrialColumns(
         columns["trial"],

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import Verdict
 
-CauseKind = Literal[
-    "agent", "rules_stricter", "rules_looser", "both", "together", "masked", "outgrown", "unknown"
-]
+CauseKind = Literal["agent", "rules_stricter", "rules_looser", "both", "together", "masked", "outgrown", "unknown"]
 """The cause of a scenario's change of verdict.
 
 agent: the same change under either rules. rules_stricter, rules_looser: the agent did not change. both:
@@ -33,9 +31,7 @@ class Cause(NamedTuple):
     before_by_new_rules: Verdict | None = None
 
 
-ChangeKind = Literal[
-    "unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"
-]
+ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"]
 ChangeFlag = Literal["flaky", "single_trial", "approved", "quarantined"]
 BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"]
 
@@ -157,6 +153,4 @@ class Comparison:
     trial_counts: dict[ScenarioKey, tuple[int, int]] = field(default_factory=dict)
     power: StatisticalPower | None = None
     outcomes: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
-    baseline_critical_issues: Mapping[str, int] = field(
-        default_factory=dict
-    )  # numbers of golden issues, by suite
+    baseline_critical_issues: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite

@@ -21,9 +21,7 @@ FailOn = Literal[
 ]
 """Words of `fail_on` that this version supports."""
 
-NEEDS_BASELINE: frozenset[str] = frozenset(
-    {"regression", "broken", "new_hard_fail", "weakened", "no_baseline"}
-)
+NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fail", "weakened", "no_baseline"})
 """Words that can't be judged without the baseline."""
 
 

@@ -21,9 +21,7 @@ class TemplateFile(NamedTuple):
     def from_bytes(cls, path: str, content: bytes) -> TemplateFile:
         """Decodes a template file; raises OverLimit, or InvalidTemplate if it is not UTF-8."""
         if len(content) > MAX_TEMPLATE_BYTES:
-            raise OverLimit(
-                Problem(f"the template is larger than {MAX_TEMPLATE_BYTES:,} bytes", Location(path))
-            )
+            raise OverLimit(Problem(f"the template is larger than {MAX_TEMPLATE_BYTES:,} bytes", Location(path)))
         try:
             return cls(path, content.decode())
         except UnicodeDecodeError:

@@ -32,11 +32,7 @@ def build_annotations(document: ResultsDoc, folder: str = "") -> list[Annotation
     found += _limit_annotations(level, scenarios.failures)
     found += _limit_annotations("warning", [*scenarios.regressed, *scenarios.below])
     found += _limit_annotations("notice", list(filter(is_bad, scenarios.quarantined)))
-    return (
-        [each._replace(file=each.file and join_folder(folder, each.file)) for each in found]
-        if folder
-        else found
-    )
+    return [each._replace(file=each.file and join_folder(folder, each.file)) for each in found] if folder else found
 
 
 def _limit_annotations(level: str, scenarios: Sequence[SuiteScenario]) -> Iterator[Annotation]:

@@ -99,18 +99,14 @@ def _list_names(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
 def _build_location(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDoc | None) -> dict[str, Any]:
     """Builds the location of the check, else of its scenario, else of its suite."""
     found = location or scenario["location"]
-    physical: dict[str, Any] = {
-        "artifactLocation": {"uri": _encode_uri(found["file"] if found else suite["path"])}
-    }
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _encode_uri(found["file"] if found else suite["path"])}}
     if found and found["line"]:
         column = {"startColumn": found["column"]} if found["column"] else {}
         physical["region"] = {"startLine": found["line"], **column}
     return {"physicalLocation": physical}
 
 
-def _build_result(
-    rule: str, level: str, names: list[str], reason: str, location: dict[str, Any]
-) -> dict[str, Any]:
+def _build_result(rule: str, level: str, names: list[str], reason: str, location: dict[str, Any]) -> dict[str, Any]:
     title = " / ".join(name for name in names if name)
     fingerprint = hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()
     return {

@@ -29,9 +29,7 @@ def encode_evaluations(evaluations: Iterable[ExportedEvaluation]) -> Iterator[by
             _encode_fields(_build_tail(each)),
         )  # shared by all lines, so encoded once
         turns = each.evaluation.turns
-        middles = [
-            f'"turn":{number},{_encode_fields(_build_turn(turn))}' for number, turn in enumerate(turns, 1)
-        ]
+        middles = [f'"turn":{number},{_encode_fields(_build_turn(turn))}' for number, turn in enumerate(turns, 1)]
         for middle in middles or ['"turn":null']:
             yield f"{{{head},{middle},{tail}}}\n".encode("ascii")
 

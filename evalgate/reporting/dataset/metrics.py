@@ -52,9 +52,7 @@ def compute_metrics(
         },
         "avg_score": _compute_mean(each.overall_score for each in evaluations),
         "pass_rate": _compute_pass_rate(evaluations),
-        "dimensions": {
-            name: _compute_mean(each.dimensions.get(name) for each in evaluations) for name in DIMENSIONS
-        },
+        "dimensions": {name: _compute_mean(each.dimensions.get(name) for each in evaluations) for name in DIMENSIONS},
         "by_intent": _group_by(exported, lambda each: each.golden.intent),
         "by_stance": _group_by(exported, lambda each: each.golden.stance),
         "by_tool": _group_by_tool(exported),
@@ -142,9 +140,7 @@ def _summarize_issues(evaluations: Iterable[GoldenEvaluation]) -> dict[str, Any]
     found = [issue for each in evaluations for issue in list_issues(each)]
     categories, severities = Counter(i.category for i in found), Counter(i.severity for i in found)
     occurrences = Counter((issue.severity, issue.category, issue.message) for issue in found)
-    gravest = sorted(
-        occurrences, key=lambda one: (-SEVERITIES.index(one[0]), -occurrences[one], one[1], one[2])
-    )
+    gravest = sorted(occurrences, key=lambda one: (-SEVERITIES.index(one[0]), -occurrences[one], one[1], one[2]))
     return {
         "by_category": {word: categories[word] for word in CATEGORIES if categories[word]},
         "by_severity": {word: severities[word] for word in SEVERITIES if severities[word]},
@@ -198,9 +194,7 @@ def compute_dataset_statistics(goldens: Sequence[Golden]) -> dict[str, Any]:
         "by_stance": _count_words(golden.primary_stance for golden in goldens),
         "by_creator": _count_words(golden.creator for golden in goldens if golden.creator),
         "by_tag": _count_words(tag for golden in goldens for tag in golden.tags),
-        "by_memory_recall": _count_words(
-            word for golden in goldens for word in golden.required_memory_recall
-        ),
+        "by_memory_recall": _count_words(word for golden in goldens for word in golden.required_memory_recall),
         "by_tool_usage": _count_words(word for golden in goldens for word in golden.required_tool_usage),
         "by_refusal": _count_words(word for golden in goldens for word in golden.required_refusal),
     }

@@ -56,9 +56,7 @@ COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
 SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50)
 
 
-def build_report(
-    document: ResultsDoc, layout: Layout, *, report_url: str | None = None, origin: str = ""
-) -> Report:
+def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None = None, origin: str = "") -> Report:
     """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
@@ -128,9 +126,7 @@ def _build_golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) ->
     goldens = list_goldens(document)
     shown = goldens if layout.all_goldens else [each for each in goldens if is_notable(each)]
     return {
-        "dimensions": Group(
-            summarize_dimensions(goldens), partial(build_dimension_row, many=many), 0.02, layout.rows
-        ),
+        "dimensions": Group(summarize_dimensions(goldens), partial(build_dimension_row, many=many), 0.02, layout.rows),
         "goldens": Group(shown, partial(build_golden_row, many=many), 0.05, layout.rows),
     }
 
@@ -202,11 +198,7 @@ def _format_reason(reason: ReasonDoc) -> str:
 
 
 def _format_warning(warning: GroupedWarning) -> str:
-    where = (
-        f", at {escape_span(warning.where, 160)}{warning.more_places}"
-        if warning.where
-        else warning.more_places
-    )
+    where = f", at {escape_span(warning.where, 160)}{warning.more_places}" if warning.where else warning.more_places
     return f"{escape_span(warning.message, 300)}{where}"
 
 
@@ -258,9 +250,7 @@ class Group(Generic[S, T]):
     def fill(self, room: float) -> float:
         """Renders candidates until the space is used or none is left; returns the remaining space."""
         while len(self.shown) < min(self.max_rows, len(self.candidates)):
-            row = (
-                self._pending if self._pending is not None else self.render(self.candidates[len(self.shown)])
-            )
+            row = self._pending if self._pending is not None else self.render(self.candidates[len(self.shown)])
             cost = count_chars(row) + ROW_OVERHEAD
             if cost > room:
                 self._pending = row

@@ -54,9 +54,7 @@ def list_goldens(document: ResultsDoc) -> list[SuiteScenario]:
 def is_notable(item: SuiteScenario) -> bool:
     """Whether a golden fails or changed since the baseline."""
     golden = item.scenario["golden"]
-    return (
-        item.scenario["verdict"] != "PASS" or golden["regression_status"] in _CHANGED or bool(golden["moves"])
-    )
+    return item.scenario["verdict"] != "PASS" or golden["regression_status"] in _CHANGED or bool(golden["moves"])
 
 
 def summarize_dimensions(goldens: Sequence[SuiteScenario]) -> list[DimensionSummary]:
@@ -165,11 +163,7 @@ def format_issue(issue: IssueDoc) -> str:
 
 
 def _summarize_dimension(name: str, goldens: Sequence[SuiteScenario]) -> DimensionSummary | None:
-    scores = [
-        (each, score)
-        for each in goldens
-        if (score := (each.scenario["dimensions"] or {}).get(name)) is not None
-    ]
+    scores = [(each, score) for each in goldens if (score := (each.scenario["dimensions"] or {}).get(name)) is not None]
     if not scores:
         return None
     mean = round(fsum(score for _, score in scores) / len(scores), DIGITS)

@@ -56,9 +56,7 @@ def _rules(document: ResultsDoc) -> str:
     if not rules:
         return ""
     is_same = rules["config_hash"] == rules["proposed_config_hash"]
-    source = (
-        "which are also the commit's own" if is_same else "not the commit's own, which say something else"
-    )
+    source = "which are also the commit's own" if is_same else "not the commit's own, which say something else"
     return f" \u00b7 **Rules** of the baseline, {source}"
 
 
@@ -108,9 +106,7 @@ MIN_SHOWN = 0.05
 def describe_noise(document: ResultsDoc) -> str:
     """Returns one line that holds no untrusted text; empty if there is nothing to report."""
     sentences = [
-        sentence
-        for sentence in (_describe_false_alarms(document), _describe_single_trials(document))
-        if sentence
+        sentence for sentence in (_describe_false_alarms(document), _describe_single_trials(document)) if sentence
     ]
     return " ".join(sentences)
 

@@ -52,9 +52,7 @@ def build_heading(document: ResultsDoc) -> Heading:
     summary = document["summary"]
     verdict = document["verdict"]
     if verdict == "invalid" or summary is None:
-        return Heading(
-            INVALID, f"could not run: {pluralize(len(document['reasons']), 'mistake')} in its input"
-        )
+        return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'mistake')} in its input")
     if verdict == "fail":
         return _build_failed(document)
     if verdict == "cannot_judge":
@@ -163,6 +161,4 @@ def _build_unjudged(document: ResultsDoc) -> Heading:
     codes = [reason["code"] for reason in document["reasons"]]
     words = [words for code, words in _UNJUDGED.items() if code in codes]
     text = f"cannot judge: {join_words(words) or 'see the reasons below'}"
-    return Heading(
-        ATTENTION, f"{text} (report-only, nothing is blocked)" if document["report_only"] else text
-    )
+    return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)" if document["report_only"] else text)

@@ -50,9 +50,7 @@ def render_comment(
     InvalidTemplate for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
-        raise SettingError(
-            "the comment's key may hold letters, digits and . _ / - only, and no double hyphen"
-        )
+        raise SettingError("the comment's key may hold letters, digits and . _ / - only, and no double hyphen")
     marker = MARKER.format(key=key) + "\n"
     build_view = partial(build_report, document, report_url=report_url, origin=origin)
     limit = (len, max_chars - len(marker))

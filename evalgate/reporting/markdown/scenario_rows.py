@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 MAX_CHECKS = 3
-_REDUNDANT_EVIDENCE = frozenset(
-    {"verdict", "expected_calls", "judged_by"}
-)  # evidence whose values the reason repeats
+_REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose values the reason repeats
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 160, 1_500
 
 VERDICT_WORDS = {
@@ -246,11 +244,7 @@ def _format_block(groups: Sequence[Sequence[DiffLine]], note: str = "") -> str:
         is_kept = not any(line.sign for line in group)
         lines += _abridge(group, is_first=index == 0, is_last=index + 1 == len(groups)) if is_kept else group
     hidden = len(lines) - MAX_LINES
-    shown = (
-        lines
-        if hidden <= 0
-        else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
-    )
+    shown = lines if hidden <= 0 else [*lines[:MAX_LINES], DiffLine("", f"\u2026 and {pluralize(hidden, 'more line')}")]
     return f"Tool calls, in the baseline (\u2212) and now (+){note}:\n\n{escape_diff(shown)}"
 
 

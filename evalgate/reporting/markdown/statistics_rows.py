@@ -125,9 +125,7 @@ def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> Summa
     baseline = document["baseline"]
     summary = baseline["summary"] if baseline else None
     is_comparable = (
-        summary is not None
-        and summary["scenarios"] == current["scenarios"]
-        and not current["new"] + current["removed"]
+        summary is not None and summary["scenarios"] == current["scenarios"] and not current["new"] + current["removed"]
     )
     return summary if is_comparable else None
 

@@ -58,9 +58,7 @@ def _format_verdict(suite: SuiteDoc, passed: int) -> str:
     return _VERDICTS.get(suite["verdict"]) or escape_cell(suite["verdict"])
 
 
-def _build_suite_baseline(
-    scenarios: Sequence[ScenarioDoc], removed: Sequence[RemovedDoc]
-) -> _SuiteBaseline | None:
+def _build_suite_baseline(scenarios: Sequence[ScenarioDoc], removed: Sequence[RemovedDoc]) -> _SuiteBaseline | None:
     compared = [
         (scenario["score"], change)
         for scenario in scenarios
@@ -103,9 +101,7 @@ class SuiteVariant(NamedTuple):
 def list_variants(document: ResultsDoc) -> list[SuiteVariant]:
     """Lists every variant of every suite."""
     return [
-        SuiteVariant(suite["suite"], variant)
-        for suite in document["suites"]
-        for variant in suite.get("variants", ())
+        SuiteVariant(suite["suite"], variant) for suite in document["suites"] for variant in suite.get("variants", ())
     ]
 
 
@@ -125,9 +121,7 @@ def format_variant_figures(variant: VariantDoc) -> tuple[str, ...]:
 
 def build_variant_row(item: SuiteVariant) -> VariantRow:
     """Builds a row of the table, with untrusted text escaped."""
-    return VariantRow(
-        escape_cell(item.suite), escape_cell(item.variant["name"]), *format_variant_figures(item.variant)
-    )
+    return VariantRow(escape_cell(item.suite), escape_cell(item.variant["name"]), *format_variant_figures(item.variant))
 
 
 def _format_share(share: ShareDoc) -> str:

@@ -173,9 +173,7 @@ def _iter_bodies(node: nodes.Node) -> Iterator[list[nodes.Node]]:
 
 
 def _is_blank(node: nodes.Node) -> bool:
-    return (
-        isinstance(node, nodes.Output) and not "".join(_text_of(part) or "x" for part in node.nodes).strip()
-    )
+    return isinstance(node, nodes.Output) and not "".join(_text_of(part) or "x" for part in node.nodes).strip()
 
 
 def _text_of(node: nodes.Node) -> str | None:

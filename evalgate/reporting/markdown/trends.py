@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_sections import PastRunDoc
 
 CHART_STYLE = (
-    '%%{init: {"xyChart": {"height": 240}, "themeVariables": {"xyChart": '
-    '{"plotColorPalette": "#4493f8, #bf3989"}}}}%%'
+    '%%{init: {"xyChart": {"height": 240}, "themeVariables": {"xyChart": {"plotColorPalette": "#4493f8, #bf3989"}}}}%%'
 )
 """Less tall than the default, in colours visible on light and dark backgrounds."""
 MIN_RUNS = 2
@@ -101,9 +100,7 @@ def _build_row(number: int, run: PastRunDoc) -> PastRunRow:
     return PastRunRow(
         number=str(number),
         day=escape_cell(run["at"][:DAY_LENGTH]),
-        commit=escape_cell(commit[:SHORT_SHA] if _COMMIT.fullmatch(commit) else commit)
-        if commit
-        else wording.DASH,
+        commit=escape_cell(commit[:SHORT_SHA] if _COMMIT.fullmatch(commit) else commit) if commit else wording.DASH,
         verdict=_VERDICTS.get(run["verdict"]) or escape_cell(run["verdict"]),
         pass_rate=wording.percent(run["pass_rate"]),
         score=wording.score(run["score"]),

@@ -209,9 +209,7 @@ def secure_recorded_text(text: str, path: str) -> str:
     output, tail, template_text = [first], first, first
     for piece in rest:
         recorded, _, after = piece.partition(END)
-        opening = (
-            BLANK_LINE if _LINK.search(template_text[-MAX_LINK:]) else " " if _is_unsafe_before(tail) else ""
-        )
+        opening = BLANK_LINE if _LINK.search(template_text[-MAX_LINK:]) else " " if _is_unsafe_before(tail) else ""
         closing = " " if after.startswith("`") else ""
         output += [opening, recorded, closing, after]
         tail, template_text = f"{recorded}{after}", after

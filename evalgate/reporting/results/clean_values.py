@@ -103,7 +103,5 @@ def _clean_value(value: Any, depth: int) -> Any:
 def _clean_items(value: dict[Any, Any] | list[Any] | tuple[Any, ...], depth: int) -> Any:
     if isinstance(value, dict):
         pairs = islice(value.items(), MAX_ITEMS)
-        return {
-            clean_name(str(key)): redact_field(str(key), _clean_value(item, depth)) for key, item in pairs
-        }
+        return {clean_name(str(key)): redact_field(str(key), _clean_value(item, depth)) for key, item in pairs}
     return [_clean_value(item, depth) for item in islice(value, MAX_ITEMS)]

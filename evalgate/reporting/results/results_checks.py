@@ -29,9 +29,7 @@ class ShapeError(Exception):
         super().__init__(f"{path.lstrip('.')} {problem}".lstrip())
 
 
-def check_range(
-    parent: Mapping[str, Any], name: str, maximum: float, path: FieldPath, minimum: float = 0
-) -> None:
+def check_range(parent: Mapping[str, Any], name: str, maximum: float, path: FieldPath, minimum: float = 0) -> None:
     """Requires a number in range, or null, so that later sums and tests can't fail."""
     if parent[name] is not None and not minimum <= parent[name] <= maximum:
         raise ShapeError((*path, name), f"is not between {minimum:g} and {maximum:g}")

@@ -170,9 +170,7 @@ def load_results(
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise SettingError(
-            f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
-        ) from None
+        raise SettingError(f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}") from None
     problem = check_results(document, with_assertions=with_assertions)
     if problem:
         raise SettingError(f"{what} is no {RESULTS_SCHEMA} document: {problem}")

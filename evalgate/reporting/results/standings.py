@@ -50,9 +50,7 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
         "commit": document["commit"],
         "summary": document["summary"],
         "approvals": document["approvals"],
-        "suites": [
-            {"suite": suite["suite"], "scenarios": len(suite["scenarios"])} for suite in document["suites"]
-        ],
+        "suites": [{"suite": suite["suite"], "scenarios": len(suite["scenarios"])} for suite in document["suites"]],
         "scenarios": rows,
         "trials": _trial_columns(trials),
         "texts": texts.list_values(),
@@ -73,9 +71,7 @@ def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _IndexTable) -> S
         "score": _omit_if_unknown([each["score"] for each in scenarios]),
         "n": [len(each["trials"]) for each in scenarios],
         "unread": [
-            place
-            for place, each in enumerate(scenarios)
-            if each["verdict"] == "ERROR" and each["location"] is None
+            place for place, each in enumerate(scenarios) if each["verdict"] == "ERROR" and each["location"] is None
         ],
     }
 
@@ -136,9 +132,7 @@ def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standi
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise SettingError(
-            f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}"
-        ) from None
+        raise SettingError(f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}") from None
     problem = check_standings(document)
     if problem:
         raise SettingError(f"{what} is no {STANDINGS_SCHEMA} document: {problem}")

@@ -75,9 +75,7 @@ class _Amounts(NamedTuple):
 
 
 def _amounts_from_statistics(statistics: Statistics) -> _Amounts:
-    return _Amounts(
-        statistics.cost_usd, statistics.latency_p50_s, statistics.latency_p95_s, statistics.total_tokens
-    )
+    return _Amounts(statistics.cost_usd, statistics.latency_p50_s, statistics.latency_p95_s, statistics.total_tokens)
 
 
 def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:

@@ -38,12 +38,8 @@ def build_trajectory_diff_doc(diff: TrajectoryDiff) -> TrajectoryDiffDoc:
             {"turn": turn, "who": who, "before": clean_text(baseline), "now": clean_text(current)}
             for turn, who, baseline, current in diff.utterances
         ],
-        "response": [
-            {"kind": part.kind, "text": clean_text(part.text, MAX_PART_TEXT)} for part in diff.response
-        ],
-        "figures": [
-            {"name": name, "before": baseline, "now": current} for name, baseline, current in diff.figures
-        ],
+        "response": [{"kind": part.kind, "text": clean_text(part.text, MAX_PART_TEXT)} for part in diff.response],
+        "figures": [{"name": name, "before": baseline, "now": current} for name, baseline, current in diff.figures],
     }
     if diff.status is not None:
         document["status"] = _build_text_pair_doc(diff.status)

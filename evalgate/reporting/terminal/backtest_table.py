@@ -22,9 +22,7 @@ DAY_LENGTH = len("2026-01-01")
 
 def render_backtest_table(backtest: Backtest) -> str:
     """Renders a line per run, then the scenarios that block, then totals; plain text."""
-    return "\n".join(
-        [*map(_format_run, backtest.runs), *_format_scenarios(backtest), _format_totals(backtest)]
-    )
+    return "\n".join([*map(_format_run, backtest.runs), *_format_scenarios(backtest), _format_totals(backtest)])
 
 
 def build_backtest_document(backtest: Backtest) -> dict[str, Any]:

@@ -120,9 +120,7 @@ def _list_reasons(scenario: ScenarioDoc) -> list[str]:
     checks = find_failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
         reason = find_reason(scenario)
-        return [
-            reason or "every check passed" if scenario["trials"] else reason or "no trace was found for it"
-        ]
+        return [reason or "every check passed" if scenario["trials"] else reason or "no trace was found for it"]
     lines = [
         f"{check.first['name']}{_failed_in(check.failed, check.trials)}: {check.first['reason']}"
         for check in checks[:MAX_REASONS]
@@ -189,9 +187,7 @@ def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
         for check in checks[: max(checks_left, 0)]:
             _add_check(page, check)
         if len(checks) > max(checks_left, 0):
-            page.add_text(
-                f"and {wording.pluralize(len(checks) - max(checks_left, 0), 'more check')}", indent=4
-            )
+            page.add_text(f"and {wording.pluralize(len(checks) - max(checks_left, 0), 'more check')}", indent=4)
         checks_left -= len(checks)
     left = len(scenario["trials"]) - MAX_TRIALS
     if left > 0:
@@ -232,9 +228,7 @@ def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
     evidence = check["evidence"]
     if evidence and outcome not in _NOT_FAILED:
         for name in sorted(evidence.keys() - _REDUNDANT_EVIDENCE):
-            page.add_text(
-                f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=MAX_EVIDENCE
-            )
+            page.add_text(f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=MAX_EVIDENCE)
 
 
 def _format_location(location: LocationDoc) -> str:

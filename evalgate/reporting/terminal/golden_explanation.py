@@ -34,9 +34,7 @@ def add_golden(page: TerminalPage, scenario: ScenarioDoc) -> None:
         if name in (scenario["dimensions"] or {}):
             page.add_text(_format_dimension(name, (scenario["dimensions"] or {})[name], golden), indent=2)
     for issue in golden["issues"][:MAX_ISSUES]:
-        page.add_labelled(
-            issue["severity"], _format_issue(issue), _COLOURS.get(issue["severity"], "dim"), indent=2
-        )
+        page.add_labelled(issue["severity"], _format_issue(issue), _COLOURS.get(issue["severity"], "dim"), indent=2)
     left = len(golden["issues"]) - MAX_ISSUES
     if left > 0:
         page.add_text(f"and {wording.pluralize(left, 'more issue')}", indent=2)

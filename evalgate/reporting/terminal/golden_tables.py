@@ -27,9 +27,7 @@ def render_golden_table(goldens: Sequence[Golden], width: int) -> str:
     return format_columns(head, [_build_golden_row(golden) for golden in goldens], width)
 
 
-def render_golden(
-    golden: Golden, evaluations: Sequence[GoldenEvaluation], *, width: int, colour: bool
-) -> str:
+def render_golden(golden: Golden, evaluations: Sequence[GoldenEvaluation], *, width: int, colour: bool) -> str:
     """Renders one golden with its turns, and the scores of its last `evaluations`."""
     page = TerminalPage(width, colour=colour)
     page.add_heading("GOLDEN", golden.id, "green")

@@ -25,12 +25,8 @@ MAX_NAME = 60
 def render_runs_table(points: Sequence[TrendPoint], width: int, *, dimension: str | None = None) -> str:
     """Renders one line per run, newest first."""
     header = ["when", "commit", "branch", "verdict", "pass rate", "score", "cost", "latency"]
-    rows = [
-        [*_build_run_row(point), *([wording.score(point.dimension)] if dimension else [])] for point in points
-    ]
-    return format_columns(
-        [*header, *([escape_terminal(dimension, MAX_NAME)] if dimension else [])], rows[::-1], width
-    )
+    rows = [[*_build_run_row(point), *([wording.score(point.dimension)] if dimension else [])] for point in points]
+    return format_columns([*header, *([escape_terminal(dimension, MAX_NAME)] if dimension else [])], rows[::-1], width)
 
 
 def render_trends(points: Sequence[TrendPoint], *, dimension: str | None = None) -> Iterator[str]:

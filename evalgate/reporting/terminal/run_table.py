@@ -88,9 +88,7 @@ class _RunTable:
             if isinstance(item, SuiteScenario):
                 yield from self._iter_cause(item)
         if len(items) > self._max_rows:
-            yield self._paint(
-                f"... and {wording.pluralize(len(items) - self._max_rows, 'more scenario')}", _DIM
-            )
+            yield self._paint(f"... and {wording.pluralize(len(items) - self._max_rows, 'more scenario')}", _DIM)
         if items:
             yield ""
 
@@ -103,9 +101,7 @@ class _RunTable:
         facts = [wording.score(scenario["score"]).rjust(5)]
         facts.append(f"{passed}/{scenario['n']}" if scenario["n"] > 1 else "")
         if change and change["kind"] != "unchanged":
-            facts.append(
-                escape_terminal(" ".join([change["kind"], *(f"({flag})" for flag in change["flags"])]), 60)
-            )
+            facts.append(escape_terminal(" ".join([change["kind"], *(f"({flag})" for flag in change["flags"])]), 60))
         elif scenario.get("quarantined"):
             facts.append("(quarantined)")
         verdict = escape_terminal(scenario["verdict"].replace("_", " "), 13).ljust(13)
@@ -157,9 +153,7 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         yield from _limit_lines(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
-        yield from _limit_lines(
-            list(map(format_weakening, sort_weakenings(document))), "more weakened demand"
-        )
+        yield from _limit_lines(list(map(format_weakening, sort_weakenings(document))), "more weakened demand")
         yield from _limit_lines(list(map(format_approval, sort_approvals(document))), "more approval")
         if document["unclaimed"]:
             yield escape_terminal(self._describe_unclaimed(), MAX_REASON)
@@ -167,10 +161,7 @@ class _RunTable:
     def _describe_unclaimed(self) -> str:
         """Names some traces with their id, which often differs from the scenario's by mistake."""
         traces = self._document["unclaimed"]
-        names = [
-            f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})"
-            for trace in traces[: self._max_checks]
-        ]
+        names = [f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})" for trace in traces[: self._max_checks]]
         left = len(traces) - len(names)
         more = f" and {left:,} more" if left else ""
         count = wording.pluralize(len(traces), "trace")
@@ -178,11 +169,7 @@ class _RunTable:
 
     def _verdict_colour(self) -> str:
         text = build_heading(self._document).text
-        return (
-            _YELLOW
-            if text.startswith("passed, but")
-            else _VERDICT_COLOURS.get(self._document["verdict"], _RED)
-        )
+        return _YELLOW if text.startswith("passed, but") else _VERDICT_COLOURS.get(self._document["verdict"], _RED)
 
     def _paint(self, text: str, colour: str) -> str:
         return f"{colour}{text}{_RESET}" if self._colour else text

@@ -37,9 +37,7 @@ def render_statistics(document: ResultsDoc, max_suites: int) -> Iterator[str]:
     for check in checks:
         suite = f"{escape_terminal(check['suite'], MAX_NAME)}: " if many else ""
         where = f"failed {check['failed']:,} times in {pluralize(check['scenarios'], 'scenario')}"
-        name = (
-            f"{suite}{escape_terminal(check['name'], MAX_NAME)}{' (required)' if check['required'] else ''}"
-        )
+        name = f"{suite}{escape_terminal(check['name'], MAX_NAME)}{' (required)' if check['required'] else ''}"
         yield escape_terminal(f"  {name}: {where}, weight lost {check['weight_lost']:.3g}", None)
     if checks:
         yield ""

@@ -65,9 +65,7 @@ def escape_fence(text: str, limit: int = FENCE_LIMIT) -> str:
 
 def escape_diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> str:
     """Builds a diff block, which GitHub colours, from pairs of a sign (`-`, `+` or empty) and a text."""
-    escaped = [
-        f"{sign or GUTTER.strip()} {_neutralize_code(to_one_line(text, limit))}" for sign, text in lines
-    ]
+    escaped = [f"{sign or GUTTER.strip()} {_neutralize_code(to_one_line(text, limit))}" for sign, text in lines]
     ticks = "`" * max(3, _longest_backtick_run("\n".join(escaped)) + 1)
     return "\n".join([f"{ticks}diff", *escaped, ticks])
 

@@ -92,9 +92,7 @@ def mark_changes(parts: Sequence[TextPartDoc], max_kept: int) -> str:
         elif part["kind"] == "come":
             texts.append(f"{{+{part['text']}+}}")
         else:
-            texts.append(
-                _trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts))
-            )
+            texts.append(_trim_unchanged(part["text"], max_kept, is_first=index == 0, is_last=index + 1 == len(parts)))
     return "".join(texts)
 
 

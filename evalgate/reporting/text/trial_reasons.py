@@ -78,7 +78,5 @@ def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
 def _iter_failed(trials: Iterable[TrialDoc]) -> Iterator[tuple[CheckKey, AssertionDoc]]:
     for trial in trials:
         for each in trial["assertions"]:
-            if each["outcome"] in FAILED_OUTCOMES and not is_unjudged_dimension(
-                each["type"], each["outcome"]
-            ):
+            if each["outcome"] in FAILED_OUTCOMES and not is_unjudged_dimension(each["type"], each["outcome"]):
                 yield (each["name"], each["type"]), each

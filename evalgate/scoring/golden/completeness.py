@@ -31,8 +31,7 @@ def response_completeness(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) ->
         score = _score_turn(pair, is_strict=rules.is_strict) if has_any else None
         steps.append(score)
         findings += [
-            DimensionIssue(index, message, evidence)
-            for message, evidence in _find_problems(pair, score, rules)
+            DimensionIssue(index, message, evidence) for message, evidence in _find_problems(pair, score, rules)
         ]
     return DimensionFinding(steps, findings, NO_GOLDEN_RESPONSE)
 
@@ -46,9 +45,7 @@ def _score_turn(pair: TurnPair, *, is_strict: bool) -> float | None:
     return measure_quality(answer[:MAX_TEXT], pair.response, strict=is_strict) if answer else 0.0
 
 
-def _find_problems(
-    pair: TurnPair, score: float | None, rules: GoldenRules
-) -> Iterator[tuple[str, str | None]]:
+def _find_problems(pair: TurnPair, score: float | None, rules: GoldenRules) -> Iterator[tuple[str, str | None]]:
     answer = pair.actual.response if pair.actual is not None else None
     if score is None or pair.is_extra or pair.is_missing:
         return

@@ -62,6 +62,4 @@ def find_due_step(turn_pairs: Sequence[TurnPair], due: Due) -> int | None:
 
 def find_last_step(turn_pairs: Sequence[TurnPair]) -> int:
     """The step to which something that never came is charged: the golden's last turn."""
-    return max(
-        (index for index, each in enumerate(turn_pairs) if not each.is_extra), default=len(turn_pairs) - 1
-    )
+    return max((index for index, each in enumerate(turn_pairs) if not each.is_extra), default=len(turn_pairs) - 1)

@@ -102,17 +102,13 @@ def _judge_uncached(rules: GoldenRules, trace: Trace) -> GoldenJudgement:
     except TooLongError as error:
         return GoldenJudgement((), {}, (), str(error))
     formulas = _score_formulas(rules, turn_pairs, trace)
-    dimensions = {
-        name: _score_dimension(rules, name, formulas, turn_pairs, trace) for name in rules.dimensions
-    }
+    dimensions = {name: _score_dimension(rules, name, formulas, turn_pairs, trace) for name in rules.dimensions}
     issues = [issue for each in dimensions.values() for issue in each.issues]
     serialised = [] if "completeness" in rules.left_out else find_serialised_answers(turn_pairs)
     return GoldenJudgement(turn_pairs, dimensions, [*_find_unpaired_turns(turn_pairs), *issues, *serialised])
 
 
-def _score_formulas(
-    rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace
-) -> Mapping[str, DimensionFinding]:
+def _score_formulas(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> Mapping[str, DimensionFinding]:
     """Scores the dimensions that have a formula; a missing turn scores 0 if other turns could be judged."""
     if not turn_pairs:
         return dict.fromkeys(
@@ -146,9 +142,7 @@ def _score_dimension(
     if recorded is not None:
         score = normalize_score(recorded)
         reason = f"{score:.3g}, as recorded in the trace"
-        return DimensionResult(
-            name, score, "recorded", reason, (), _build_trace_issue(rules, name, score, reason)
-        )
+        return DimensionResult(name, score, "recorded", reason, (), _build_trace_issue(rules, name, score, reason))
     if rules.assigned.get(name):
         return _score_by_assertions(rules, name, trace)
     if name not in formulas:
@@ -164,9 +158,7 @@ def _score_by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> D
     if score is None:
         return DimensionResult(name, None, "assertions", f"none of its assertions could be judged{detail}")
     reason = f"{len(rows) - len(failing)} of {len(rows)} assertions hold{detail}"
-    return DimensionResult(
-        name, score, "assertions", reason, (), _build_trace_issue(rules, name, score, reason)
-    )
+    return DimensionResult(name, score, "assertions", reason, (), _build_trace_issue(rules, name, score, reason))
 
 
 def _score_by_formula(
@@ -178,17 +170,12 @@ def _score_by_formula(
     issues = list(_build_step_issues(rules, name, finding))
     has_several = len(turn_pairs) > 1
     messages = [
-        f"{format_step(turn_pairs[each.turn or 0])}: {each.message}" if has_several else each.message
-        for each in issues
+        f"{format_step(turn_pairs[each.turn or 0])}: {each.message}" if has_several else each.message for each in issues
     ]
     missing = [
-        format_step(each)
-        for each, one in zip(turn_pairs, finding.steps, strict=True)
-        if one == 0 and each.is_missing
+        format_step(each) for each, one in zip(turn_pairs, finding.steps, strict=True) if one == 0 and each.is_missing
     ]
-    messages += [
-        f"{each} is missing" for each in missing if not any(text.startswith(each) for text in messages)
-    ]
+    messages += [f"{each} is missing" for each in missing if not any(text.startswith(each) for text in messages)]
     more = f"; and {len(messages) - MOST_QUOTED} more" if len(messages) > MOST_QUOTED else ""
     reason = "; ".join([f"{score:.3g}", *messages[:MOST_QUOTED]]) + more
     return DimensionResult(name, score, "formula", reason, finding.steps, issues)
@@ -223,11 +210,7 @@ def _build_step_issues(rules: GoldenRules, name: Dimension, finding: DimensionFi
 
 def _build_trace_issue(rules: GoldenRules, name: Dimension, score: float, reason: str) -> list[Issue]:
     issue_severity = severity(name, score, rules.passing_score, rules.warning_threshold)
-    return (
-        []
-        if issue_severity is None
-        else [Issue(CATEGORY[name], issue_severity, cut_quote(f"{name}: {reason}"))]
-    )
+    return [] if issue_severity is None else [Issue(CATEGORY[name], issue_severity, cut_quote(f"{name}: {reason}"))]
 
 
 def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
@@ -235,9 +218,7 @@ def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
     for index, pair in enumerate(turn_pairs):
         if pair.is_missing:
             text = cut_quote(pair.user or pair.response or "")
-            yield Issue(
-                "completeness", "error", f"{format_step(pair)} of the golden is missing", text or None, index
-            )
+            yield Issue("completeness", "error", f"{format_step(pair)} of the golden is missing", text or None, index)
         elif pair.is_extra:
             text = cut_quote(pair.user or "")
             message = f"{format_step(pair)} of the conversation is not in the golden"

@@ -36,9 +36,7 @@ NO_KINDS = "the trace does not tell what kinds its memories are"
 
 def memory_recall(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> DimensionFinding:
     """The score of each step, and the entries that were forgotten."""
-    demands = [
-        each for entry in rules.golden.required_memory_recall if (each := parse_due(entry)).word != NO_MEMORY
-    ]
+    demands = [each for entry in rules.golden.required_memory_recall if (each := parse_due(entry)).word != NO_MEMORY]
     tallies, findings = [StepTally() for _ in turn_pairs], list[DimensionIssue]()
     has_kinds = any(memory.kind for memory in _list_memories(turn_pairs))
     judgeable = [each for each in demands if has_kinds or not _is_kind(each)]
@@ -48,11 +46,7 @@ def memory_recall(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> Dimensi
         steps = range(len(turn_pairs)) if bound is None else [bound]
         fact = normalise_words(demand.word)
         met = next(
-            (
-                index
-                for index in steps
-                if _is_remembered(demand, fact, turn_pairs[index], texts_by_step[index])
-            ),
+            (index for index in steps if _is_remembered(demand, fact, turn_pairs[index], texts_by_step[index])),
             None,
         )
         if met is not None:
@@ -60,17 +54,11 @@ def memory_recall(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> Dimensi
             continue
         index = find_last_step(turn_pairs) if bound is None else bound
         tallies[index].count(met=False)
-        description = (
-            f"no {demand.word} memory was" if _is_kind(demand) else f"`{shorten(demand.word, 80)}` was not"
-        )
+        description = f"no {demand.word} memory was" if _is_kind(demand) else f"`{shorten(demand.word, 80)}` was not"
         findings.append(
-            DimensionIssue(
-                index, f"{description} remembered", f"required_memory_recall: {shorten(demand.word)}"
-            )
+            DimensionIssue(index, f"{description} remembered", f"required_memory_recall: {shorten(demand.word)}")
         )
-    return DimensionFinding(
-        [tally.share for tally in tallies], findings, _explain_missing(turn_pairs, demands)
-    )
+    return DimensionFinding([tally.share for tally in tallies], findings, _explain_missing(turn_pairs, demands))
 
 
 def memory_precision(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> DimensionFinding:
@@ -112,8 +100,7 @@ def _searchable_texts(pair: TurnPair) -> list[str]:
     if pair.actual is None:
         return []
     return [
-        normalise_words(text)
-        for text in (pair.actual.response or "", *(each.text for each in pair.actual.memories))
+        normalise_words(text) for text in (pair.actual.response or "", *(each.text for each in pair.actual.memories))
     ]
 
 
@@ -128,10 +115,7 @@ def _is_remembered(demand: Due, fact: str, pair: TurnPair, texts: Sequence[str])
 def _is_due(memory: Memory, demands: Sequence[Due]) -> bool | None:
     """Whether a retrieved memory is one of those due; None if unknown."""
     text = normalise_words(memory.text)
-    if any(
-        not _is_kind(each) and (fact := normalise_words(each.word)).strip() and fact in text
-        for each in demands
-    ):
+    if any(not _is_kind(each) and (fact := normalise_words(each.word)).strip() and fact in text for each in demands):
         return True
     kinds = {each.word for each in demands if _is_kind(each)} - {NO_MEMORY}
     if memory.kind is None and kinds:

@@ -32,9 +32,7 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     return mean_score([score for score in scores if score is not None])
 
 
-def _score_turns_by_dimension(
-    rules: GoldenRules, trials: Sequence[GoldenTrial]
-) -> dict[str, Sequence[float | None]]:
+def _score_turns_by_dimension(rules: GoldenRules, trials: Sequence[GoldenTrial]) -> dict[str, Sequence[float | None]]:
     """Scores of turns by dimension, for dimensions in which any turn has a score."""
     turns = {name: _score_turns(name, trials, rules.turn_count) for name in rules.dimensions}
     return {name: scores for name, scores in turns.items() if any(score is not None for score in scores)}
@@ -55,9 +53,7 @@ def _merge_issues(trials: Sequence[GoldenTrial]) -> list[Issue]:
     found: dict[tuple[str, str, int | None, str], Issue] = {}
     for trial in trials:
         for issue in trial.issues:
-            turn = (
-                None if issue.turn is None or issue.turn >= len(trial.numbers) else trial.numbers[issue.turn]
-            )
+            turn = None if issue.turn is None or issue.turn >= len(trial.numbers) else trial.numbers[issue.turn]
             key = (issue.category, issue.severity, turn, issue.message)
             found.setdefault(key, issue._replace(turn=turn))
     return list(found.values())

@@ -45,9 +45,7 @@ class _ToolScorer:
 
     def __init__(self, rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> None:
         self._turn_pairs = turn_pairs
-        self._defined_tools = {
-            name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)
-        }
+        self._defined_tools = {name for each in trace.tool_definitions if isinstance(name := each.get("name"), str)}
         self._due = [parse_due(entry) for entry in rules.golden.required_tool_usage]
         self._demands = [each for each in self._due if each.word not in TOOL_USAGES]
         self._words = [each for each in self._due if each.word in (INVOKED, INTERPRETED)]
@@ -56,9 +54,7 @@ class _ToolScorer:
 
     def score(self) -> DimensionFinding:
         forbidden = {find_due_step(self._turn_pairs, each) for each in self._due if each.word == NO_TOOL}
-        successful = [
-            self._collect_successful_calls(step, forbidden) for step in range(len(self._turn_pairs))
-        ]
+        successful = [self._collect_successful_calls(step, forbidden) for step in range(len(self._turn_pairs))]
         self._judge_names([Counter(call["name"] for call in calls) for calls in successful])
         for demand in self._words:
             self._judge_word(demand, successful)
@@ -91,9 +87,7 @@ class _ToolScorer:
         for demand in ordered:
             bound = find_due_step(self._turn_pairs, demand)
             steps = range(len(remaining)) if bound is None else [bound]
-            found = next(
-                ((step, name) for step in steps if (name := _find_call(demand.word, remaining[step]))), None
-            )
+            found = next(((step, name) for step in steps if (name := _find_call(demand.word, remaining[step]))), None)
             if found is not None:
                 step, name = found
                 remaining[step][name] -= 1
@@ -122,9 +116,7 @@ class _ToolScorer:
             return False
         user_words = set(words((actual.user or "")[:MAX_TEXT]))
         answer = set(words(actual.response[:MAX_TEXT])) - user_words
-        return any(
-            len(word) >= SHORTEST_WORD or word.isdecimal() for word in answer & set(words(result[:MAX_TEXT]))
-        )
+        return any(len(word) >= SHORTEST_WORD or word.isdecimal() for word in answer & set(words(result[:MAX_TEXT])))
 
     def _add_miss(self, demand: Due, bound: int | None, message: str) -> None:
         step = find_last_step(self._turn_pairs) if bound is None else bound

@@ -102,13 +102,9 @@ def _trace_usage(trace: Trace) -> tuple[float | None, int | None, float | None]:
     return trace.latency["total_ms"], trace.usage["total_tokens"], trace.cost["usd"]
 
 
-def _turn_usage(
-    trace: Trace, turn: int, *, with_earlier: bool
-) -> tuple[float | None, int | None, float | None]:
+def _turn_usage(trace: Trace, turn: int, *, with_earlier: bool) -> tuple[float | None, int | None, float | None]:
     """Latency, tokens and cost of the model calls of one turn; unknown if one of them lacks it."""
-    calls = [
-        call for call in trace.llm_calls if call["turn"] == turn or (with_earlier and call["turn"] < turn)
-    ]
+    calls = [call for call in trace.llm_calls if call["turn"] == turn or (with_earlier and call["turn"] < turn)]
     tokens = [None if call["usage"] is None else call["usage"]["total_tokens"] for call in calls]
     total_tokens = _sum_amounts(tokens)
     return (

@@ -51,9 +51,7 @@ class Weights(NamedTuple):
         return share / list(CATEGORY.values()).count(CATEGORY[dimension])
 
 
-def compute_overall_score(
-    scores: Mapping[Dimension, float | None], weights: Weights | None = None
-) -> float | None:
+def compute_overall_score(scores: Mapping[Dimension, float | None], weights: Weights | None = None) -> float | None:
     """The sum of score times weight, in [0, 1].
 
     The weight of a dimension without a score is spread over the others; None if no dimension has a score.
@@ -67,9 +65,7 @@ def compute_overall_score(
 def mean_over_turns(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
     """The weighted mean of the turns that have a score; None if no turn has one."""
     turn_weights = [1.0] * len(scores) if weights is None else weights
-    judged = [
-        (score, weight) for score, weight in zip(scores, turn_weights, strict=True) if score is not None
-    ]
+    judged = [(score, weight) for score, weight in zip(scores, turn_weights, strict=True) if score is not None]
     return weighted_mean([score for score, _ in judged], [weight for _, weight in judged])
 
 

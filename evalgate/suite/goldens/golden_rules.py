@@ -107,15 +107,11 @@ def _excluded_categories(entry: GoldenEntry, settings: GoldenSettings) -> frozen
     return frozenset(excluded)
 
 
-def _find_problems(
-    rules: GoldenRules, weight_count: int, assertions: Sequence[Assertion]
-) -> Iterator[FieldProblem]:
+def _find_problems(rules: GoldenRules, weight_count: int, assertions: Sequence[Assertion]) -> Iterator[FieldProblem]:
     golden, turns = rules.golden, rules.turn_count
     yield from find_golden_problems(golden)
     if not sum(rules.weights.dimension_weight(name) for name in rules.dimensions):
-        yield FieldProblem(
-            (), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight"
-        )
+        yield FieldProblem((), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight")
     if weight_count > turns:
         yield FieldProblem(("turn_weights",), f"{weight_count} weights for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):

@@ -55,7 +55,5 @@ def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[
     encoded = {name: value for name, value in fields.items() if value not in (None, "", [])}
     if suite is not None:
         encoded["passing_score"] = suite.passing_score
-        encoded |= {
-            f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")
-        }
+        encoded |= {f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")}
     return encoded

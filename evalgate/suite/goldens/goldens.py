@@ -87,9 +87,7 @@ class GoldenScenarioBuilder:
             )
         if len(self._sources) * max(1, len(self._variants)) + len(taken) > MAX_SCENARIOS:
             raise OverLimit(f"more than {MAX_SCENARIOS:,} scenarios and goldens, a run may have no more")
-        settings = self._read_model(
-            _GoldenSource(self._document, (SETTINGS,), self._file.golden or {}), GoldenSettings
-        )
+        settings = self._read_model(_GoldenSource(self._document, (SETTINGS,), self._file.golden or {}), GoldenSettings)
         problem = find_settings_problem(settings) if settings is not None else None
         if problem is not None:
             self._diagnostics.add_problem(self._document, problem._replace(path=(SETTINGS, *problem.path)))
@@ -152,9 +150,7 @@ class GoldenScenarioBuilder:
     ) -> list[Scenario]:
         parser = Parser(lambda path: source.document.locate((*source.path, *path)))
         golden_assertions = parser.parse_assertions(entry.assertions, ("assertions",))
-        rules, problems = build_rules(
-            golden_from_entry(entry), entry, settings, [*common, *golden_assertions]
-        )
+        rules, problems = build_rules(golden_from_entry(entry), entry, settings, [*common, *golden_assertions])
         for problem in (*parser.problems, *problems):
             self._add_problem(source, problem)
         for each in golden_assertions:
@@ -171,9 +167,7 @@ class GoldenScenarioBuilder:
     ) -> Scenario:
         """The golden as a scenario. An assertion besides the dimensions decides only if it is required."""
         location = source.document.locate((*source.path, "id"))
-        other_checks = [
-            replace(each, weight=0.0) for each in assertions if each.dimension is None or each.required
-        ]
+        other_checks = [replace(each, weight=0.0) for each in assertions if each.dimension is None or each.required]
         min_pass_k = entry.trials.min_pass_k
         return Scenario(
             id=entry.id,

@@ -28,9 +28,7 @@ Stance = Annotated[Word, _open_list_schema(STANCES, "How the agent should come a
 Recall = Annotated[
     Word, _open_list_schema(MEMORY_RECALLS, "A kind of memory, or a text to be remembered; `@2`: in turn 2.")
 ]
-Usage = Annotated[
-    Word, _open_list_schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")
-]
+Usage = Annotated[Word, _open_list_schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")]
 Refusal = Annotated[
     Word,
     _open_list_schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2."),

@@ -66,9 +66,7 @@ Id = Annotated[
 ]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
-Globs = Annotated[
-    list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)
-]
+Globs = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)]
 Tool = Annotated[str, Field(min_length=1, max_length=512)]
 MAX_NAME = 200
 """Characters of a suite's name."""
@@ -210,9 +208,7 @@ class SuiteFile(Closed):
     """
 
     version: Version = 1
-    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_check_visible)] | None = (
-        None
-    )
+    suite: Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_check_visible)] | None = None
     description: Text | None = None
     traces: Globs | None = None
     format: str | None = None
@@ -224,9 +220,7 @@ class SuiteFile(Closed):
     scenarios: Annotated[list[ScenarioEntry], Field(min_length=1)] = Field(default_factory=list)
     goldens: Annotated[list[Any], Field(min_length=1)] = Field(default_factory=list)
     golden: dict[str, Any] | None = None
-    quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(
-        default_factory=list
-    )
+    quarantine: Annotated[list[QuarantineEntry], Field(max_length=MAX_QUARANTINES)] = Field(default_factory=list)
     prices: Prices = Field(default_factory=dict)
     policy: PolicyEntry = PolicyEntry.from_defaults()
 

@@ -185,9 +185,7 @@ def test_an_empty_adk_session_is_refused():
 
 
 def _eval_sets():
-    return sorted(
-        path.name for path in (SHARED / "google-adk").glob("*.json") if ".session." not in path.name
-    )
+    return sorted(path.name for path in (SHARED / "google-adk").glob("*.json") if ".session." not in path.name)
 
 
 @pytest.mark.parametrize("name", _eval_sets())
@@ -244,9 +242,7 @@ def test_an_archive_of_ten_samples():
     assert [trace.response["content"] for trace in traces] == [s["messages"][-1]["content"] for s in samples]
     assert {trace.latency["source"] for trace in traces} == {"timestamps"}
     assert 611 < min(trace.latency["total_ms"] for trace in traces) < 612
-    assert [(len(t.messages), len(t.llm_calls), t.evaluations, t.warnings) for t in traces] == [
-        (3, 1, [], [])
-    ] * 10
+    assert [(len(t.messages), len(t.llm_calls), t.evaluations, t.warnings) for t in traces] == [(3, 1, [], [])] * 10
 
 
 def test_a_log_with_tool_calls():
@@ -257,9 +253,7 @@ def test_a_log_with_tool_calls():
     assert trace.usage["total_tokens"] == 15516
     assert [c["name"] for c in trace.tool_calls] == ["web_browser_go"] + ["web_browser_click"] * 3
     assert [c["arguments"] for c in trace.tool_calls][1:] == [{"element_id": n} for n in (151, 884, 903)]
-    results = [
-        m["content"] for m in raw(f"inspect-ai/{BROWSER}")["samples"][0]["messages"] if m["role"] == "tool"
-    ]
+    results = [m["content"] for m in raw(f"inspect-ai/{BROWSER}")["samples"][0]["messages"] if m["role"] == "tool"]
     assert [c["result_text"] for c in trace.tool_calls] == results
     assert all(1000 < c["duration_ms"] < 4400 for c in trace.tool_calls)
     assert begins(trace, "The AI Security Institute (AISI) is the premier")

@@ -291,9 +291,7 @@ def test_langsmith_batches_are_one_call_of_a_model(name):
 
 def test_langsmith_tells_what_a_model_thought_and_read_from_its_cache():
     usage = read("langsmith/langsmith_py_wrap_openai_reasoning.json").usage
-    outputs = json.loads((SHARED / "langsmith/langsmith_py_wrap_openai_reasoning.json").read_bytes())[
-        "patch"
-    ][0]
+    outputs = json.loads((SHARED / "langsmith/langsmith_py_wrap_openai_reasoning.json").read_bytes())["patch"][0]
     told = outputs["outputs"]["usage_metadata"]
     assert usage["reasoning_output_tokens"] == told["output_token_details"]["reasoning"]
     assert usage["cache_read_input_tokens"] == told["input_token_details"]["cache_read"]
@@ -358,9 +356,7 @@ def test_spans_of_the_agents_sdk_are_counted_once(name):
     spans = [json.loads(line) for line in raw.splitlines()]
     functions = [span["span_data"] for span in spans if span.get("span_data", {}).get("type") == "function"]
     assert [call["name"] for call in trace.tool_calls] == tools == [data["name"] for data in functions]
-    assert [call["arguments"] for call in trace.tool_calls] == [
-        json.loads(data["input"]) for data in functions
-    ]
+    assert [call["arguments"] for call in trace.tool_calls] == [json.loads(data["input"]) for data in functions]
     assert [call["result_text"] for call in trace.tool_calls] == [data["output"] for data in functions]
     assert "content_not_captured" in found["warnings"]
     assert trace.source.format == "openai-agents"

@@ -74,9 +74,7 @@ ROWS: dict[str, list[Row]] = {
         Row(5, "", [59], 3034.733667, "3 + 3 equals 6."),
     ],
     # call_llm > generate_content: 157 + 51 and 222 + 33, thoughts (32 and 20) included
-    f"{STRANDS}adk_live_spans.json": [
-        Row(5, "calculator", [208, 255], 3442.801, "15 multiplied by 37 is 555.")
-    ],
+    f"{STRANDS}adk_live_spans.json": [Row(5, "calculator", [208, 255], 3442.801, "15 multiplied by 37 is 555.")],
     # no request has a span: 4 + 767 stand on the agent's, beside 32,308 cached tokens
     f"{STRANDS}claude_adot_spans.json": [
         Row(4, "Agent Agent Bash Bash", (4, 767), 31495.130082, "Here are your results", (CACHE,), 0.0712653)
@@ -137,9 +135,7 @@ ROWS: dict[str, list[Row]] = {
     ],
     # 0.0028149 + 0.0026004
     f"{STRANDS}pydantic_ai_live_spans.json": [
-        Row(
-            5, "get_weather", [641, 688], 4518.945676, "The current weather in Seattle is 62°F", (), 0.0054153
-        )
+        Row(5, "get_weather", [641, 688], 4518.945676, "The current weather in Seattle is 62°F", (), 0.0054153)
     ],
     # the agent's span restates 6,419
     f"{STRANDS}smolagents_live_spans.json": [
@@ -183,9 +179,7 @@ ROWS: dict[str, list[Row]] = {
     f"{SDK}client_tool_hooks_create_tool_spans.traces.jsonl": [
         Row(3, "Bash", (4, 186), 1.217362, "    2440 /Users/REDACTED/openinference", (CACHE,), 0.02298125)
     ],
-    f"{ADK}.traces.jsonl": [
-        Row(5, "get_weather", [113, 165], 185.366934, "OK. The weather in New York is sunny")
-    ],
+    f"{ADK}.traces.jsonl": [Row(5, "get_weather", [113, 165], 185.366934, "OK. The weather in New York is sunny")],
     # the sub-agent's requests lie within its parent's: 459 and 512 are requests of their own
     f"{ADK}_multi_agent.traces.jsonl": [
         Row(
@@ -330,8 +324,7 @@ def records():
 def named(calls):
     marks = {True: "-", False: ""}
     return " ".join(
-        call["name"] + marks[call["arguments"] is None] + ("" if call["status"] == "ok" else "!")
-        for call in calls
+        call["name"] + marks[call["arguments"] is None] + ("" if call["status"] == "ok" else "!") for call in calls
     )
 
 

@@ -144,9 +144,7 @@ def test_events_without_a_trace_id_are_refused_with_the_reason():
     name = "test_messages__test_anthropic_tools_with_events_with_content.logs.jsonl"
     (found,) = read(f"otlp-json-replayed/openllmetry-anthropic/{name}")
     assert isinstance(found, DamagedTrace)
-    assert found.reason == (
-        "no span says what an agent did: 5 events without a trace id can be given to no run"
-    )
+    assert found.reason == ("no span says what an agent did: 5 events without a trace id can be given to no run")
 
 
 def story(record):

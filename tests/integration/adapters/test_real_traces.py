@@ -24,9 +24,7 @@ TUNED = "ft_gpt-4.1"
 
 def read(pattern):
     records = list(TraceFiles(Workspace(None, str(SHARED))).read([pattern], ""))
-    assert all(isinstance(record, Trace) for record in records), [
-        r for r in records if isinstance(r, DamagedTrace)
-    ]
+    assert all(isinstance(record, Trace) for record in records), [r for r in records if isinstance(r, DamagedTrace)]
     return records
 
 
@@ -87,9 +85,7 @@ def test_tau_bench_figures_are_unknown(tau):
     assert not any(trace.warnings for trace in tau)
 
 
-@pytest.mark.parametrize(
-    ("domain", "runs", "base", "tuned"), [("airline", 20, 10, 13), ("retail", 40, 34, 34)]
-)
+@pytest.mark.parametrize(("domain", "runs", "base", "tuned"), [("airline", 20, 10, 13), ("retail", 40, 34, 34)])
 def test_tau2_pairs_have_the_rewards_of_the_files(tau2, domain, runs, base, tuned):
     before, after = named(tau2, "gpt-4.1", domain), named(tau2, TUNED, domain)
     assert len(before) == len(after) == runs
@@ -131,16 +127,12 @@ def test_tau2_calls_and_durations(tau2, start, domain, calls, errors, seconds):
     found = [call for trace in traces for call in trace.agent_calls]
     assert len(found) == calls
     assert Counter(call["status"] for call in found) == {"ok": calls - errors, "error": errors}
-    assert sum(trace.latency["total_ms"] for trace in traces) / len(traces) / 1000 == pytest.approx(
-        seconds, abs=0.05
-    )
+    assert sum(trace.latency["total_ms"] for trace in traces) / len(traces) / 1000 == pytest.approx(seconds, abs=0.05)
 
 
 def test_a_made_up_clock_is_noticed(tau2):
     for name, traces in tau2.items():
-        suspicious = [
-            trace for trace in traces if any(w["code"] == "suspicious_latency" for w in trace.warnings)
-        ]
+        suspicious = [trace for trace in traces if any(w["code"] == "suspicious_latency" for w in trace.warnings)]
         assert len(suspicious) == (50 if name.startswith("toolorchestra") else 0)
 
 

@@ -88,9 +88,7 @@ def test_patterns(tree, make, pattern, expected):
     assert paths(make(tree).expand(pattern)) == expected
 
 
-@pytest.mark.parametrize(
-    "pattern", [".git/config", ".git/*", ".git", "**/.git/*", "sub/../.git/config", ".*/config"]
-)
+@pytest.mark.parametrize("pattern", [".git/config", ".git/*", ".git", "**/.git/*", "sub/../.git/config", ".*/config"])
 def test_what_git_keeps_is_not_read_in_a_job(tree, pattern):
     (tree / ".git").mkdir()
     (tree / ".git" / "config").write_text("[http]\nextraheader = AUTHORIZATION: basic c2VjcmV0")
@@ -238,9 +236,7 @@ def test_what_is_no_regular_file_is_not_opened(tree, make):
     os.mkfifo(tree / "traces" / "pipe.json")
     with socket.socket(socket.AF_UNIX) as server:
         folder = os.open(tree / "traces", os.O_RDONLY)
-        server.bind(
-            f"/proc/self/fd/{folder}/s.json" if sys.platform == "linux" else str(tree / "traces" / "s.json")
-        )
+        server.bind(f"/proc/self/fd/{folder}/s.json" if sys.platform == "linux" else str(tree / "traces" / "s.json"))
         os.close(folder)
         files = make(tree)
         assert paths(files.expand("traces/*.json")) == ["traces/a.json"]

@@ -88,10 +88,7 @@ def test_baseline__holds_no_secret_of_a_trace(zips, results, tmp_path):
 def test_baseline__too_large_leaves_out_traces_from_the_end_and_says_so(results, tmp_path):
     zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(packed=100_000, slack=10_000))
     draw = random.Random(1)  # noqa: S311  (noise that does not deflate)
-    noise = [
-        make_trace(trace_id=f"t{n}", path=f"{n}.json", response=draw.randbytes(4_000).hex())
-        for n in range(40)
-    ]
+    noise = [make_trace(trace_id=f"t{n}", path=f"{n}.json", response=draw.randbytes(4_000).hex()) for n in range(40)]
     (warning,) = write(zips, tmp_path / "b.zip", results, noise)
     counted = zips.load("b.zip").manifest["traces"]
     assert 0 < counted["kept"] < 40
@@ -198,9 +195,7 @@ def test_hostile_baseline__is_refused_with_a_reason(zips, results, tmp_path, con
 
 
 def test_zip__that_lies_about_its_size_is_refused(tmp_path):
-    data = bytearray(
-        archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b" " * 5_000_000)])
-    )
+    data = bytearray(archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b" " * 5_000_000)]))
     at = data.rfind(b"PK\x01\x02")
     data[at + 24 : at + 28] = (10).to_bytes(4, "little")
     (tmp_path / "b.zip").write_bytes(bytes(data))

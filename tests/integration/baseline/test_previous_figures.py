@@ -45,9 +45,7 @@ def words(folder: Path, output: str, *arguments: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    "check", [{}, {"previous": "${baseline.trials[0].assertions[0].evidence.value}"}], ids=str
-)
+@pytest.mark.parametrize("check", [{}, {"previous": "${baseline.trials[0].assertions[0].evidence.value}"}], ids=str)
 def test_figure__is_compared_with_that_of_the_same_scenario_in_the_baseline(
     tmp_path: Path, check: dict[str, Any]
 ) -> None:

@@ -91,9 +91,7 @@ def test_junit_sarif_and_annotations_set_it_apart(tmp_path):
 def test_one_that_expired_counts_again_and_is_said(tmp_path):
     ran = failing_run(tmp_path, aside(LONG_AGO))
     assert ran.code == 1
-    assert "- expired: ` s / b `, ` expired on 2027-01-14: what it names counts again `" in ran.text(
-        "comment.md"
-    )
+    assert "- expired: ` s / b `, ` expired on 2027-01-14: what it names counts again `" in ran.text("comment.md")
 
 
 def test_too_long_a_one_is_a_mistake_with_its_place(tmp_path):
@@ -131,9 +129,7 @@ def hostile_name():
 def test_hostile_words_pass_their_doors(tmp_path):
     written(
         tmp_path,
-        aside(
-            scenario=hostile_name() + "*", who="@org/team", reason="[x](http://evil)\n# H\n::error::x\x1b[31m"
-        ),
+        aside(scenario=hostile_name() + "*", who="@org/team", reason="[x](http://evil)\n# H\n::error::x\x1b[31m"),
     )
     says(tmp_path, a="ok", b="ok")
     ran = evalgate(tmp_path, ["s.yaml"])

@@ -29,8 +29,7 @@ def says(folder: Path, scenario: str, trial: int, answer: str, *tools: str) -> N
             "role": "assistant",
             "content": answer,
             "tool_calls": [
-                {"id": str(number), "name": name, "arguments": {"n": number}}
-                for number, name in enumerate(tools)
+                {"id": str(number), "name": name, "arguments": {"n": number}} for number, name in enumerate(tools)
             ],
         },
     ]

@@ -278,9 +278,7 @@ def test_an_approval_in_a_store_counts_for_runs_with_that_store_until_it_is_with
 
 
 def test_a_stored_run_is_approved_once_all_that_fails_in_it_is(folder, evalgate):
-    (folder / "evals/support.yaml").write_text(
-        SUITE.replace('  - {id: lost, assertions: [{contains: "ok"}]}\n', "")
-    )
+    (folder / "evals/support.yaml").write_text(SUITE.replace('  - {id: lost, assertions: [{contains: "ok"}]}\n', ""))
     store = ["--store-url", "kept.db"]
 
     def decisions():

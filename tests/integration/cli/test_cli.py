@@ -223,9 +223,7 @@ def test_compare__exits_zero_unless_asked_to_decide(project):
     strict = evalgate(project, "compare", "main/results.json", "head/baseline.zip", "--fail-on", "broken")
     assert (plain.returncode, strict.returncode) == (0, 1)
     assert "broke" in plain.stdout
-    same = evalgate(
-        project, "compare", "main/baseline.zip", "main/results.json", "--fail-on", "broken,regression"
-    )
+    same = evalgate(project, "compare", "main/baseline.zip", "main/results.json", "--fail-on", "broken,regression")
     assert same.returncode == 0
 
 
@@ -297,9 +295,7 @@ def test_schema__is_a_json_schema_that_accepts_what_we_write(project, kind):
         "suite": {
             "version": 1,
             "suite": "s",
-            "scenarios": [
-                {"id": "*", "assertions": [{"contains": "a"}, {"type": "cost_limit", "max_usd": 1}]}
-            ],
+            "scenarios": [{"id": "*", "assertions": [{"contains": "a"}, {"type": "cost_limit", "max_usd": 1}]}],
         },
         "project": {"version": 1, "suites": ["evals/*.yaml"]},
         "trace": json.loads((project / "evals" / "traces" / "good.json").read_bytes()),

@@ -64,9 +64,7 @@ def test_query__prices_a_trace_as_a_run_of_the_suite_does(folder):
     }
     (folder / "logs" / "1.json").write_text(json.dumps({"runs": [run]}))
     fields = "\n  input_tokens: tokens.in\n  output_tokens: tokens.out\n  model: engine"
-    priced = SUITE.replace(
-        "\nscenarios", f'{fields}\nprices: {{"ours-*": {{input: 3, output: 9}}}}\nscenarios'
-    )
+    priced = SUITE.replace("\nscenarios", f'{fields}\nprices: {{"ours-*": {{input: 3, output: 9}}}}\nscenarios')
     (folder / "suite.yaml").write_text(priced)
     done = evalgate(folder, "query", "--config", "suite.yaml", "metadata.cost_usd", "logs/1.json")
     assert done.out == "3.0\n", done.err

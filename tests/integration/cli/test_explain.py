@@ -85,8 +85,7 @@ def test_results_alone_tell_names_and_say_what_is_lacking(demo: Path) -> None:
     code, out, err = evalgate(demo, *words)
     assert code == 0
     assert err == (
-        "warning: arguments and answers are not compared: "
-        "baseline.zip beside these results keeps no recording of it\n"
+        "warning: arguments and answers are not compared: baseline.zip beside these results keeps no recording of it\n"
     )
     assert "  - check_refund_policy\n" in out
 
@@ -116,9 +115,7 @@ def test_a_scenario_that_is_well_is_explained_too(demo: Path) -> None:
         ([], "SCENARIO"),
     ],
 )
-def test_what_can_not_be_looked_up_is_one_line_and_exit_code_two(
-    demo: Path, words: list[str], part: str
-) -> None:
+def test_what_can_not_be_looked_up_is_one_line_and_exit_code_two(demo: Path, words: list[str], part: str) -> None:
     code, out, err = evalgate(demo, "explain", *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert part in err

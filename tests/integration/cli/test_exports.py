@@ -20,9 +20,7 @@ def fill(store):
     """Two goldens, three evaluations of two suites on three days, and a word of feedback."""
     store.goldens.create(make_golden())
     store.goldens.create(make_golden("greet", title="=HYPERLINK(1)", intent="learning", conversation_id=None))
-    store.evaluations.create(
-        make_evaluation("e1", turns=[make_turn(), make_turn(issues=(make_issue(turn=1),))])
-    )
+    store.evaluations.create(make_evaluation("e1", turns=[make_turn(), make_turn(issues=(make_issue(turn=1),))]))
     store.evaluations.create(make_evaluation("e2", "greet", suite="smalltalk", at=NOW + timedelta(days=1)))
     store.evaluations.create(
         make_evaluation(
@@ -163,9 +161,7 @@ def test_an_evaluation_of_a_golden_that_is_not_stored_stays_out(verbs, store):
 
 def test_an_evaluation_keeps_its_run_only_where_that_is_stored(verbs, store, tmp_path):
     store.goldens.create(make_golden())
-    store.runs.record(
-        StoredRun(RunFacts("r1", ("support",), "pass", 0, NOW, NOW, 0)), [make_evaluation(run_id="r1")]
-    )
+    store.runs.record(StoredRun(RunFacts("r1", ("support",), "pass", 0, NOW, NOW, 0)), [make_evaluation(run_id="r1")])
     verbs("export", "jsonl", "-o", "x.jsonl")
     verbs("goldens", "export", "-o", "goldens.jsonl")
     elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
@@ -233,9 +229,7 @@ def test_of_many_mistakes_the_first_twenty_are_told(verbs):
 @ON_SQLITE
 def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
     hostile = "\x1b[31m::error::x\r\n##[error]\u202e\u2028\x85 =1+1"
-    golden = make_golden(
-        f"g{hostile}", title=hostile, intent=hostile, primary_stance=hostile, conversation_id=hostile
-    )
+    golden = make_golden(f"g{hostile}", title=hostile, intent=hostile, primary_stance=hostile, conversation_id=hostile)
     store.goldens.create(golden)
     turn = make_turn(
         user_message=hostile,
@@ -246,9 +240,7 @@ def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
         evidence=(hostile,),
         issues=(make_issue(hostile, evidence=hostile),),
     )
-    told = make_evaluation(
-        f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn]
-    )
+    told = make_evaluation(f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn])
     store.evaluations.create(told)
     store.feedback.create(make_feedback(conversation_id=hostile, comment=hostile))
     for form in ("jsonl", "csv", "json"):

@@ -142,9 +142,7 @@ def test_files_to_watch_that_are_not_there_end_the_run(project):
 
 
 def test_approvals_lie_in_the_working_folder_of_a_shell(project):
-    (project / "evals/s.yaml").write_text(
-        SUITE.split("policy", maxsplit=1)[0] + SUITE[SUITE.index("scenarios") :]
-    )
+    (project / "evals/s.yaml").write_text(SUITE.split("policy", maxsplit=1)[0] + SUITE[SUITE.index("scenarios") :])
     recorded(project)
     (project / "evals/s.yaml").write_text(
         (project / "evals/s.yaml").read_text().replace("contains: x", "contains: y, required: true")

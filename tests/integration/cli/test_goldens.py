@@ -53,8 +53,7 @@ def test_a_golden_that_is_stored_already_is_not_added_again(verbs):
     verbs(*GREET)
     said = verbs(*GREET, code=2)
     assert said.err == (
-        "error: golden `greet` is stored already (`goldens update` changes it, `goldens import` takes newer"
-        " ones in)\n"
+        "error: golden `greet` is stored already (`goldens update` changes it, `goldens import` takes newer ones in)\n"
     )
 
 
@@ -145,9 +144,7 @@ def test_a_list_is_filtered_and_paged(verbs, store):
         return [golden["id"] for golden in verbs("goldens", "list", "--json", *words).json]
 
     assert ids() == [f"g{number}" for number in range(7)]
-    assert (
-        ids("--intent", "learning") == ids("--stance", "formal") == ids("--tag", "odd") == ["g1", "g3", "g5"]
-    )
+    assert ids("--intent", "learning") == ids("--stance", "formal") == ids("--tag", "odd") == ["g1", "g3", "g5"]
     assert ids("--creator", "ada", "--tag", "odd") == ["g1", "g3"]
     assert ids("--limit", "3") == ["g0", "g1", "g2"]
     assert ids("--limit", "3", "--offset", "3") == ["g3", "g4", "g5"]
@@ -250,10 +247,7 @@ def test_a_suite_names_goldens_by_id_tag_and_intent(verbs, store):
     assert "memory, tone" in page
     assert [suite["name"] for suite in verbs("goldens", "suite", "list", "--json").json] == ["nightly"]
     assert "nightly" in verbs("goldens", "suite", "list").out
-    assert (
-        verbs("goldens", "suite", "update", "nightly", "--golden", "d").out
-        == "updated: nightly, 3 goldens now\n"
-    )
+    assert verbs("goldens", "suite", "update", "nightly", "--golden", "d").out == "updated: nightly, 3 goldens now\n"
     assert store.suites.get("nightly").passing_score == 0.9
     assert verbs("goldens", "suite", "delete", "nightly").out == "deleted: nightly; its goldens stay\n"
     assert store.suites.list() == []
@@ -295,9 +289,7 @@ def test_an_export_reads_back_to_the_same_goldens(verbs, store):
 def test_an_export_may_be_a_part(verbs, store):
     store.goldens.create(make_golden("a", tags=("x",)))
     store.goldens.create(make_golden("b", tags=("y",)))
-    assert [json.loads(line)["id"] for line in verbs("goldens", "export", "--tag", "y").out.splitlines()] == [
-        "b"
-    ]
+    assert [json.loads(line)["id"] for line in verbs("goldens", "export", "--tag", "y").out.splitlines()] == ["b"]
 
 
 def test_without_a_store_named_it_lies_in_evalgate_folder(tmp_path):
@@ -332,8 +324,7 @@ def test_a_project_file_names_no_url(tmp_path, named):
     (tmp_path / "evalgate.yaml").write_text(f"version: 1\nsuites: ['evals/*.yaml']\nstore: {named}\n")
     said = Verbs(tmp_path, "")("goldens", "list", code=2)
     assert said.err == (
-        "error: evalgate.yaml:3:1: `store` is the path of a file (name a URL with --store-url or"
-        " EVALGATE_STORE_URL)\n"
+        "error: evalgate.yaml:3:1: `store` is the path of a file (name a URL with --store-url or EVALGATE_STORE_URL)\n"
     )
 
 
@@ -368,9 +359,7 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path, url):
     )
     extra = "postgres" if ":" in url else "store"
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"error: a store needs an extra that is not installed (install evalgate-action[{extra}])\n"
-    )
+    assert done.stderr == (f"error: a store needs an extra that is not installed (install evalgate-action[{extra}])\n")
 
 
 def test_every_action_has_its_help(tmp_path):

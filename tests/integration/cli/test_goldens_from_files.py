@@ -64,9 +64,7 @@ def test_flags_say_more_about_the_golden_of_a_recording(verbs, store):
 
 
 @ON_SQLITE
-@pytest.mark.parametrize(
-    "name", ["openai-chat/chat.json", "anthropic/messages.json", "pydantic-ai/messages.json"]
-)
+@pytest.mark.parametrize("name", ["openai-chat/chat.json", "anthropic/messages.json", "pydantic-ai/messages.json"])
 def test_a_recording_may_be_of_any_format(verbs, store, name):
     verbs("goldens", "add", "--id", "x", "--from-trace", str(ROOT / "tests" / "recordings" / name))
     golden = store.goldens.get("x")
@@ -81,9 +79,7 @@ def test_of_several_recordings_one_is_chosen(verbs, store):
     said = verbs("goldens", "add", "--from-trace", "all.jsonl", code=2)
     assert said.err == "error: all.jsonl holds 4 traces (say which one with --number N)\n"
     assert "all.jsonl:2" in verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "2", code=2).err
-    assert (
-        "holds 4 traces" in verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "5", code=2).err
-    )
+    assert "holds 4 traces" in verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "5", code=2).err
     verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "4")
     assert store.goldens.ids() == ["s2"]
 
@@ -142,16 +138,12 @@ EVAL_SET = {
         }
     ],
 }
-OLDER = [
-    {"query": "Hi", "expected_tool_use": [{"tool_name": "greet", "tool_input": {}}], "reference": "Hello"}
-]
+OLDER = [{"query": "Hi", "expected_tool_use": [{"tool_name": "greet", "tool_input": {}}], "reference": "Hello"}]
 
 
 def test_an_eval_set_is_taken_in_as_goldens(verbs, store):
     write(verbs.folder, "weather.evalset.json", EVAL_SET)
-    assert (
-        verbs("goldens", "import", "weather.evalset.json").out == "goldens: 1 new, 0 updated, 0 unchanged\n"
-    )
+    assert verbs("goldens", "import", "weather.evalset.json").out == "goldens: 1 new, 0 updated, 0 unchanged\n"
     golden = store.goldens.get("rain")
     assert (golden.user_messages, golden.golden_responses) == (("Will it rain \U0001f327?",), ("Yes.",))
     assert golden.required_tool_usage == ("forecast",)

@@ -28,9 +28,7 @@ def shell(verbs):
     verbs.environ["DB_PASSWORD"] = PASSWORD
     a_workspace(verbs.folder / "repository")
     verbs.folder = verbs.folder / "repository"
-    told = " ".join(
-        SPELLED[:2] + [base64.b64encode(f"{'_' * n}{PASSWORD}__".encode()).decode() for n in range(3)]
-    )
+    told = " ".join(SPELLED[:2] + [base64.b64encode(f"{'_' * n}{PASSWORD}__".encode()).decode() for n in range(3)])
     document = trace(content=told)
     document["messages"][0]["content"] = f"my password is {told}"
     document["messages"][1]["tool_calls"][0]["arguments"] = {"id": told}

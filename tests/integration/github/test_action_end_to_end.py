@@ -219,9 +219,7 @@ def test_a_mistake_in_a_suite_deeper_down_is_told_from_the_root(act, workspace):
     ("tool", "mode", "conclusion"),
     [("lookup_order", "auto", "success"), ("guess", "auto", "failure"), ("guess", "report-only", "neutral")],
 )
-def test_a_check_run_that_is_asked_for_says_what_the_comment_says(
-    hub, act, workspace, tool, mode, conclusion
-):
+def test_a_check_run_that_is_asked_for_says_what_the_comment_says(hub, act, workspace, tool, mode, conclusion):
     record(workspace, trace(tool=tool))
     told = act(check_run="true", mode=mode)
     [check] = hub.state["check_runs"]
@@ -255,9 +253,7 @@ def test_on_a_forks_pull_request_no_check_run_is_tried(hub, act):
 
 def test_no_check_run_is_written_unasked(hub, act):
     act()
-    assert not [
-        asked for asked in hub.requests if "check-runs" in asked["path"] or "statuses" in asked["path"]
-    ]
+    assert not [asked for asked in hub.requests if "check-runs" in asked["path"] or "statuses" in asked["path"]]
 
 
 def test_text_of_traces_reaches_nobody(hub, act, workspace):

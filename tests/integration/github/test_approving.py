@@ -60,9 +60,7 @@ def failing(gate, workspace, hub, head, left):
         blob = base64.b64encode(content).decode()
         hub.plant(name=REPORT, run_id=9001, blob_b64=blob, created_at=hub.moment(0))
         hub.say(body, "github-actions[bot]", at=0)
-    next(run for run in hub.state["runs"] if run["id"] == 9001).update(
-        status="completed", conclusion="failure"
-    )
+    next(run for run in hub.state["runs"] if run["id"] == 9001).update(status="completed", conclusion="failure")
     return workspace
 
 
@@ -156,9 +154,7 @@ def test_the_check_turns_green_where_the_workflow_asks_for_it(hub, failing, appr
 
 def test_two_people_approve_two_scenarios(hub, workspace, gate, approve, head):
     suite = workspace / "evals/support.yaml"
-    suite.write_text(
-        suite.read_text() + "  - {id: gone, assertions: [{type: tool_called, tool: x, required: true}]}\n"
-    )
+    suite.write_text(suite.read_text() + "  - {id: gone, assertions: [{type: tool_called, tool: x, required: true}]}\n")
     record(workspace, trace(tool="other"))
     gone = {**trace(), "scenario_id": "gone"}
     (workspace / "traces/gone.json").write_text(json.dumps(gone))
@@ -286,9 +282,7 @@ def test_a_comment_of_our_own_approves_nothing(hub, failing, approve, gate):
 def test_an_account_that_took_over_a_name_approves_nothing(hub, failing, approve):
     comment = hub.say(COMMAND, "bob")
     told = hub._module.Api.repos_get_collaborator_permission_level
-    hub._hub.api.repos_get_collaborator_permission_level = lambda request: _renamed(
-        told(hub._hub.api, request)
-    )
+    hub._hub.api.repos_get_collaborator_permission_level = lambda request: _renamed(told(hub._hub.api, request))
     refused(approve(comment), "another one has its name by now")
 
 
@@ -308,9 +302,7 @@ def test_an_edited_comment_approves_nothing(hub, no_good):
 
 
 def test_an_event_of_an_edit_approves_nothing(hub, failing, approve):
-    refused(
-        approve(hub.say(COMMAND, "bob"), action="edited"), "only a comment that was just written approves"
-    )
+    refused(approve(hub.say(COMMAND, "bob"), action="edited"), "only a comment that was just written approves")
 
 
 def test_a_comment_that_was_changed_before_it_was_looked_at_is_not_what_the_event_said(hub, failing, approve):
@@ -411,9 +403,7 @@ def test_a_failure_that_grew_since_is_more_than_was_approved(hub, failing, gate)
 # --- what is no command ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "body", [f"> {COMMAND}", f"```\n{COMMAND}\n```", "/ev\u0430lgate approve all because x"]
-)
+@pytest.mark.parametrize("body", [f"> {COMMAND}", f"```\n{COMMAND}\n```", "/ev\u0430lgate approve all because x"])
 def test_quotes_code_and_look_alikes_are_talk(hub, failing, approve, gate, body):
     assert approve(hub.say(body, "bob")).exit_code == 0
     still_failing(hub)

@@ -171,9 +171,7 @@ def test_a_strange_artifact_alone_leaves_no_baseline(hub, find, case):
 
 
 def test_an_artifact_of_another_workflow_is_refused(hub, find):
-    hub.state["workflows"].append(
-        {"id": 600, "name": "x", "path": ".github/workflows/x.yml", "state": "active"}
-    )
+    hub.state["workflows"].append({"id": 600, "name": "x", "path": ".github/workflows/x.yml", "state": "active"})
     good(hub, workflow_id=600)
     found = find()
     assert found.info.status == "none"

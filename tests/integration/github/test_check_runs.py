@@ -59,18 +59,14 @@ def test_annotations_go_in_batches_of_fifty_in_their_order(hub, client, count, r
     assert len(hub.requests) == requests
 
 
-@pytest.mark.parametrize(
-    "place", [(None, None), ("/etc/passwd", 3), ("../s.yaml", 3), ("a\n::b", 3), ("s.yaml", None)]
-)
+@pytest.mark.parametrize("place", [(None, None), ("/etc/passwd", 3), ("../s.yaml", 3), ("a\n::b", 3), ("s.yaml", None)])
 def test_an_annotation_without_a_place_in_the_repository_is_left_to_the_summary(hub, client, place):
     CheckRuns(client).post(check(Annotation("error", "t", "m", *place)))
     assert written(hub)["annotations"] == []
 
 
 def test_texts_of_strangers_are_cleaned_and_cut(hub, client):
-    CheckRuns(client).post(
-        check(Annotation("error", "t" * 999, "a\u202eb\x1b[31m\n" + "m" * 99_999, "s.yaml", 1))
-    )
+    CheckRuns(client).post(check(Annotation("error", "t" * 999, "a\u202eb\x1b[31m\n" + "m" * 99_999, "s.yaml", 1)))
     [told] = written(hub)["annotations"]
     assert len(told["title"]) < 255
     assert len(told["message"].encode()) < 64 * 1024

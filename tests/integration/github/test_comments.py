@@ -115,9 +115,7 @@ def test_an_apps_token_keeps_the_apps_comment(hub, budget):
     assert [comment["body"] for comment in hub.comments_of("gate[bot]")] == [body("two")]
 
 
-@pytest.mark.parametrize(
-    "fault", [{"kind": "commit_then_reset"}, {"kind": "commit_then_status", "status": 502}]
-)
+@pytest.mark.parametrize("fault", [{"kind": "commit_then_reset"}, {"kind": "commit_then_status", "status": 502}])
 def test_a_lost_answer_never_doubles_the_comment(hub, comments, fault):
     hub.fail(fault, **CREATE)
     posted = comments.upsert_comment(KEY, body())

@@ -28,9 +28,7 @@ def uploaded(hub):
     return len(hub.state["artifacts"])
 
 
-def test_a_merge_queue_is_held_against_what_its_group_is_built_on_and_comments_nowhere(
-    hub, act, workspace, baseline
-):
+def test_a_merge_queue_is_held_against_what_its_group_is_built_on_and_comments_nowhere(hub, act, workspace, baseline):
     record(workspace, trace(tool="guess"))
     told = act("merge_group")
     assert (told.exit_code, told.outputs["regressions"]) == (1, "1")

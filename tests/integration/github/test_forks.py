@@ -20,7 +20,9 @@ pytestmark = pytest.mark.shared
 REPORT = "evalgate-report-evalgate"
 MARKER = "<!-- evalgate:sticky v1 key=evalgate -->"
 RUN_URL = "https://github.com/acme/agent/actions/runs/9001"
-HOSTILE = "@acme/everyone <img src=x onerror=y> ![x](https://evil.example) ::error::x ##[error]y | `a` <!-- z -->\n# big"
+HOSTILE = (
+    "@acme/everyone <img src=x onerror=y> ![x](https://evil.example) ::error::x ##[error]y | `a` <!-- z -->\n# big"
+)
 
 
 @pytest.fixture
@@ -84,9 +86,7 @@ def test_a_forks_run_leaves_its_report_and_its_verdict(hub, evaluate, workspace)
     assert nothing_posted(hub)
 
 
-def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(
-    hub, evaluate, publish, workspace
-):
+def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(hub, evaluate, publish, workspace):
     record(workspace, trace(tool="guess"))
     evaluate()
     told = publish(conclusion="failure")
@@ -108,9 +108,7 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(
 
 
 @pytest.mark.parametrize(("mode", "posted"), [("off", 0), ("on-failure", 0), ("always", 1)])
-def test_a_passing_report_is_posted_as_the_mode_says_and_always_in_the_summary(
-    hub, evaluate, publish, mode, posted
-):
+def test_a_passing_report_is_posted_as_the_mode_says_and_always_in_the_summary(hub, evaluate, publish, mode, posted):
     evaluate()
     assert "EvalGate passed" in publish(comment=mode).summary
     assert len(ours(hub)) == posted
@@ -318,9 +316,7 @@ def test_a_pull_request_that_has_moved_on_is_left_to_its_newer_run(hub, evaluate
         ({"head": {"ref": "main", "sha": "d" * 40, "repo_id": 1001}}, "no open pull request"),
     ],
 )
-def test_without_an_open_pull_request_of_that_repository_nothing_is_posted(
-    hub, evaluate, publish, change, told
-):
+def test_without_an_open_pull_request_of_that_repository_nothing_is_posted(hub, evaluate, publish, change, told):
     evaluate()
     hub.commit("d" * 40)
     hub.state["pulls"]["8"].update(change)

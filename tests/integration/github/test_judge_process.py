@@ -145,9 +145,7 @@ def test_the_memory_of_a_judge_never_held_a_value_of_the_environment(judging):
 def test_nothing_of_the_workspace_and_nothing_the_environment_names_is_run(runner, workspace, tmp_path):
     for name in ("sitecustomize", "usercustomize", "json", "yaml", "regex", "evalgate", "signal", "typing"):
         (workspace / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
-    lies = {
-        name: str(workspace) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPLATLIBDIR")
-    }
+    lies = {name: str(workspace) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPLATLIBDIR")}
     lies |= {"PYTHONSTARTUP": str(workspace / "json.py"), "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error"}
     environ = {**runner.environment(token=""), "INPUT_BASELINE": "none", **lies}
     command = [sys.executable, "-I", ENTRYPOINT]
@@ -181,9 +179,7 @@ def test_a_run_is_our_two_processes_and_speaks_with_the_api_only(hub, traced):
     assert "/* 0 vars */" in again
     [parent] = {pid for pid, _ in programs}
     [judging] = {pid for pid, call, _ in traced if call == "exit_group"} - {parent}
-    spoken = [
-        (pid, rest) for pid, call, rest in traced if call == "connect" and not OUR_OWN_MACHINE.search(rest)
-    ]
+    spoken = [(pid, rest) for pid, call, rest in traced if call == "connect" and not OUR_OWN_MACHINE.search(rest)]
     assert {re.search(r"sin6?_port=htons\((\d+)\)", rest)[1] for _, rest in spoken} <= hub_ports(hub)
     assert judging not in {pid for pid, _ in spoken}
 

@@ -142,9 +142,7 @@ def proxy(started):
     return started(Proxy({NAME: "127.0.0.1"}, f"me:{PASSWORD}"))
 
 
-def test_https_goes_through_a_proxy_that_alone_knows_the_host_and_sees_no_token(
-    hub, act, authority, fronts, proxy
-):
+def test_https_goes_through_a_proxy_that_alone_knows_the_host_and_sees_no_token(hub, act, authority, fronts, proxy):
     with_baseline(hub, act)
     api, blob = (f"https://{NAME}:{front.port}" for front in fronts)
     hub.reached_at(api, blob)
@@ -155,9 +153,7 @@ def test_https_goes_through_a_proxy_that_alone_knows_the_host_and_sees_no_token(
     assert len(ours(hub)) == 1
 
 
-def test_a_proxy_that_refuses_leaves_the_verdict_and_its_password_untold(
-    hub, act, authority, fronts, proxy, capfd
-):
+def test_a_proxy_that_refuses_leaves_the_verdict_and_its_password_untold(hub, act, authority, fronts, proxy, capfd):
     api = f"https://{NAME}:{fronts[0].port}"
     job_there = job(api, authority, HTTPS_PROXY=proxy.url("me:wrong-secret"))
     told = act(debug="true", budget=RequestDeadline(20, sleep=[].append), **job_there)

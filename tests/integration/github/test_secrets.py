@@ -94,9 +94,7 @@ def test_an_answer_whose_address_repeats_the_token(hub, everything):
     assert TOKEN not in shown
 
 
-@pytest.mark.parametrize(
-    "address", ["javascript:x", "https://x/\ny", "https://x/\u2028", ["https://x"], None]
-)
+@pytest.mark.parametrize("address", ["javascript:x", "https://x/\ny", "https://x/\u2028", ["https://x"], None])
 def test_an_answer_whose_address_is_none(hub, runner, address):
     answer = {"id": 5, "html_url": address, "body": "x"}
     hub.fail({"kind": "status", "status": 201, "body": answer}, op="issues/create-comment")

@@ -24,9 +24,7 @@ def spelled(secret):
 def planted(secrets):
     """A failing answer that shows every secret in every spelling, also where texts are cut."""
     forms = [form for secret in secrets for form in spelled(secret)]
-    document = trace(
-        content=" / ".join([*forms, *(f"{'.' * (190 - 3 * at)}{form}" for at, form in enumerate(forms))])
-    )
+    document = trace(content=" / ".join([*forms, *(f"{'.' * (190 - 3 * at)}{form}" for at, form in enumerate(forms))]))
     document["messages"][0]["content"] = " ".join(forms)
     document["messages"][2]["content"] = f"{'.' * 480}{secrets[0]}"
     document["messages"][1]["tool_calls"][0]["arguments"] = {"id": forms[0], "more": forms}
@@ -74,9 +72,7 @@ def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_apart):
     assert {"results.json", "comment.md", "junit.xml", "results.sarif"} <= left.keys()
     assert event == "pull_request" or {"traces.jsonl", "suites.json"} <= left.keys()
     assert b"[redacted: secret]" in left["results.json"]
-    found = [
-        (name, part) for name in left for secret in secrets for part in seen_of(secret) if part in left[name]
-    ]
+    found = [(name, part) for name in left for secret in secrets for part in seen_of(secret) if part in left[name]]
     assert found == []
 
 

@@ -42,9 +42,7 @@ def past(path: Path, signs: str) -> None:
     with open_store(str(path), "/") as store:
         for day, sign in enumerate(signs, 1):
             at = datetime(2026, 1, day, tzinfo=UTC)
-            facts = RunFacts(
-                f"r{day}", ("support",), "pass", 0, at, at, 0, branch="main", score=1.0, pass_rate=1.0
-            )
+            facts = RunFacts(f"r{day}", ("support",), "pass", 0, at, at, 0, branch="main", score=1.0, pass_rate=1.0)
             row = StoredScenarioRow(
                 ScenarioKey("support", "refund", None), "PASS" if sign == "+" else "FAIL", 1.0, 1, 1
             )
@@ -72,9 +70,7 @@ def test_a_job_that_is_repeated_is_kept_once(runner, job):
 
 
 @pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
-def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(
-    hub, runner, job, is_apart
-):
+def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(hub, runner, job, is_apart):
     environ, temp = job(store_url="evalgate.db")
     past(temp / "evalgate.db", "++++++-")
     told = runner.act_in(environ, is_apart=is_apart)

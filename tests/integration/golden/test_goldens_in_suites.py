@@ -130,9 +130,7 @@ def test_required_assertion__makes_a_hard_fail_and_moves_no_score(tmp_path):
 
 
 def test_assertion_for_a_dimension__is_its_score(tmp_path):
-    checks = [
-        {"type": "icontains", "value": word, "dimension": "tone_adherence"} for word in ("done", "sorry")
-    ]
+    checks = [{"type": "icontains", "value": word, "dimension": "tone_adherence"} for word in ("done", "sorry")]
     suite(tmp_path, {**REFUND, "assertions": checks})
     trace(tmp_path, "refund", TALK)
     assert the(run(tmp_path), "refund")["dimensions"]["tone_adherence"] == 0.5
@@ -209,10 +207,7 @@ def compared(tmp_path) -> Any:
 def test_degradation__says_which_dimension_and_which_turn(tmp_path):
     golden = the(compared(tmp_path), "refund")["golden"]
     assert (golden["regression_status"], golden["previous_score"]) == ("degradation", 1.0)
-    moves = {
-        move["dimension"]: (move["before"], move["now"], move["delta"], move["turn"])
-        for move in golden["moves"]
-    }
+    moves = {move["dimension"]: (move["before"], move["now"], move["delta"], move["turn"]) for move in golden["moves"]}
     assert moves == {"tool_success_rate": (1.0, 0.5, -0.5, 1)}
 
 
@@ -222,9 +217,7 @@ def test_comment_and_summary__show_dimensions_with_deltas(tmp_path):
     assert "| tool success rate | 0.50 (\u22120.50) | failing | ` refund `, turn 2 | 1 of 2 |" in comment
     assert "tool success rate 0.50 (\u22120.50, turn 2) | 1 critical; turn 2: " in comment
     assert "` hello `" not in comment.partition("Golden conversations")[2].partition("</details>")[0]
-    assert (
-        "| tool success rate | \u2588\u2588\u2588\u2588\u2588\u2591\u2591\u2591\u2591\u2591 | 0.50" in summary
-    )
+    assert "| tool success rate | \u2588\u2588\u2588\u2588\u2588\u2591\u2591\u2591\u2591\u2591 | 0.50" in summary
     assert "| ` hello ` |  | \u2705\u00a0PASS | \u2588" in summary
 
 
@@ -457,9 +450,7 @@ def test_suite_without_goldens__loads_nothing_of_them(tmp_path):
         "print(code, [name for name in sys.modules if 'scoring.golden' in name or 'suite.golden' in name"
         " or name.endswith('models.run.evaluation')])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0 []"
 
 

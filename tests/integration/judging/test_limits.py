@@ -65,10 +65,7 @@ def test_a_run_within_its_limits_says_what_one_without_them_says(project):
 
 def test_a_failing_run_within_its_limits_fails(project):
     (project / "traces/refund.json").write_text(json.dumps(a_trace("no")))
-    assert (
-        evalgate(project, "run", "suite.yaml", "--fail-on", "below_threshold", "--limit", "cpu=8").returncode
-        == 1
-    )
+    assert evalgate(project, "run", "suite.yaml", "--fail-on", "below_threshold", "--limit", "cpu=8").returncode == 1
 
 
 def test_a_run_that_uses_up_its_time_names_what_it_was_reading(project):
@@ -146,9 +143,7 @@ def test_a_verb_that_reads_no_traces_has_limits_of_its_process_only(project, giv
     assert "known: cpu, memory" in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("given", "said"), [("cpu=0", "no number"), ("cpu=1s", "no number"), ("memory=-1", "no size")]
-)
+@pytest.mark.parametrize(("given", "said"), [("cpu=0", "no number"), ("cpu=1s", "no number"), ("memory=-1", "no size")])
 def test_a_limit_that_can_not_be_meant_is_refused(project, given, said):
     ended = evalgate(project, "run", "suite.yaml", "--limit", given)
     assert ended.returncode == 2
@@ -170,9 +165,7 @@ def test_a_process_whose_time_is_up_is_ended():
 def test_what_a_process_has_started_ends_with_it():
     read, write = os.pipe()
     os.set_inheritable(write, True)
-    pid = os.posix_spawn(
-        "/bin/sh", ["/bin/sh", "-c", "sleep 60 & exit 3"], {"PATH": "/bin:/usr/bin"}, setpgroup=0
-    )
+    pid = os.posix_spawn("/bin/sh", ["/bin/sh", "-c", "sleep 60 & exit 3"], {"PATH": "/bin:/usr/bin"}, setpgroup=0)
     os.close(write)
     with os.fdopen(read, "rb") as alive:
         assert wait_for_exit(pid, 5, group=True) == ExitStatus(3)

@@ -37,9 +37,7 @@ def look_around(ears):
     """A life that tells what it was given, and what it was told."""
     opened = Path("/proc/self/fd")
     seen = {
-        "files": sorted(
-            int(each.name) for each in opened.iterdir() if each.is_char_device() or each.is_fifo()
-        ),
+        "files": sorted(int(each.name) for each in opened.iterdir() if each.is_char_device() or each.is_fifo()),
         "streams": [str((opened / str(stream)).readlink()) for stream in (0, 1, 2)],
         "leads": os.getsid(0) == os.getpid() == os.getpgid(0),
         "handled": [signal.getsignal(number) is signal.SIG_DFL for number in (signal.SIGTERM, signal.SIGINT)],

@@ -38,9 +38,7 @@ answer.close()
 def look(folder: Path, user: int = 0) -> dict[str, Any]:
     folder.mkdir()
     place = ExchangeDir(folder / "judge", None, JUDGE_GROUP)
-    wait_for_judge(
-        start_judge([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60)
-    )
+    wait_for_judge(start_judge([sys.executable, "-I", "-c", LOOK, place.path, str(user)]), place, Bounds(wall=60))
     answer = place.read_answer()
     assert answer is not None
     found: dict[str, Any] = json.loads(answer)

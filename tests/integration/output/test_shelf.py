@@ -24,9 +24,7 @@ def test_pieces_of_before_and_after_the_file_began_are_both_there(tmp_path, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     shelf = DiskSpool(in_memory=10)
     starts = [shelf.put(b"%06d" % number) for number in range(100_000)]
-    assert [shelf.get(start, 6) for start in starts[::9_999]] == [
-        b"%06d" % n for n in range(0, 100_000, 9_999)
-    ]
+    assert [shelf.get(start, 6) for start in starts[::9_999]] == [b"%06d" % n for n in range(0, 100_000, 9_999)]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -42,22 +42,16 @@ def site(tmp_path_factory):
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = target / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
     groups = project["entry-points"].items()
-    lines = [
-        f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in offered.items()) for group, offered in groups
-    ]
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in offered.items()) for group, offered in groups]
     (info / "entry_points.txt").write_text("\n".join(lines))
     shutil.copy(EXAMPLE / "evalgate_mentions.py", target)
     return target
 
 
 def test_module_in_the_folder__is_taken_by_its_flag(folder):
-    done = evalgate(
-        folder, "run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions", "--json"
-    )
+    done = evalgate(folder, "run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions", "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]
     assert (row["type"], row["outcome"]) == ("mentions_result", "passed")
@@ -177,9 +171,7 @@ def test_version_of_an_own_evaluator__stands_in_the_baseline_and_is_told_where_i
 def test_baseline__names_no_own_evaluator_that_no_suite_uses(folder):
     suite = folder / "suite.yaml"
     suite.write_text(
-        suite.read_text().replace(
-            "type: mentions_result, tool: issue_refund, field: refund_id", "type: not_empty"
-        )
+        suite.read_text().replace("type: mentions_result, tool: issue_refund, field: refund_id", "type: not_empty")
     )
     evalgate(folder, "run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions")
     shown = json.loads(evalgate(folder, "baseline", "show", ".evalgate/baseline.zip", "--json").stdout)

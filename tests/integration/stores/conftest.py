@@ -72,8 +72,6 @@ def feedback():
 @pytest.fixture
 def suite():
     def make(**changes):
-        return RegressionSuite(
-            **{"name": "nightly", "description": "each night", "tags": ("slow",)} | changes
-        )
+        return RegressionSuite(**{"name": "nightly", "description": "each night", "tags": ("slow",)} | changes)
 
     return make

@@ -143,9 +143,7 @@ def test_goldens_are_chosen_by_id_or_tag_or_intent(store):
     assert store.goldens.select() == []
 
 
-def test_a_deleted_golden_takes_its_evaluations_and_leaves_what_people_said(
-    store, evaluation, feedback, suite
-):
+def test_a_deleted_golden_takes_its_evaluations_and_leaves_what_people_said(store, evaluation, feedback, suite):
     store.goldens.create(REFUND)
     store.goldens.create(replace(REFUND, id="other"))
     for name in ("refund", "refund", "other"):

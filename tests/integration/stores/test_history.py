@@ -196,9 +196,7 @@ def test_history_is_of_the_branch_that_is_merged_into(project, store_url):
     command(project, "run", "s.yaml", "-q", "--no-baseline-zip", "--store-url", store_url, **environ)
     history = results(project)["history"]
     assert (history["branch"], [run["pass_rate"] for run in history["runs"]]) == ("main", [1.0, 0.5])
-    assert [run["branch"] for run in document(project, store_url, "--branch", "feature")["runs"]] == [
-        "feature"
-    ]
+    assert [run["branch"] for run in document(project, store_url, "--branch", "feature")["runs"]] == ["feature"]
 
 
 def test_one_scenario_is_told_by_its_own_runs(project, store_url):
@@ -286,16 +284,12 @@ def test_the_flag_comes_before_the_variable_and_that_before_the_project(project)
 
 
 def test_a_project_names_no_url(project):
-    (project / "evalgate.yaml").write_text(
-        "version: 1\nsuites: [s.yaml]\nstore: postgresql://me:secret@x/y\n"
-    )
+    (project / "evalgate.yaml").write_text("version: 1\nsuites: [s.yaml]\nstore: postgresql://me:secret@x/y\n")
     ended = command(project, "run", "-q")
     assert (ended.code, "evalgate.yaml:3" in ended.err, "secret" in ended.err) == (2, True, False)
 
 
-@pytest.mark.parametrize(
-    "named", ["../outside.db", "{outside}/outside.db", "link/outside.db", "round/s.db", '"a\\0b"']
-)
+@pytest.mark.parametrize("named", ["../outside.db", "{outside}/outside.db", "link/outside.db", "round/s.db", '"a\\0b"'])
 def test_a_project_names_no_file_elsewhere(project, tmp_path_factory, named):
     outside = tmp_path_factory.mktemp("outside")
     (project / "link").symlink_to(outside)

@@ -121,9 +121,7 @@ def test_a_store_whose_tables_are_not_ours_is_refused(path, statements):
 
 def test_a_rule_that_calls_a_function_is_refused(path):
     with closing(sqlite3.connect(path)) as connection:
-        (sql,) = connection.execute(
-            "SELECT sql FROM sqlite_master WHERE name = 'evalgate_goldens'"
-        ).fetchone()
+        (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'evalgate_goldens'").fetchone()
         connection.execute("PRAGMA writable_schema = ON")
         hostile = sql.replace("version >= 1", "length(randomblob(999999999)) >= version")
         assert hostile != sql

@@ -115,10 +115,7 @@ def test_a_server_that_is_not_there_is_unreachable_and_its_password_is_not_told(
         open_store(NOWHERE, "/")
 
     assert refused.value.exit_code == 4
-    assert (
-        str(refused.value)
-        == "the store postgresql://127.0.0.1:1/gate can't be used: the server can't be reached"
-    )
+    assert str(refused.value) == "the store postgresql://127.0.0.1:1/gate can't be used: the server can't be reached"
     assert "s3cret" not in whole(refused.value)
     assert "zelda" not in whole(refused.value)
 

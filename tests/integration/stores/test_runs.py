@@ -201,9 +201,7 @@ def test_trends_of_a_dimension(store):
     store.runs.record(run(1, scenarios=[scenario(dimensions={"memory_recall": 0.25})]))
     two = run(2)
     store.runs.record(
-        replace(
-            two, suites=(*two.suites, StoredSuiteRow("night", "pass", dimensions={"tone_adherence": 1.0}))
-        )
+        replace(two, suites=(*two.suites, StoredSuiteRow("night", "pass", dimensions={"tone_adherence": 1.0})))
     )
 
     def told(subject):
@@ -219,9 +217,7 @@ def test_trends_of_a_dimension(store):
 def test_the_last_status_is_that_of_the_last_run_with_the_scenario(store):
     store.runs.record(run(1, scenarios=[scenario(verdict="FAIL")]))
     store.runs.record(run(3, branch="dev", scenarios=[scenario(verdict="ERROR")]))
-    store.runs.record(
-        run(2, scenarios=[scenario(), scenario(ScenarioKey("refunds", "late", "fast"), "PARTIAL")])
-    )
+    store.runs.record(run(2, scenarios=[scenario(), scenario(ScenarioKey("refunds", "late", "fast"), "PARTIAL")]))
     store.runs.record(run(4, scenarios=[]))
 
     assert store.runs.last_status(KEY).row.verdict == "ERROR"
@@ -238,10 +234,7 @@ def test_last_statuses_tell_of_every_scenario_once(store):
     store.runs.record(run(2, branch="dev", scenarios=[scenario(keys[1])]))
 
     def told(**asked):
-        return [
-            (each.row.key.suite, each.row.key.id, each.row.verdict)
-            for each in store.runs.last_statuses(**asked)
-        ]
+        return [(each.row.key.suite, each.row.key.id, each.row.verdict) for each in store.runs.last_statuses(**asked)]
 
     assert told() == [("a", "x", "FAIL"), ("a", "y", "PASS"), ("b", "x", "FAIL")]
     assert told(suite="a") == [("a", "x", "FAIL"), ("a", "y", "PASS")]
@@ -254,9 +247,7 @@ def test_sightings_are_the_last_ones_oldest_first(store):
     other = ScenarioKey("refunds", "early", None)
     for number, verdict in ((1, "PASS"), (2, "FAIL"), (3, "PASS"), (4, "PASS")):
         branch = "dev" if number == 4 else "main"
-        store.runs.record(
-            run(number, branch=branch, scenarios=[scenario(verdict=verdict), scenario(other, n=5)])
-        )
+        store.runs.record(run(number, branch=branch, scenarios=[scenario(verdict=verdict), scenario(other, n=5)]))
 
     def told(found):
         return [(each.run_id, each.row.verdict) for each in found]

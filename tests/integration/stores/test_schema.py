@@ -26,9 +26,7 @@ OLDER = list(schema_version.FINGERPRINTS)[:-1]
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request, tmp_path):
     """Nothing yet, not even tables."""
-    url = (
-        str(tmp_path / "s.db") if request.param == "sqlite" else request.getfixturevalue("empty_postgres_url")
-    )
+    url = str(tmp_path / "s.db") if request.param == "sqlite" else request.getfixturevalue("empty_postgres_url")
     opened = Database(parse_store_url(url, "/"))
     yield opened
     opened.close()
@@ -59,9 +57,7 @@ def fill(connection):
 
     key = ScenarioKey("s", "a", None)
     connection.execute(
-        text(
-            "INSERT INTO evalgate_scenarios (number, digest, suite, scenario_id) VALUES (1, :digest, 's', 'a')"
-        ),
+        text("INSERT INTO evalgate_scenarios (number, digest, suite, scenario_id) VALUES (1, :digest, 's', 'a')"),
         {"digest": hash_scenario(key)},
     )
     connection.execute(text(
@@ -146,9 +142,7 @@ def test_the_migrations_lead_to_the_tables_of_today(database):
         migrate(connection, "head")
 
     with database.reading() as connection:
-        compared = MigrationContext.configure(
-            connection, opts={"version_table": schema_version.VERSION_TABLE}
-        )
+        compared = MigrationContext.configure(connection, opts={"version_table": schema_version.VERSION_TABLE})
         assert compare_metadata(compared, METADATA) == []
 
 

@@ -41,9 +41,7 @@ def nothing_yet(request, tmp_path):
 
 
 def test_twenty_writers_who_begin_at_once_on_a_new_store_lose_nothing(nothing_yet):
-    done = subprocess.run(
-        command(nothing_yet, "many", WRITERS, RUNS), capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(command(nothing_yet, "many", WRITERS, RUNS), capture_output=True, text=True, check=True)
 
     assert done.stdout == "0 failed\n", done.stderr
     with open_store(nothing_yet, "/") as store:

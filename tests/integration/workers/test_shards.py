@@ -35,9 +35,7 @@ def altered(shards, tmp_path, change):
 
 
 def of_head(**fields):
-    return lambda name, content: (
-        orjson.dumps({**orjson.loads(content), **fields}) if name == "shard.json" else content
-    )
+    return lambda name, content: orjson.dumps({**orjson.loads(content), **fields}) if name == "shard.json" else content
 
 
 def of_largest_batch(change):

@@ -15,9 +15,7 @@ from evalgate.models.approvals.approval import ApprovalFile, Provenance
 from evalgate.records import replace
 from evalgate.reporting.terminal.run_table import render_table
 
-SUITE = (
-    "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: a, assertions: [{contains: yes, required: true}]}]\n"
-)
+SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: a, assertions: [{contains: yes, required: true}]}]\n"
 FRESH = SUITE + "policy: {freshness: {require: head, watch: agent}, fail_on: [stale_evidence]}\n"
 APPROVAL = "approvals: [{suite: s, scenario: a, reason: outage, who: Ana, until: 2026-01-05}]\n"
 FAILING = make_trace(scenario_id="a", response="no")

@@ -28,9 +28,7 @@ def report():
     suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
     content = dump_results({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
     consents = [
-        CommentApproval(
-            name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content
-        )
+        CommentApproval(name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content)
         for number, name in enumerate(["s1", "nobody"], 1)
     ]
     return approve_report(content, RUN, consents, RenderOptions("k", 60_000, "u"), ["note"], date(2026, 1, 2))

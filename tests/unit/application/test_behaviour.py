@@ -118,9 +118,7 @@ def test_traces_of_a_baseline_that_are_damaged_are_a_warning():
     results = compared([a_trace()], [a_trace(response="no")], shelf=_Damaged())
     assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "broken"
     (warning,) = results["warnings"]
-    assert warning["message"].startswith(
-        "the baseline b.zip is refused: traces.jsonl in it is damaged: what changed"
-    )
+    assert warning["message"].startswith("the baseline b.zip is refused: traces.jsonl in it is damaged: what changed")
 
 
 def test_damaged_traces_of_a_baseline_that_nobody_needs_are_not_read():

@@ -55,9 +55,7 @@ def test_wrong_input_is_told_by_its_reasons_in_code():
 
 
 def test_a_comment_that_is_too_long_for_a_check_run_gives_way_to_the_reasons():
-    made = build_check_run(
-        REQUEST, judged(comment=b"m\n" + b"x" * 65_536, reasons=[a_reason("hard_fail", "why")])
-    )
+    made = build_check_run(REQUEST, judged(comment=b"m\n" + b"x" * 65_536, reasons=[a_reason("hard_fail", "why")]))
     assert made.summary == "- ` why `"
 
 

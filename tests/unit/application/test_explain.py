@@ -12,9 +12,7 @@ from evalgate.errors import SettingError
 
 SUITES = [
     a_suite("support", [a_scenario("refund"), a_scenario("cancel"), a_scenario("greet", variant="gpt")]),
-    a_suite(
-        "sales", [a_scenario("cancel"), a_scenario("greet", variant="gpt"), a_scenario("greet", variant="o3")]
-    ),
+    a_suite("sales", [a_scenario("cancel"), a_scenario("greet", variant="gpt"), a_scenario("greet", variant="o3")]),
 ]
 REMOVED = [{"suite": "support", "id": "old", "variant": None, "verdict": "PASS", "score": 1.0}]
 
@@ -87,9 +85,7 @@ def a_shelf(**own):
     before = [a_suite("support", [a_scenario("refund")])]
     now = [a_suite("support", [a_scenario("refund", "FAIL", trials=[a_trial(0, "failed")])])]
     run = results(now, "fail")
-    shelf = BaselineShelf(
-        **{"b.zip": results(before), "out/r.json": run, "out/baseline.zip": own.pop("left", run)}
-    )
+    shelf = BaselineShelf(**{"b.zip": results(before), "out/r.json": run, "out/baseline.zip": own.pop("left", run)})
     for name, path in (("before", "b.zip"), ("now", "out/baseline.zip")):
         shelf.stored[path] = own.get(name, [make_trace([("pay", {"for": name})], path="traces/0.json")])
     return shelf
@@ -99,9 +95,7 @@ def test_with_a_baseline_the_recordings_of_both_are_compared():
     found = explain(a_shelf(), ExplainRequest("refund"), "out/r.json", "b.zip")
     change = found.scenario["change"]
     assert change["kind"] == "broken"
-    assert change["behaviour"]["steps"][0]["changes"] == [
-        {"path": "for", "before": '"before"', "now": '"now"'}
-    ]
+    assert change["behaviour"]["steps"][0]["changes"] == [{"path": "for", "before": '"before"', "now": '"now"'}]
     assert found.document["command"] == "evalgate run suite.yaml"
     assert list(found.warnings) == []
 
@@ -119,9 +113,7 @@ def test_with_a_baseline_the_recordings_of_both_are_compared():
 )
 def test_where_a_recording_is_not_at_hand_names_are_told_and_a_warning(own, lack):
     found = explain(a_shelf(**own), ExplainRequest("refund"), "out/r.json", "b.zip")
-    assert [problem.message for problem in found.warnings] == [
-        f"arguments and answers are not compared: {lack}"
-    ]
+    assert [problem.message for problem in found.warnings] == [f"arguments and answers are not compared: {lack}"]
     assert found.scenario["change"]["calls"]["now"] == ["lookup_order"]
 
 

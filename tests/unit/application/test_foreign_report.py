@@ -60,9 +60,7 @@ def written(document):
 def places(value, path=()):
     """The path of every value in a document."""
     yield path
-    entries = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in entries:
         yield from places(each, (*path, key))
 

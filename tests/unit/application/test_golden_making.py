@@ -59,9 +59,7 @@ def test_secrets__are_taken_out():
     assert secret not in str(made)
 
 
-@pytest.mark.parametrize(
-    ("trace", "told"), [(talk(), "no words"), (talk(("hi", "x" * 100_001)), "more than")]
-)
+@pytest.mark.parametrize(("trace", "told"), [(talk(), "no words"), (talk(("hi", "x" * 100_001)), "more than")])
 def test_trace_that_makes_no_golden__says_why(trace, told):
     with pytest.raises(SettingError, match=told):
         golden_from_trace(trace)
@@ -99,9 +97,7 @@ def test_golden__is_written_and_read_back_the_same():
 
 
 def test_mistakes_in_documents__are_told_together():
-    documents = [
-        BaselineDocument("g.yaml", [{"id": "a*"}, {"title": "x"}, {"id": "b", "required_refusal": ["x@9"]}])
-    ]
+    documents = [BaselineDocument("g.yaml", [{"id": "a*"}, {"title": "x"}, {"id": "b", "required_refusal": ["x@9"]}])]
     with pytest.raises(SuiteError) as caught:
         goldens_in(documents)
     told = [str(problem) for problem in caught.value.problems]

@@ -27,9 +27,8 @@ HEAD = "c" * 40
 NAMES = ("a", "b", "d")
 CHECK = '[{contains: "yes", required: true, name: polite}, {contains: "ok", name: short}]'
 LINES = [f"  - {{id: {name}, assertions: {CHECK}}}\n" for name in NAMES]
-SUITE = (
-    "version: 1\nsuite: s\ntraces: [t]\npolicy: {fail_on: [hard_fail, below_threshold]}\nscenarios:\n"
-    + "".join(LINES)
+SUITE = "version: 1\nsuite: s\ntraces: [t]\npolicy: {fail_on: [hard_fail, below_threshold]}\nscenarios:\n" + "".join(
+    LINES
 )
 RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_same_repository=True)
 FORM = RenderOptions("evalgate", 60_000, "https://github.com/acme/agent/actions/runs/7")
@@ -77,8 +76,7 @@ def test_it_is_bound_to_the_score_and_the_checks_of_the_report():
 def test_all_is_what_failed_then_but_not_what_nobody_knows():
     before = judged({"a": "ok", "b": "yes ok"})
     assert [
-        each.scenario
-        for each in resolve_consents([consent(None, join_chunks(before.files["results.json"]))]).approvals
+        each.scenario for each in resolve_consents([consent(None, join_chunks(before.files["results.json"]))]).approvals
     ] == ["a"]
 
 
@@ -150,9 +148,7 @@ def test_a_run_decided_anew_is_as_it_would_have_been():
 
 def test_what_more_fails_than_was_approved_still_blocks():
     seen = judged({"a": "ok", "b": "yes ok", "d": "yes ok"})
-    worse = judged(
-        {"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", join_chunks(seen.files["results.json"]))]
-    )
+    worse = judged({"a": "", "b": "yes ok", "d": "yes ok"}, [consent("a", join_chunks(seen.files["results.json"]))])
     [told] = worse.results["approvals"]
     assert (worse.exit_code, told["status"]) == (1, "void")
     assert told["message"].startswith("worse than approved")
@@ -183,9 +179,7 @@ def test_an_approval_that_was_counted_before_is_looked_at_again_and_those_of_fil
 
 def test_a_change_that_is_approved_is_flagged():
     document = load_results(a_report(a_scenario("s1", "FAIL", a_change("broken"))))
-    decide_with_approvals(
-        document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY
-    )
+    decide_with_approvals(document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY)
     assert document["suites"][0]["scenarios"][0]["change"]["flags"] == ["approved"]
 
 
@@ -193,9 +187,7 @@ def test_a_change_that_is_approved_is_flagged():
 def test_what_no_approval_covers_still_blocks(code):
     reasons = [{"code": code, "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
     document = load_results(a_report(a_scenario("s1", "FAIL"), reasons=reasons, verdict="fail", exit_code=1))
-    decide_with_approvals(
-        document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY
-    )
+    decide_with_approvals(document, resolve_consents([consent("s1", dump_results(document))]).approvals, TODAY)
     assert (document["verdict"] != "pass", document["reasons"][0]["code"]) == (True, code)
 
 
@@ -234,6 +226,4 @@ def test_judging_with_consents_and_deciding_anew_come_to_the_same(responses, wan
     decided = anew(before, *consents).rendered.results
     for field in ("verdict", "exit_code", "reasons", "approvals"):
         assert dict(decided)[field] == dict(judged_again)[field]
-    assert [each["verdict"] for each in decided["suites"]] == [
-        each["verdict"] for each in judged_again["suites"]
-    ]
+    assert [each["verdict"] for each in decided["suites"]] == [each["verdict"] for each in judged_again["suites"]]

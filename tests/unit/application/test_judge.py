@@ -16,7 +16,9 @@ from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.ports import Baseline
 from evalgate.suite.schema.suite_file import PolicyEntry
 
-STAR = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: yes please, required: true}]}]\n"
+STAR = (
+    "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: yes please, required: true}]}]\n"
+)
 SOFT = STAR.replace(", required: true", "")
 NAMED = STAR.replace("'*'", "a")
 
@@ -30,9 +32,7 @@ def bad(scenario="a", **given):
 
 
 def damaged(scenario=None, fallback="traces/x.json"):
-    return DamagedTrace(
-        "the file is no JSON", TraceLocation(path="traces/x.json"), fallback, scenario_id=scenario
-    )
+    return DamagedTrace("the file is no JSON", TraceLocation(path="traces/x.json"), fallback, scenario_id=scenario)
 
 
 def run(suite, *traces, request=None, **given):
@@ -193,9 +193,7 @@ def test_more_scenarios_than_a_run_may_have__are_over_the_limit():
 
 
 def test_traces_of_the_request__replace_those_of_a_suite_that_names_none():
-    assert (
-        run(STAR.replace("traces: [t]\n", ""), good(), request=JudgeRequest(traces=["x"]))["exit_code"] == 0
-    )
+    assert run(STAR.replace("traces: [t]\n", ""), good(), request=JudgeRequest(traces=["x"]))["exit_code"] == 0
 
 
 def test_fail_on__of_the_request_wins_over_project_over_suite():
@@ -206,9 +204,7 @@ def test_fail_on__of_the_request_wins_over_project_over_suite():
     assert run(SOFT, bad(), policy=project, request=JudgeRequest(fail_on=["hard_fail"]))["exit_code"] == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "part"), [(["hard_fial"], "did you mean `hard_fail`?"), ([], "report-only")]
-)
+@pytest.mark.parametrize(("words", "part"), [(["hard_fial"], "did you mean `hard_fail`?"), ([], "report-only")])
 def test_fail_on__with_a_wrong_word_is_invalid(words, part):
     judgement = judge(JudgeRequest(fail_on=words), make_tools(STAR, traces=[good()]))
     assert judgement.exit_code == 2

@@ -100,9 +100,7 @@ def test_tokens_of_an_unknown_model_or_unknown_tokens_of_a_known_one_cost_what_n
 
 
 def test_calls_of_several_models_cost_the_sum_of_theirs_and_a_recorded_one_what_was_recorded():
-    trace = metered(
-        llm_calls=calls(("gpt-x", 400_000, None), ("mine", 500_000, None), ("gpt-x", 100_000, 9.0))
-    )
+    trace = metered(llm_calls=calls(("gpt-x", 400_000, None), ("mine", 500_000, None), ("gpt-x", 100_000, 9.0)))
     cost = priced(trace, [("mine", Rates(10.0, 0.0, 10.0, 10.0))], Table())
     assert cost["usd"] == pytest.approx(0.8 * 2 + 5 + 9)  # a request of 400,000 costs twice
 
@@ -148,9 +146,7 @@ def test_without_any_prices_a_cost_limit_says_what_to_do():
 
 
 def test_models_without_price_are_told_once_a_run():
-    results = run(
-        LIMITED, metered("llama", trial=0), metered("llama", trial=1), metered("phi"), table=Table()
-    )
+    results = run(LIMITED, metered("llama", trial=0), metered("llama", trial=1), metered("phi"), table=Table())
     told = [each for each in results["warnings"] if each["code"] == "unknown_price"]
     assert len(told) == 1
     assert "llama, phi" in told[0]["message"]

@@ -11,9 +11,7 @@ from evalgate.models.comparison.comparison import BaselineInfo
         (JudgeRequest(), None, "evalgate run"),
         (JudgeRequest(configs=["evals/my suite.yaml"]), None, "evalgate run 'evals/my suite.yaml'"),
         (
-            JudgeRequest(
-                configs=["s.yaml"], traces=["a/*.json", "b"], form="native", fail_on=["broken", "hard_fail"]
-            ),
+            JudgeRequest(configs=["s.yaml"], traces=["a/*.json", "b"], form="native", fail_on=["broken", "hard_fail"]),
             BaselineInfo("given", path="main.zip"),
             "evalgate run s.yaml --traces 'a/*.json' --traces b --format native --baseline main.zip --fail-on broken,hard_fail",
         ),

@@ -38,9 +38,7 @@ def run(suite, *traces, **given):
 
 def verdicts(results):
     return {
-        (each["id"], each["variant"]): each["verdict"]
-        for suite in results["suites"]
-        for each in suite["scenarios"]
+        (each["id"], each["variant"]): each["verdict"] for suite in results["suites"] for each in suite["scenarios"]
     }
 
 

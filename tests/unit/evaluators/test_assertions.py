@@ -161,9 +161,7 @@ def test_tool_sequence(settings, expected):
 
 
 def test_tool_sequence__without_any_call_says_so():
-    assert assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason.startswith(
-        "no tool calls made"
-    )
+    assert assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason.startswith("no tool calls made")
 
 
 def test_tool_sequence__tells_the_first_divergence_what_is_missing_and_what_is_extra():

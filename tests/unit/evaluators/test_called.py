@@ -76,9 +76,7 @@ def test_candidates__leave_out_no_call_that_a_step_accepts(raw: list[Any], calls
 NAMES = st.sampled_from(["a", "ab", "b", "a" * 70])
 
 
-@given(
-    st.lists(NAMES | st.builds(lambda tool: {"tool": tool}, NAMES), max_size=5), st.lists(NAMES, max_size=9)
-)
+@given(st.lists(NAMES | st.builds(lambda tool: {"tool": tool}, NAMES), max_size=5), st.lists(NAMES, max_size=9))
 def test_names__are_told_as_calls_of_these_names_are(raw: list[Any], names: list[str]) -> None:
     written = ToolSequence.model_validate({"type": "tool_sequence", "sequence": raw})
     kinds = compile_steps(written.sequence).kinds

@@ -46,9 +46,7 @@ def test_member__ends_as_it_is_called(member: str) -> None:
 def test_group__ends_as_its_members_say(mix: tuple[str, ...]) -> None:
     members, left = [MEMBERS[each] for each in mix], [each for each in mix if each != "skipped"]
     assert outcome({"all_of": members}, TRACE) == all_of(left)
-    assert outcome({"any_of": members}, TRACE) == first_of(
-        ["passed", "error", "not_evaluable"], left, "failed"
-    )
+    assert outcome({"any_of": members}, TRACE) == first_of(["passed", "error", "not_evaluable"], left, "failed")
     for k in range(1, len(mix) + 1):
         assert outcome({"at_least": {"k": k, "of": members}}, TRACE) == counted(left, k)
     for condition, member in MEMBERS.items():

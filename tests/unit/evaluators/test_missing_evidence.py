@@ -95,20 +95,12 @@ LACKING: list[tuple[str, Sequence[dict[str, Any]], Callable[[Trace], None]]] = [
     *((kind, EXAMPLES[kind], _without_arguments) for kind in BY_TIMING),
     (
         "jmespath",
-        [
-            each
-            for each in EXAMPLES["jmespath"]
-            if each["expression"] == PATHS[0] and each["operator"] != "exists"
-        ],
+        [each for each in EXAMPLES["jmespath"] if each["expression"] == PATHS[0] and each["operator"] != "exists"],
         _without_answer,
     ),
     (
         "jmespath",
-        [
-            each
-            for each in EXAMPLES["jmespath"]
-            if each["expression"] == PATHS[1] and each["operator"] != "exists"
-        ],
+        [each for each in EXAMPLES["jmespath"] if each["expression"] == PATHS[1] and each["operator"] != "exists"],
         _without_cost,
     ),
     ("latency_limit", EXAMPLES["latency_limit"], _without_latency),
@@ -154,13 +146,8 @@ def test_missing_evidence__is_neither_passed_nor_failed_negated_or_not(
         assert outcome(raw, _full()) in {"passed", "failed", "error"}, "with its evidence it can be judged"
         for form in [raw, *forms(raw), {"not": {"at_least": {"k": 1, "of": [raw]}}}, {"not": {"not": raw}}]:
             assert outcome(form, trace) == "not_evaluable", form
-        assert (
-            outcome({"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}, trace) == "not_evaluable"
-        )
-        assert (
-            outcome({"not": {"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}}, trace)
-            == "not_evaluable"
-        )
+        assert outcome({"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}, trace) == "not_evaluable"
+        assert outcome({"not": {"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}}, trace) == "not_evaluable"
 
 
 EMPTY = Trace("t", [], [], {"content": None, "finish_reason": None, "message_index": None})
@@ -168,9 +155,7 @@ EMPTY = Trace("t", [], [], {"content": None, "finish_reason": None, "message_ind
 
 @pytest.mark.parametrize(
     "kind",
-    sorted(
-        {kind for kind, _, each in LACKING if each is not _without_arguments and each is not _without_results}
-    ),
+    sorted({kind for kind, _, each in LACKING if each is not _without_arguments and each is not _without_results}),
 )
 def test_empty_trace__passes_no_check_of_what_it_does_not_tell(kind: str) -> None:
     for fields in EXAMPLES[kind]:

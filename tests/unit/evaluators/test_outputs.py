@@ -370,9 +370,7 @@ def test_convergence(settings, answer, expected):
 
 
 def test_convergence__says_what_it_is_what_it_was_and_what_would_be_better():
-    assert reason(towards(0, tolerance=1, previous=6), "7") == (
-        "answer is 7, target 0 ± 1, was 6, lower is better"
-    )
+    assert reason(towards(0, tolerance=1, previous=6), "7") == ("answer is 7, target 0 ± 1, was 6, lower is better")
     assert "no previous figure" in reason(towards(0), "7")
 
 
@@ -456,9 +454,7 @@ def test_convergence__from_the_baseline_without_one_is_progress():
 
 
 @given(FIGURES, FIGURES, FIGURES, st.floats(0, 1e3), st.sampled_from(["minimize", "maximize"]))
-def test_convergence__a_wider_tolerance_never_turns_a_pass_into_a_fail(
-    figure, target, previous, wide, direction
-):
+def test_convergence__a_wider_tolerance_never_turns_a_pass_into_a_fail(figure, target, previous, wide, direction):
     def passes(tolerance):
         raw = towards(target, direction, previous=previous, tolerance=tolerance)
         return judged(raw, repr(figure))[0] == "passed"

@@ -143,9 +143,7 @@ def test_condition__that_does_not_hold_leaves_out_the_same_way(number):
 
 def test_a_row__that_one_trace_has_is_not_shared():
     assertion = compiled({"type": "latency_limit", "max_seconds": 1})
-    passed, failed, worse = [
-        assertion.assess(each) for each in (fine(1), LATE, make_trace(latency_seconds=10))
-    ]
+    passed, failed, worse = [assertion.assess(each) for each in (fine(1), LATE, make_trace(latency_seconds=10))]
     assert [row.is_shared for row in (passed, failed, worse)] == [False, False, False]
     assert (failed.reason, worse.reason) == ("latency 9 s, limit 1", "latency 10 s, limit 1")
     assert assertion.assess(fine(2)) is passed
@@ -168,9 +166,7 @@ def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
     assertion = compiled({"type": "latency_limit", "max_seconds": 1})
     for seconds in range(2, 1_000):
         assertion.assess(make_trace(latency_seconds=seconds))
-    assert {outcome: len(rows) for outcome, rows in assertion.row_cache.rows.items()} == {
-        "failed": MAX_CACHED_ROWS
-    }
+    assert {outcome: len(rows) for outcome, rows in assertion.row_cache.rows.items()} == {"failed": MAX_CACHED_ROWS}
     passed = assertion.assess(fine(1))
     assert assertion.assess(fine(1)) is passed
 

@@ -118,9 +118,7 @@ def test_min_score__forgives_the_noise_of_binary_fractions():
 
 
 def test_figure_that_misses_by_little__shows_it():
-    assert assess("jaccard", "a", "a b c", 0.33333334).reason.startswith(
-        "jaccard 0.3333333333333333, needs 0.33333334"
-    )
+    assert assess("jaccard", "a", "a b c", 0.33333334).reason.startswith("jaccard 0.3333333333333333, needs 0.33333334")
 
 
 @pytest.mark.parametrize("metric", ["levenshtein", "rouge_l"])

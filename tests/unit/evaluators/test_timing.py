@@ -99,10 +99,7 @@ def test_timing__without_such_a_call_fails(kind):
 def test_timing__not_captured_is_not_evaluable(kind, negate):
     trace = make_trace(calls=[HIDDEN])
     for action in (None, "create"):
-        assert (
-            outcome({"type": kind, "tool": "later", "action": action, "negate": negate}, trace)
-            == "not_evaluable"
-        )
+        assert outcome({"type": kind, "tool": "later", "action": action, "negate": negate}, trace) == "not_evaluable"
 
 
 def test_timing__what_decides_without_the_calls_not_captured_decides():

@@ -74,9 +74,7 @@ def test_tool_arguments__own_schema_is_each_traces_own():
     check = compiled(OWN)
     whole = [{"name": "refund", "parameters": SCHEMA}]
     text = [{"name": "refund", "parameters": {"properties": {"amount": {"type": "string"}}}}]
-    found = [
-        check.assess(refunds({"amount": 5}, tool_definitions=each)).outcome for each in (whole, text, whole)
-    ]
+    found = [check.assess(refunds({"amount": 5}, tool_definitions=each)).outcome for each in (whole, text, whole)]
     assert found == ["passed", "failed", "passed"]
 
 

@@ -78,8 +78,7 @@ def test_tool_calls__tells_every_broken_rule():
 
 def failing(*statuses):
     calls = [
-        make_call("pay", index=index, status=status, result="card declined")
-        for index, status in enumerate(statuses)
+        make_call("pay", index=index, status=status, result="card declined") for index, status in enumerate(statuses)
     ]
     return make_trace(calls=calls)
 

@@ -24,9 +24,7 @@ VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(["action", "when", "delay_seconds", "recurring"]), inner, max_size=3
-        )
+        | st.dictionaries(st.sampled_from(["action", "when", "delay_seconds", "recurring"]), inner, max_size=3)
     ),
     max_leaves=6,
 )
@@ -88,8 +86,6 @@ def test_checks_of_tool_use__negated_swap_passed_and_failed_only(calls):
     trace = make_trace()
     trace.tool_calls = calls
     for raw in CHECKS:
-        plain, negated, twice = (
-            judge(form).assess(trace) for form in (raw, {"not": raw}, {"not": {"not": raw}})
-        )
+        plain, negated, twice = (judge(form).assess(trace) for form in (raw, {"not": raw}, {"not": {"not": raw}}))
         swapped = {"passed": "failed", "failed": "passed"}.get(plain.outcome, plain.outcome)
         assert (negated.outcome, twice.outcome) == (swapped, plain.outcome), raw

@@ -109,9 +109,7 @@ def test_tool_latency_limit__names_the_slowest_call():
     assert assess(raw, timed(100, 3_500)).reason == "slowest call of search 3.5 s (call 2), limit 2"
 
 
-@pytest.mark.parametrize(
-    ("recorded", "expected"), [("stop", "passed"), ("length", "failed"), (None, "not_evaluable")]
-)
+@pytest.mark.parametrize(("recorded", "expected"), [("stop", "passed"), ("length", "failed"), (None, "not_evaluable")])
 def test_finish_reason__is_one_of_the_given(recorded, expected):
     raw = {"type": "finish_reason", "in": ["stop", "tool_calls"]}
     assert outcome(raw, make_trace(finish_reason=recorded)) == expected

@@ -35,9 +35,7 @@ def compared(run, kind="broken", *, earlier=EARLIER, key=KEY):
 
 
 def test_the_worst_trial_stands_beside_the_passed_one_of_its_number():
-    run = a_run(
-        trial("passed", 0, "look_up"), trial("failed", 2, "x", score=0.1), trial("failed", 1, score=0.4)
-    )
+    run = a_run(trial("passed", 0, "look_up"), trial("failed", 2, "x", score=0.1), trial("failed", 1, score=0.4))
     assert compared(run) == (2, ["ask", "look_up"], 2, ["x"])
 
 
@@ -49,16 +47,12 @@ def test_where_none_passed_before_any_will_do():
     assert compared(a_run(trial("failed", 1, "x")), earlier=EARLIER[:1]) == (0, ["guess"], 1, ["x"])
 
 
-@pytest.mark.parametrize(
-    ("verdict", "kind"), [("PASS", "unchanged"), ("PASS", "fixed"), ("PASS", "improved")]
-)
+@pytest.mark.parametrize(("verdict", "kind"), [("PASS", "unchanged"), ("PASS", "fixed"), ("PASS", "improved")])
 def test_of_a_scenario_that_is_well_nothing_is_told(verdict, kind):
     assert compared(a_run(trial("passed", 0, "x"), verdict=verdict), kind) is None
 
 
-@pytest.mark.parametrize(
-    ("verdict", "kind"), [("FAIL", "unchanged"), ("PASS", "regressed"), ("PASS", "inconclusive")]
-)
+@pytest.mark.parametrize(("verdict", "kind"), [("FAIL", "unchanged"), ("PASS", "regressed"), ("PASS", "inconclusive")])
 def test_of_a_scenario_that_fails_or_got_worse_it_is_told(verdict, kind):
     assert compared(a_run(trial("passed", 1, "x"), verdict=verdict), kind) == (1, ["look_up"], 1, ["x"])
 

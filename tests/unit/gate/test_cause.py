@@ -89,10 +89,7 @@ def test_a_crossed_judgement_that_taught_nothing__counts_as_unknown(verdict):
 
 
 def scores(before, now, now_by_old, before_by_new, least=0.05):
-    sides = [
-        None if each is None else ScoredVerdict("PASS", each)
-        for each in (before, now, now_by_old, before_by_new)
-    ]
+    sides = [None if each is None else ScoredVerdict("PASS", each) for each in (before, now, now_by_old, before_by_new)]
     found = find_cause(sides[0], sides[1], CrossScores(sides[2], sides[3]), least)
     return found and found.kind
 

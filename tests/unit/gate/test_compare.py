@@ -128,9 +128,7 @@ def test_threshold_of_the_policy_decides_what_is_a_move():
 
 
 def test_scores_of_several_trials_need_the_permutation_test():
-    found = change(
-        make_standing("PASS", [0.99, 0.98, 0.97, 0.96]), make_standing("PASS", [0.83, 0.82, 0.81, 0.8])
-    )
+    found = change(make_standing("PASS", [0.99, 0.98, 0.97, 0.96]), make_standing("PASS", [0.83, 0.82, 0.81, 0.8]))
     assert (found.kind, found.flags) == ("regressed", [])
     assert found.p_value == pytest.approx(2 / 70, abs=1e-6)
     assert found.reason == "score 0.97 -> 0.81 (-0.16), permutation p 0.029"

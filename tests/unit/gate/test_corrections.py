@@ -33,9 +33,7 @@ def test_one_scenario_alone_is_left_as_it_is():
 @given(P_VALUES, st.integers(0, 50), CORRECTIONS)
 def test_correction_keeps_the_order_and_makes_nothing_likelier(p_values, more, word):
     found = correct_p_values(p_values, len(p_values) + more, word)
-    assert all(
-        0 <= raw - 1e-9 <= after <= 1 or raw < 1e-9 for raw, after in zip(p_values, found, strict=True)
-    )
+    assert all(0 <= raw - 1e-9 <= after <= 1 or raw < 1e-9 for raw, after in zip(p_values, found, strict=True))
     by_raw = [after for _, after in sorted(zip(p_values, found, strict=True))]
     assert by_raw == sorted(by_raw)
 
@@ -45,17 +43,13 @@ def test_correction_does_not_know_in_which_order_scenarios_stand(p_values, word,
     places = list(range(len(p_values)))
     chance.shuffle(places)
     there = correct_p_values(p_values, len(p_values), word)
-    assert correct_p_values([p_values[place] for place in places], len(p_values), word) == [
-        there[p] for p in places
-    ]
+    assert correct_p_values([p_values[place] for place in places], len(p_values), word) == [there[p] for p in places]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 50))
 def test_holm_is_never_bolder_than_benjamini_and_hochberg(p_values, more):
     family = len(p_values) + more
-    pairs = zip(
-        correct_p_values(p_values, family, "holm"), correct_p_values(p_values, family, "bh"), strict=True
-    )
+    pairs = zip(correct_p_values(p_values, family, "holm"), correct_p_values(p_values, family, "bh"), strict=True)
     assert all(holm >= bh for holm, bh in pairs)
 
 

@@ -28,9 +28,7 @@ def test_calls_that_went_came_changed_and_stayed_are_told_apart():
 
 
 def test_calls_are_placed_by_turn_and_number():
-    found = differ(
-        make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")])
-    )
+    found = differ(make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")]))
     added, same = found.steps
     assert (added.baseline, added.current) == (None, (2, 1))
     assert (same.baseline, same.current) == ((2, 1), (2, 2))
@@ -107,9 +105,7 @@ def test_differences_without_end_are_cut_and_counted():
     assert found.steps_left == 900 - MOST_STEPS
 
 
-calls = st.lists(
-    st.tuples(st.sampled_from("ab"), st.fixed_dictionaries({"x": st.integers(0, 2)})), max_size=5
-)
+calls = st.lists(st.tuples(st.sampled_from("ab"), st.fixed_dictionaries({"x": st.integers(0, 2)})), max_size=5)
 
 
 @given(calls, st.sampled_from(["Done.", "No.", None]))

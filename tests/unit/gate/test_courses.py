@@ -31,9 +31,7 @@ def test_a_trace_and_what_a_baseline_keeps_of_it_have_the_same_course(trace):
 
 
 def test_calls_of_a_simulated_user_are_not_the_agents():
-    course = trajectory_from_trace(
-        make_trace([make_call("pay", requestor="user"), make_call("check", index=1)])
-    )
+    course = trajectory_from_trace(make_trace([make_call("pay", requestor="user"), make_call("check", index=1)]))
     assert [call.name for call in course.calls] == ["check"]
 
 
@@ -58,9 +56,7 @@ def test_more_calls_than_are_kept_are_counted():
 
 
 def test_secrets_are_taken_out():
-    assert SECRET not in repr(
-        trajectory_from_trace(make_trace([("f", {"key": SECRET})], SECRET, user=SECRET))
-    )
+    assert SECRET not in repr(trajectory_from_trace(make_trace([("f", {"key": SECRET})], SECRET, user=SECRET)))
 
 
 def test_an_answer_of_a_megabyte_is_kept_in_little_room():

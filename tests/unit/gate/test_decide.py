@@ -108,9 +108,7 @@ def test_hard_fail_that_was_none_before_is_new(before):
     run = make_run(make_scenario("HARD_FAIL", reason="refunded twice"))
     found = decided(run, ["new_hard_fail"], changes=changes, baseline=EXACT)
     assert (found.exit_code, codes(found)) == (1, [("new_hard_fail", "s1")])
-    assert found.reasons[0].message == (
-        f"HARD FAIL: refunded twice ({before.replace('_', ' ')} in the baseline)"
-    )
+    assert found.reasons[0].message == (f"HARD FAIL: refunded twice ({before.replace('_', ' ')} in the baseline)")
 
 
 @pytest.mark.parametrize("baseline", [None, BaselineInfo("none"), BaselineInfo("expired")])
@@ -156,9 +154,7 @@ def test_reasons_come_worst_first_then_in_the_order_of_the_run():
 
 
 def test_each_suite_is_judged_by_its_own_policy():
-    run = Run(
-        [make_suite(make_scenario("FAIL"), name="strict"), make_suite(make_scenario("FAIL"), name="lax")]
-    )
+    run = Run([make_suite(make_scenario("FAIL"), name="strict"), make_suite(make_scenario("FAIL"), name="lax")])
     policies = {"strict": Policy(fail_on=["below_threshold"]), "lax": Policy()}
     found = decide(run, None, None, policies, run_policy=Policy(), report_only=False)
     assert [(reason.suite, reason.code) for reason in found.reasons] == [("strict", "below_threshold")]
@@ -205,18 +201,14 @@ def test_traces_that_no_scenario_claims_are_not_an_evaluation():
 
 
 def test_nothing_evaluated_is_counted_by_verdict():
-    run = make_run(
-        make_scenario("NOT_EVALUABLE", "a"), make_scenario("MISSING", "b"), make_scenario("MISSING", "c")
-    )
+    run = make_run(make_scenario("NOT_EVALUABLE", "a"), make_scenario("MISSING", "b"), make_scenario("MISSING", "c"))
     found = decided(run, ["below_threshold"])
     assert (found.verdict, found.exit_code, codes(found)) == (
         "cannot_judge",
         3,
         [("nothing_evaluated", None)],
     )
-    assert found.reasons[0].message == (
-        "nothing could be evaluated in 3 scenarios (2 MISSING, 1 NOT EVALUABLE)"
-    )
+    assert found.reasons[0].message == ("nothing could be evaluated in 3 scenarios (2 MISSING, 1 NOT EVALUABLE)")
 
 
 def test_missing_everything_is_a_failed_gate_first():
@@ -236,9 +228,7 @@ def test_scenario_with_one_evaluable_trial_was_evaluated():
 
 
 def test_share_of_evaluated_scenarios_below_the_demand_can_not_be_judged():
-    run = make_run(
-        make_scenario("PASS", "a"), make_scenario("FAIL", "b"), make_scenario("NOT_EVALUABLE", "c")
-    )
+    run = make_run(make_scenario("PASS", "a"), make_scenario("FAIL", "b"), make_scenario("NOT_EVALUABLE", "c"))
     assert decided(run, min_evaluated=0.66).exit_code == 0
     assert decided(run, min_evaluated=2 / 3).exit_code == 0
     found = decided(run, min_evaluated=0.67)
@@ -285,9 +275,7 @@ def test_no_baseline_where_one_is_demanded_can_not_be_judged(baseline, state):
 
 @pytest.mark.parametrize("status", ["exact", "ancestor", "latest", "drifted", "given"])
 def test_any_baseline_is_one(status):
-    found = decided(
-        make_run(make_scenario("PASS")), ["no_baseline"], changes={}, baseline=BaselineInfo(status)
-    )
+    found = decided(make_run(make_scenario("PASS")), ["no_baseline"], changes={}, baseline=BaselineInfo(status))
     assert found.exit_code == 0
 
 
@@ -306,9 +294,7 @@ def test_unreachable_baseline_matters_where_the_decision_needs_it(word):
 
 @pytest.mark.parametrize("word", ["hard_fail", "below_threshold", "not_evaluable"])
 def test_unreachable_baseline_does_not_matter_where_the_decision_does_not_need_it(word):
-    assert (
-        decided(make_run(make_scenario("PASS")), [word], baseline=BaselineInfo("unreachable")).exit_code == 0
-    )
+    assert decided(make_run(make_scenario("PASS")), [word], baseline=BaselineInfo("unreachable")).exit_code == 0
 
 
 def test_hard_fail_is_not_called_new_while_the_baseline_is_unreachable():
@@ -369,14 +355,10 @@ WORDS = st.lists(
     min_size=1,
     unique=True,
 )
-BASELINES = st.none() | st.sampled_from(["exact", "given", "expired", "unreachable", "none"]).map(
-    BaselineInfo
-)
+BASELINES = st.none() | st.sampled_from(["exact", "given", "expired", "unreachable", "none"]).map(BaselineInfo)
 CHANGES = st.dictionaries(
     NAMES.map(key),
-    st.builds(
-        Change, st.sampled_from(["unchanged", "broken", "regressed", "fixed", "new"]), st.just("it changed")
-    ),
+    st.builds(Change, st.sampled_from(["unchanged", "broken", "regressed", "fixed", "new"]), st.just("it changed")),
 )
 
 
@@ -384,14 +366,10 @@ CHANGES = st.dictionaries(
 @given(SCENARIOS, WORDS, BASELINES, CHANGES, st.booleans(), st.floats(0, 1))
 def test_exit_code_verdict_and_reasons_never_disagree(verdicts, words, baseline, changes, report_only, share):
     run = make_run(*[make_scenario(verdict, name) for name, verdict in verdicts.items()])
-    found = decided(
-        run, words, changes=changes, baseline=baseline, report_only=report_only, min_evaluated=share
-    )
+    found = decided(run, words, changes=changes, baseline=baseline, report_only=report_only, min_evaluated=share)
     assert (found.verdict == "pass") == (not found.reasons)
     assert (found.exit_code == 0) == (found.verdict == "pass" or report_only)
-    assert report_only or {"pass": {0}, "fail": {1}, "cannot_judge": {3, 4}}[found.verdict] >= {
-        found.exit_code
-    }
+    assert report_only or {"pass": {0}, "fail": {1}, "cannot_judge": {3, 4}}[found.verdict] >= {found.exit_code}
     if not set(verdicts.values()) & {"PASS", "PARTIAL", "FAIL", "HARD_FAIL"}:
         assert found.verdict != "pass"
         assert found.suite_verdicts["support"] != "pass"
@@ -408,9 +386,7 @@ def test_exit_code_verdict_and_reasons_never_disagree(verdicts, words, baseline,
     approved=st.sets(st.integers(0, 5)),
     report_only=st.booleans(),
 )
-def test_a_decision_that_takes_approvals_in_later_is_the_one_that_knew_them(
-    verdicts, words, approved, report_only
-):
+def test_a_decision_that_takes_approvals_in_later_is_the_one_that_knew_them(verdicts, words, approved, report_only):
     run = make_run(*(make_scenario(verdict, f"s{number}") for number, verdict in enumerate(verdicts)))
     policies = {"support": Policy(fail_on=sorted(words))}
     keys = {key(f"s{number}") for number in approved}

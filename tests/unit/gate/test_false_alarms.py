@@ -16,9 +16,7 @@ from evalgate.suite.policy import RegressionPolicy
 def tail_by_counting(passed, a_total, b_total, level):
     tables = range(max(0, passed - b_total), min(passed, a_total) + 1)
     extreme = [x for x in tables if fisher_exact(x, a_total, passed - x, b_total) <= level]
-    return sum(comb(a_total, x) * comb(b_total, passed - x) for x in extreme) / comb(
-        a_total + b_total, passed
-    )
+    return sum(comb(a_total, x) * comb(b_total, passed - x) for x in extreme) / comb(a_total + b_total, passed)
 
 
 def evidence(*pairs, **policy):
@@ -39,9 +37,7 @@ GOOD, BAD, MIXED = [1.0] * 4, [0.0] * 4, [1.0, 1.0, 0.0, 0.0]
 
 
 def test_four_trials_a_side_can_alarm_only_where_half_of_all_passed():
-    assert [fisher_tail(passed, 4, 4, 0.05) > 0 for passed in range(9)] == [
-        passed == 4 for passed in range(9)
-    ]
+    assert [fisher_tail(passed, 4, 4, 0.05) > 0 for passed in range(9)] == [passed == 4 for passed in range(9)]
     assert fisher_tail(4, 4, 4, 0.05) == pytest.approx(2 / 70)
     assert fisher_tail(4, 4, 4, 0.02) == 0.0
 

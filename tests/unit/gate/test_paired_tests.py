@@ -76,9 +76,7 @@ def test_paired_permutation_is_drawn_where_counting_costs_too_much():
 
 def test_paired_permutation_of_many_pairs_follows_the_normal_distribution():
     moves = [(-1) ** (place % 5) * sqrt(place + 1) / 7 for place in range(40)]
-    drawn = _sampled_paired_p(
-        [abs(round(move * 10**DIGITS)) for move in moves], abs(round(sum(moves) * 10**DIGITS))
-    )
+    drawn = _sampled_paired_p([abs(round(move * 10**DIGITS)) for move in moves], abs(round(sum(moves) * 10**DIGITS)))
     assert 0.001 < paired_permutation_p(moves) == pytest.approx(drawn, abs=0.02)
 
 

@@ -73,9 +73,7 @@ def test_a_variant_is_named_alone_or_all_of_them_are():
 
 
 def test_one_that_names_nothing_is_told():
-    assert ruled(make_suite(make_scenario()), a_quarantine("gone")) == [
-        ("unused", "the suite has no such scenario")
-    ]
+    assert ruled(make_suite(make_scenario()), a_quarantine("gone")) == [("unused", "the suite has no such scenario")]
 
 
 def test_an_expired_one_does_not_undo_another_that_holds():

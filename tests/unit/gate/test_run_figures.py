@@ -28,9 +28,7 @@ def test_suites_are_told_apart_and_added_up():
     run = Run(
         [
             make_suite(make_scenario("PASS", "a"), name="one"),
-            make_suite(
-                make_scenario("FAIL", "a", trials=[make_trial("failed", assertions=[lost])]), name="two"
-            ),
+            make_suite(make_scenario("FAIL", "a", trials=[make_trial("failed", assertions=[lost])]), name="two"),
         ]
     )
     found = compute_run_statistics(run, compare(outcomes_from_run(run), outcomes_from_run(run), {}))

@@ -128,6 +128,4 @@ def test_passes_and_failures_swapped_are_as_stable(signs):
 def test_one_run_at_a_time_is_all_at_once(signs, verdict):
     sign = {"PASS": "+", "FAIL": "-", "MISSING": "m"}[verdict]
     at = START + timedelta(days=len(signs))
-    assert add_outcome(collect_outcomes(KEY, seen(signs)), verdict, at) == collect_outcomes(
-        KEY, seen(signs + sign)
-    )
+    assert add_outcome(collect_outcomes(KEY, seen(signs)), verdict, at) == collect_outcomes(KEY, seen(signs + sign))

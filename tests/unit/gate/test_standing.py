@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def earlier(*trials: Any, **scenario: Any) -> BaselineRun:
     told = {"cost_usd": 0.25, "latency_seconds": None, "total_tokens": 70}
     kept = [a_trial(number, **told, **each) for number, each in enumerate(trials)]
-    return build_baseline_from_results(
-        results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])])
-    )
+    return build_baseline_from_results(results([a_suite("support", [a_scenario("refund", trials=kept, **scenario)])]))
 
 
 def test_standing_of_a_scenario_keeps_one_entry_a_trial():
@@ -76,9 +74,7 @@ def test_document_without_token_counts_leaves_them_unknown():
 
 
 def test_verdict_word_of_another_version_counts_as_not_evaluable():
-    assert (
-        next(iter(outcomes_from_baseline(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
-    )
+    assert next(iter(outcomes_from_baseline(earlier(verdict="QUARANTINED")).values())).verdict == "NOT_EVALUABLE"
 
 
 def test_scenario_without_trials_has_no_figures():

@@ -22,8 +22,7 @@ SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), min_size=2, max_s
 def fisher_by_counting(a_passed, a_total, b_passed, b_total):
     passed = a_passed + b_passed
     tables = [
-        comb(a_total, x) * comb(b_total, passed - x)
-        for x in range(max(0, passed - b_total), min(passed, a_total) + 1)
+        comb(a_total, x) * comb(b_total, passed - x) for x in range(max(0, passed - b_total), min(passed, a_total) + 1)
     ]
     observed = comb(a_total, a_passed) * comb(b_total, b_passed)
     return sum(table for table in tables if table <= observed) / sum(tables)

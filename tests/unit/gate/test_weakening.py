@@ -37,9 +37,7 @@ def kinds(old, new, **compared):
 def of_checks(old, new):
     """Kinds for one check that became another; None is a check that is not there."""
     other = {"type": "not_empty"}
-    return kinds(
-        suite(*[each for each in (old, other) if each]), suite(*[each for each in (new, other) if each])
-    )
+    return kinds(suite(*[each for each in (old, other) if each]), suite(*[each for each in (new, other) if each]))
 
 
 @pytest.mark.parametrize(
@@ -184,9 +182,7 @@ def test_another_spelling_of_the_same_check__weakens_nothing():
 
 
 def test_what_a_weakening_tells__is_the_check_and_both_sides():
-    (found,) = told(
-        suite({"type": "cost_limit", "max_usd": 0.5}), suite({"type": "cost_limit", "max_usd": 2})
-    )
+    (found,) = told(suite({"type": "cost_limit", "max_usd": 0.5}), suite({"type": "cost_limit", "max_usd": 2}))
     assert (found.suite, found.scenario, found.baseline, found.current) == (
         "s",
         "a",
@@ -245,9 +241,7 @@ POLICIES = [
 @pytest.mark.parametrize("is_project", [False, True])
 def test_a_policy__is_weaker_one_way_only(before, after, kind, is_project):
     if is_project:
-        sides = [
-            configuration(suite(), version=1, suites=["s.yaml"], policy=each) for each in (before, after)
-        ]
+        sides = [configuration(suite(), version=1, suites=["s.yaml"], policy=each) for each in (before, after)]
     else:
         sides = [configuration(suite(policy=each)) for each in (before, after)]
     found = find_weakenings(*sides, {})

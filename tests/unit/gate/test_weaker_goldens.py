@@ -53,15 +53,11 @@ def test_turns_that_all_weigh_more__are_no_weaker():
             ("weight_lowered", "turn_weights: [1.0,1.0]", "turn_weights: [9,1.0]"),
         ),
         (
-            GoldenRules(
-                golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "b"]), is_strict=True
-            ),
+            GoldenRules(golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "b"]), is_strict=True),
             ("check_removed", 'required_tool_usage: "a"', None),
         ),
         (
-            GoldenRules(
-                golden(("hi", "Hi."), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"]), is_strict=True
-            ),
+            GoldenRules(golden(("hi", "Hi."), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"]), is_strict=True),
             ("check_replaced", 'golden_responses: "Hello!"', 'golden_responses: "Hi."'),
         ),
         (

@@ -23,9 +23,7 @@ def test_move_shows_enough_digits(before, now, expected):
     assert format_change(before, now) == expected
 
 
-@pytest.mark.parametrize(
-    ("p", "expected"), [(0.028571429, "0.029"), (1.0, "1"), (0.0, "< 0.001"), (0.0004, "< 0.001")]
-)
+@pytest.mark.parametrize(("p", "expected"), [(0.028571429, "0.029"), (1.0, "1"), (0.0, "< 0.001"), (0.0004, "< 0.001")])
 def test_chance_never_reads_as_zero(p, expected):
     assert format_p_value(p) == expected
 

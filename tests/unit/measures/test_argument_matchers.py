@@ -11,11 +11,7 @@ from evalgate.measures.sequences.argument_matchers import (
 from evalgate.measures.values.json_values import json_equal
 
 VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
     max_leaves=6,
 )
@@ -139,9 +135,7 @@ def test_unordered__fits_its_values_in_any_order(values, random):
 
 @given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4))
 def test_unordered__fits_nothing_but_its_values(values, others):
-    same = [
-        [sum(json_equal(value, each) for each in several) for several in (values, others)] for value in values
-    ]
+    same = [[sum(json_equal(value, each) for each in several) for several in (values, others)] for value in values]
     expected = len(values) == len(others) and all(here == there for here, there in same)
     assert fits({"$unordered": values}, others) == expected
 

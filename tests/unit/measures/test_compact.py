@@ -15,9 +15,7 @@ def test_a_long_text_is_cut_and_named_by_its_hash():
 
 
 def test_long_texts_that_differ_at_their_end_still_differ():
-    assert Compactor(100_000).compact_text("x" * 5_000 + "a") != Compactor(100_000).compact_text(
-        "x" * 5_000 + "b"
-    )
+    assert Compactor(100_000).compact_text("x" * 5_000 + "a") != Compactor(100_000).compact_text("x" * 5_000 + "b")
 
 
 def test_a_list_without_end_is_its_hash_alone():

@@ -64,9 +64,7 @@ def test_as_a_document_writes_it(written):
 @pytest.mark.parametrize("cut", ["\u2026", "\\u2026", "..."])
 @pytest.mark.parametrize("left", [8, 12, len(SECRET) - 1])
 def test_what_a_cut_left_of_it(cut, left):
-    found = ALONE.remove_from(
-        f"one {cut} two {SECRET[:left].replace(chr(34), chr(92) + chr(34))}{cut} (+9)".encode()
-    )
+    found = ALONE.remove_from(f"one {cut} two {SECRET[:left].replace(chr(34), chr(92) + chr(34))}{cut} (+9)".encode())
     assert found == f"one {cut} two {MARK}{cut} (+9)".encode()
 
 

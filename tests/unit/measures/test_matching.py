@@ -63,9 +63,7 @@ def test_right_with_room_for_several__is_as_good_as_several_rights(edges, room, 
     apart = [right for right in range(3) for _ in range(room[right])]
     edges = [frozenset(right for right in edge if right < 3) for edge in edges]
     split = [frozenset(at for at, right in enumerate(apart) if right in edge) for edge in edges]
-    pairs = BipartiteMatching(
-        lambda _: range(3), lambda left, right: right in edges[left], dict(enumerate(room))
-    )
+    pairs = BipartiteMatching(lambda _: range(3), lambda left, right: right in edges[left], dict(enumerate(room)))
     for left in random.sample(range(len(edges)), len(edges)):
         pairs.add(left, left)
     assert len(pairs) == largest(split)

@@ -31,9 +31,7 @@ def test_amount_mean_keeps_very_small_amounts():
 
 def test_amount_mean_of_the_largest_numbers_does_not_overflow():
     assert mean_amount([sys.float_info.max] * 3) == pytest.approx(sys.float_info.max)
-    assert mean_amount([sys.float_info.max, sys.float_info.max, 1.0]) == pytest.approx(
-        sys.float_info.max / 3 * 2
-    )
+    assert mean_amount([sys.float_info.max, sys.float_info.max, 1.0]) == pytest.approx(sys.float_info.max / 3 * 2)
 
 
 def test_weighted_mean_counts_by_weight():

@@ -10,10 +10,7 @@ from evalgate.measures.values.outputs import OutputError, look_up, parse_path, r
 
 KEYS = st.text(st.characters(exclude_characters=".]", exclude_categories=["Cs"]), min_size=1)
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.floats(allow_nan=False, allow_infinity=False),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
@@ -22,9 +19,7 @@ JSON = st.recursive(
 def places(value, steps=()):
     """Every path into the value, with what stands there."""
     yield steps, value
-    children = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         yield from places(child, (*steps, str(key)))
 

@@ -67,9 +67,7 @@ def test_known_secrets_go_as_well__whatever_a_project_asks_for():
     assert redactor().redact_text(f"{TOKEN} C-123456") == "[redacted: GitHub token] [redacted: customer]"
 
 
-@pytest.mark.parametrize(
-    "text", ["C-123456 account: x", f"account: {TOKEN}", '{"account": {"a": "C-123456"}}']
-)
+@pytest.mark.parametrize("text", ["C-123456 account: x", f"account: {TOKEN}", '{"account": {"a": "C-123456"}}'])
 def test_a_second_door_changes_nothing(text):
     once = redactor().redact_text(text)
     assert redactor().redact_text(once) == once
@@ -135,9 +133,7 @@ def test_value_of_a_name_in_json__is_never_left(around, value):
         assert any(value in each for each in found)
 
 
-@pytest.mark.parametrize(
-    "unit", ["n:", "n:{", "n:[", 'n:"', 'n:\\"', "n\\", "n:{\\", 'n:{"', "[redacted: field]"]
-)
+@pytest.mark.parametrize("unit", ["n:", "n:{", "n:[", 'n:"', 'n:\\"', "n\\", "n:{\\", 'n:{"', "[redacted: field]"])
 def test_time__of_text_that_never_ends__grows_with_its_length(unit):
     """Calls of our own code are counted, and with them what it looks at: none begins anew at every place."""
     text = unit * 20_000

@@ -6,9 +6,7 @@ import pytest
 
 from evalgate.measures.numeric.passk import pass_at_k, pass_hat_k
 
-CASES = [
-    (total, passed, k) for total in range(1, 7) for passed in range(total + 1) for k in range(1, total + 1)
-]
+CASES = [(total, passed, k) for total in range(1, 7) for passed in range(total + 1) for k in range(1, total + 1)]
 
 
 @pytest.mark.parametrize(("total", "passed", "k"), CASES)

@@ -32,9 +32,7 @@ def test_more_cached_tokens_than_input_are_never_negative():
 def test_requests_of_one_size_lie_between_the_same_thresholds(tokens):
     least = smallest_request(tokens)
     assert least <= max(tokens, 1)
-    assert [size for size in REQUEST_SIZES if size < least] == [
-        size for size in REQUEST_SIZES if size < max(tokens, 1)
-    ]
+    assert [size for size in REQUEST_SIZES if size < least] == [size for size in REQUEST_SIZES if size < max(tokens, 1)]
 
 
 @given(st.permutations([0.1, 0.2, 0.3, 1e9, 1e-9]))

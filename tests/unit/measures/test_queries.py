@@ -134,9 +134,7 @@ def test_search__of_a_number_that_is_not_finite_fails(expression):
         Query(expression).search_value({})
 
 
-@pytest.mark.parametrize(
-    "expression", ["to_number('NaN')", "!(to_number('NaN') > `5`)", "[to_number('inf')]"]
-)
+@pytest.mark.parametrize("expression", ["to_number('NaN')", "!(to_number('NaN') > `5`)", "[to_number('inf')]"])
 def test_query__that_makes_a_number_that_is_none_fails(expression):
     with pytest.raises(QueryFailedError, match="not finite"):
         Query(expression).search_value({})

@@ -71,9 +71,7 @@ def test_query__that_is_not_compiled_finds_what_the_library_finds(expression):
     assert by_us(expression, table.SHOP) == by_the_library(expression, table.SHOP)
 
 
-@pytest.mark.parametrize(
-    "value", [None, True, 0, 1.5, "", "text", [], [None], [[1], {"name": 2}], {}, {"name": None}]
-)
+@pytest.mark.parametrize("value", [None, True, 0, 1.5, "", "text", [], [None], [[1], {"name": 2}], {}, {"name": None}])
 @pytest.mark.parametrize("kind", COMPILED)
 def test_query__of_any_kind_of_value_agrees_with_the_library(kind, value):
     for expression in table.cases(kind):

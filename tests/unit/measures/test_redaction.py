@@ -142,9 +142,7 @@ def test_redact__any_text__gives_text_and_is_settled_after_once(text):
     assert redact(once) == once
 
 
-@given(
-    st.lists(st.sampled_from([*SECRETS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "]))
-)
+@given(st.lists(st.sampled_from([*SECRETS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "])))
 def test_redact__secrets_without_a_gap__are_all_gone_at_once(pieces):
     """One that needs an edge may have it only when its neighbour is gone."""
     clean = redact("".join(pieces))
@@ -166,10 +164,7 @@ def test_redact__secret_that_touches_another__is_gone(text, open_part):
 
 
 def test_redactor__secret_behind_an_exact_one__is_gone():
-    assert (
-        Redactor(["hunter2x"]).redact_text("hunter2xsk-" + "a1" * 12)
-        == "[redacted: secret][redacted: API key]"
-    )
+    assert Redactor(["hunter2x"]).redact_text("hunter2xsk-" + "a1" * 12) == "[redacted: secret][redacted: API key]"
 
 
 def test_redactor__short_secret_with_an_invisible_character__is_gone():

@@ -26,9 +26,7 @@ def test_score__is_bounded_and_grows_with_the_value(value, other, low):
     assert 0.0 <= normalize_score(first, low, low + 1.5) <= normalize_score(second, low, low + 1.5) <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("value", "ends"), [(1, (1, 1)), (1, (2, 1)), (float("nan"), (0, 1)), (1, (0, float("inf")))]
-)
+@pytest.mark.parametrize(("value", "ends"), [(1, (1, 1)), (1, (2, 1)), (float("nan"), (0, 1)), (1, (0, float("inf")))])
 def test_no_scale__is_refused(value, ends):
     with pytest.raises(ValueError, match="no place"):
         normalize_score(value, *ends)

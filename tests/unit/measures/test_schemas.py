@@ -11,9 +11,7 @@ def test_schema__names_the_place_and_the_keyword():
     assert schema.first_difference({"id": "x"}) == "id fails `type`"
 
 
-@pytest.mark.parametrize(
-    "schema", [{"type": "objec"}, {"pattern": "("}, {"$ref": "http://127.0.0.1:9/schema.json"}]
-)
+@pytest.mark.parametrize("schema", [{"type": "objec"}, {"pattern": "("}, {"$ref": "http://127.0.0.1:9/schema.json"}])
 def test_schema__that_is_none_or_must_be_fetched_is_refused(schema):
     with pytest.raises(SchemaError):
         Schema(schema)

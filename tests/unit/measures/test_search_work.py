@@ -107,9 +107,7 @@ class Engine:
         if times >= least:
             then(at)
         if times < most:
-            self.walk(
-                list(part), at, lambda end: self.repeat(value, times + 1, end, then) if end > at else None
-            )
+            self.walk(list(part), at, lambda end: self.repeat(value, times + 1, end, then) if end > at else None)
 
 
 PIECES = [*"aab.^$|", "*", "+", "?", "*?", "{2}", "{1,3}", "{2,}", "(", "(?:", ")", ")", "[ab]", r"\d", r"\b"]

@@ -59,9 +59,7 @@ def ways(group):
 
 
 def is_right(kinds, names):
-    return len(kinds) == len(names) and all(
-        name in KINDS[kind] for kind, name in zip(kinds, names, strict=True)
-    )
+    return len(kinds) == len(names) and all(name in KINDS[kind] for kind, name in zip(kinds, names, strict=True))
 
 
 SMALL = PLANS.filter(lambda groups: sum(map(len, groups)) <= 6)
@@ -69,17 +67,13 @@ SMALL = PLANS.filter(lambda groups: sum(map(len, groups)) <= 6)
 
 @given(SMALL, CALLS)
 def test_exact__is_what_trying_everything_finds(groups, calls):
-    assert fits_exactly(plan_of(groups), calls) == any(
-        is_right(kinds, calls.names) for kinds in demands(groups)
-    )
+    assert fits_exactly(plan_of(groups), calls) == any(is_right(kinds, calls.names) for kinds in demands(groups))
 
 
 @given(SMALL, CALLS)
 def test_in_order__is_what_trying_everything_finds(groups, calls):
     assert fits_in_order(plan_of(groups), calls) == any(
-        is_right(kinds, chosen)
-        for kinds in demands(groups)
-        for chosen in combinations(calls.names, len(kinds))
+        is_right(kinds, chosen) for kinds in demands(groups) for chosen in combinations(calls.names, len(kinds))
     )
 
 

@@ -25,9 +25,7 @@ def test_metrics__of_the_reference_itself_are_one(metric, reference):
 
 @given(REFERENCE, NAMES)
 def test_exact_implies_in_order_implies_any_order(reference, called):
-    exact, in_order, any_order = (
-        METRICS[name](reference, called) for name in ("exact", "in_order", "any_order")
-    )
+    exact, in_order, any_order = (METRICS[name](reference, called) for name in ("exact", "in_order", "any_order"))
     assert exact <= in_order <= any_order
 
 

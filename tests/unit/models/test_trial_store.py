@@ -69,10 +69,7 @@ def lost_often(trials):
 
 def trials_of(store, owners):
     """The trials of each owner, and when they began."""
-    return [
-        (Trials(store, places, store.recorded(places)), store.started(places))
-        for places in store.arrange(owners)
-    ]
+    return [(Trials(store, places, store.recorded(places)), store.started(places)) for places in store.arrange(owners)]
 
 
 @pytest.mark.parametrize("most", [3, 4, 7, 100])

@@ -108,15 +108,11 @@ def test_what_is_counted_over_trials_is_the_same(trials):
 @given(st.lists(TRIALS, max_size=6))
 def test_what_is_told_of_trials_is_the_same(trials):
     small = kept(deepcopy(trials))
-    assert list(build_trial_docs(small)) == [
-        json.loads(json.dumps(build_trial_doc(trial))) for trial in trials
-    ]
+    assert list(build_trial_docs(small)) == [json.loads(json.dumps(build_trial_doc(trial))) for trial in trials]
     told, plain = scenario(small), scenario(trials)
     assert count_failed_checks(told) == count_failed_checks(plain)
     assert (count_passed(told), sum_seconds(told)) == (count_passed(plain), sum_seconds(plain))
-    assert list_trial_reasons(told) == [
-        trial.reason for trial in trials if trial.status == "error" and trial.reason
-    ]
+    assert list_trial_reasons(told) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
 
 
 def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:

@@ -34,9 +34,7 @@ def test_annotations__scenario_without_trace__stands_at_the_line_of_the_scenario
 
 
 def test_annotations__what_does_not_gate__is_a_warning():
-    assert [(each.level, each.title) for each in build_annotations(failing())][2:] == [
-        ("warning", "soft: FAIL")
-    ]
+    assert [(each.level, each.title) for each in build_annotations(failing())][2:] == [("warning", "soft: FAIL")]
 
 
 def test_annotations__nothing_is_blocked__has_no_errors():

@@ -39,9 +39,7 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 
 def test_an_approval_is_told_with_who_why_and_how_long():
-    assert render_approval(an_approval()) == (
-        "approved: ` support / s1 `, ` expires in 3 days `, by ` Ana: outage `"
-    )
+    assert render_approval(an_approval()) == ("approved: ` support / s1 `, ` expires in 3 days `, by ` Ana: outage `")
 
 
 def test_its_bounds_are_told():
@@ -63,9 +61,7 @@ ORIGIN = {
 
 def test_one_that_was_given_in_a_comment_tells_where_for_which_commit_and_with_which_right():
     said = an_approval(provenance=ORIGIN)
-    assert render_approval(said).endswith(
-        "by ` Ana: outage `, ` comment 12, for abcdef0 only, may maintain `"
-    )
+    assert render_approval(said).endswith("by ` Ana: outage `, ` comment 12, for abcdef0 only, may maintain `")
     assert format_approval(said).endswith("by Ana: outage, comment 12, for abcdef0 only, may maintain")
 
 

@@ -70,10 +70,7 @@ def test_names_without_end_are_told_in_little_room():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_stay_code(text):
-    assert (
-        flaws(format_trajectory_diff(a_change("broken", calls=some_calls([text, "a"], ["a", text, text]))))
-        == []
-    )
+    assert flaws(format_trajectory_diff(a_change("broken", calls=some_calls([text, "a"], ["a", text, text])))) == []
 
 
 def of_recordings(before, now):

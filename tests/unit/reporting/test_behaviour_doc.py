@@ -18,9 +18,7 @@ from evalgate.reporting.results.results_json import dump_results, load_results
 from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 from evalgate.reporting.terminal.explanation import render_explanation
 
-BEFORE = make_trace(
-    [("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")]
-)
+BEFORE = make_trace([("look", {"id": 1}), make_call("f", index=1), "mail"], "It costs $1.", turns=[("a", "b")])
 NOW = make_trace(
     [("look", {"id": 2}), make_call("f", index=1, status="error"), "log"],
     "It costs $2.",
@@ -44,9 +42,7 @@ def a_document(found):
 
 
 def loaded(found, *, whole=True):
-    change = load_results(dump_results(a_document(found)), with_assertions=whole)["suites"][0]["scenarios"][
-        0
-    ]["change"]
+    change = load_results(dump_results(a_document(found)), with_assertions=whole)["suites"][0]["scenarios"][0]["change"]
     return change["behaviour"]
 
 

@@ -13,10 +13,7 @@ ROW = st.tuples(st.text(max_size=60), st.text(max_size=60), st.text(max_size=5))
 
 
 def test_columns_are_as_wide_as_their_widest_cell():
-    assert (
-        format_columns(("ID", "TITLE"), [("a", "one"), ("long", "two")], 80)
-        == "ID    TITLE\na     one\nlong  two"
-    )
+    assert format_columns(("ID", "TITLE"), [("a", "one"), ("long", "two")], 80) == "ID    TITLE\na     one\nlong  two"
 
 
 def test_the_widest_column_gives_way_first():

@@ -57,9 +57,7 @@ def test_any_reader_finds_as_many_cells_and_no_formula(rows):
     found = list(csv.reader(io.StringIO(encode_rows(rows), newline=""), strict=True))
     assert [len(row) for row in found] == [len(row) for row in rows]
     cells = [cell for row in found for cell in row]
-    assert not [
-        cell for cell in cells if cell.strip(" \n\x85\u2028\u200b").startswith(("=", "+", "-", "@", "\uff1d"))
-    ]
+    assert not [cell for cell in cells if cell.strip(" \n\x85\u2028\u200b").startswith(("=", "+", "-", "@", "\uff1d"))]
 
 
 @pytest.mark.parametrize("text", ['a,"b', '"a"b,c\r\n', f"a,{'x' * 1_000_001}\r\n"])

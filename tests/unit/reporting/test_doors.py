@@ -202,9 +202,7 @@ def test_visible__nested_colour_codes__leave_no_escape_character():
 @pytest.mark.parametrize("door", [escape_span, escape_fence, escape_log, escape_terminal, escape_xml])
 def test_doors__every_control_character__is_made_visible_or_goes(door):
     kept = {" ", "\n", "\t"}
-    controls = [
-        chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF, 0xFDD0)
-    ]
+    controls = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF, 0xFDD0)]
     left = [c for c in controls if c not in kept and c in door(f"a{c}b")]
     assert left == []
 

@@ -79,13 +79,9 @@ def lines_of(found):
 
 def test_a_line_tells_one_turn_and_what_is_known_around_it():
     issue = make_issue(evidence="said 'no'", turn=0)
-    told = make_evaluation(
-        turns=[make_turn(issues=(issue,)), make_turn(actual_response=None)], issues=(issue,)
-    )
+    told = make_evaluation(turns=[make_turn(issues=(issue,)), make_turn(actual_response=None)], issues=(issue,))
     first, second = map(json.loads, encode_evaluations([make_exported(told, make_feedback())]))
-    assert {
-        name: first[name] for name in ("schema", "evaluation_id", "golden_id", "golden_title", "version")
-    } == {
+    assert {name: first[name] for name in ("schema", "evaluation_id", "golden_id", "golden_title", "version")} == {
         "schema": "evalgate.evaluation/1",
         "evaluation_id": "e1",
         "golden_id": "refund",
@@ -132,9 +128,7 @@ def test_json_lines_may_stand_in_any_order(evaluations, chance):
     lines = lines_of(found)
     chance.shuffle(lines)
     read, problems = read_evaluation_lines(lines, "x.jsonl")
-    assert sorted(read, key=lambda each: each.evaluation.id) == sorted(
-        found, key=lambda each: each.evaluation.id
-    )
+    assert sorted(read, key=lambda each: each.evaluation.id) == sorted(found, key=lambda each: each.evaluation.id)
     assert problems == []
 
 
@@ -146,9 +140,7 @@ def test_json_lines_are_ascii_so_that_nothing_in_them_breaks_a_line():
     assert b"\x1b" not in line
 
 
-@pytest.mark.parametrize(
-    "write", [lambda found: b"".join(encode_evaluations(found)).decode(), encode_evaluation_csv]
-)
+@pytest.mark.parametrize("write", [lambda found: b"".join(encode_evaluations(found)).decode(), encode_evaluation_csv])
 def test_secrets_do_not_leave(write):
     token = "ghp_" + "a1B2" * 9
     told = make_evaluation(turns=[make_turn(actual_response=f"it is {token}")], suite=token)
@@ -266,9 +258,7 @@ def test_a_row_that_can_not_be_meant_is_told_with_its_line(column, cell, reason)
 
 
 def test_another_csv_is_no_csv_of_evaluations():
-    with pytest.raises(
-        SettingError, match=r"x\.csv:1: this is no CSV of evaluations: no column .*evaluation_id"
-    ):
+    with pytest.raises(SettingError, match=r"x\.csv:1: this is no CSV of evaluations: no column .*evaluation_id"):
         read_evaluation_csv("a,b\r\n1,2\r\n", "x.csv")
 
 
@@ -333,9 +323,7 @@ def test_the_gravest_issues_come_first_then_the_most_frequent():
     often = make_issue("curt")
     grave = make_issue("told a lie", category="accuracy", severity="critical")
     found = [
-        make_exported(
-            make_evaluation("a", turns=[make_turn(issues=(often,))], issues=(often._replace(turn=0), grave))
-        ),
+        make_exported(make_evaluation("a", turns=[make_turn(issues=(often,))], issues=(often._replace(turn=0), grave))),
         make_exported(make_evaluation("b", turns=[make_turn(issues=(often,))])),
     ]
     issues = summary_of(found)["issues"]

@@ -30,9 +30,7 @@ def told(scenario, **given):
 
 
 def of_recordings(before, now):
-    return build_trajectory_diff_doc(
-        diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2)
-    )
+    return build_trajectory_diff_doc(diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2))
 
 
 def part(text, title):
@@ -165,10 +163,7 @@ def test_every_trial__is_told_with_its_checks_failed_ones_first():
 
 
 def test_trials_and_checks_without_end__are_counted():
-    trials = [
-        a_trial(n, "failed", assertions=[an_assertion(f"c{k}", "failed") for k in range(30)])
-        for n in range(60)
-    ]
+    trials = [a_trial(n, "failed", assertions=[an_assertion(f"c{k}", "failed") for k in range(30)]) for n in range(60)]
     text = told(a_scenario(verdict="FAIL", trials=trials))
     assert "  and 10 more trials" in text.split("\n")
     assert "    and 30 more checks" in text.split("\n")
@@ -224,8 +219,6 @@ def test_hostile_text_everywhere__commands_neither_terminal_nor_runner(text):
     scenario = a_scenario(text, text, change, variant=text, reason=text, trials=[trial])
     scenario["location"]["file"] = trial["trace"]["path"] = text
     shown = told(scenario, suite=text, command=text, baseline=a_baseline("given", path=text, sha=None))
-    shown += render_removed_scenario(
-        {"suite": text, "id": text, "variant": text, "verdict": text, "score": None}
-    )
+    shown += render_removed_scenario({"suite": text, "id": text, "variant": text, "verdict": text, "score": None})
     assert runner_commands(shown) == []
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)

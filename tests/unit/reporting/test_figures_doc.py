@@ -29,9 +29,7 @@ def a_run(*statuses):
 
 
 def document(before, now, **policy):
-    comparison = compare(
-        outcomes_from_run(now), outcomes_from_run(before), {"support": RegressionPolicy(**policy)}
-    )
+    comparison = compare(outcomes_from_run(now), outcomes_from_run(before), {"support": RegressionPolicy(**policy)})
     decision = Decision("pass", 0, suite_verdicts={"support": "pass"})
     return build_results_document(
         now,

@@ -46,9 +46,7 @@ def test_junit__scenario__has_its_place_time_and_reason():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_junit__hostile_text__stays_well_formed(text):
-    scenario = a_scenario(
-        text, "FAIL", variant=text, reason=text, location={"file": text, "line": 1, "column": 1}
-    )
+    scenario = a_scenario(text, "FAIL", variant=text, reason=text, location={"file": text, "line": 1, "column": 1})
     root = parsed(results([{**a_suite(text, [scenario, a_scenario("x", text)]), "path": text}]))
     assert [child.tag for child in root] == ["testsuite"]
     assert len(list(root.iter("testcase"))) == 2

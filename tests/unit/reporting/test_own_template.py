@@ -33,9 +33,7 @@ HEAD = '{% extends "comment.md.j2" %}\n'
 def failing(text="refund"):
     check = an_assertion(text, "failed", reason=text, required=True, evidence={text: text})
     change = a_change("broken", reason=text, calls=some_calls([text, "a"], ["a"]))
-    bad = a_scenario(
-        text, "HARD_FAIL", change, trials=[a_trial(0, "hard_fail", assertions=[check])], variant=text
-    )
+    bad = a_scenario(text, "HARD_FAIL", change, trials=[a_trial(0, "hard_fail", assertions=[check])], variant=text)
     soft = a_scenario(f"b{text}", "PASS", a_change("regressed", reason=text))
     suite = {**a_suite(text, [bad, soft], "fail"), "variants": [a_variant(text)]}
     reasons = [a_reason("hard_fail", text, suite=text, scenario=text, variant=text), a_reason("x", text)]
@@ -71,9 +69,7 @@ def test_an_empty_template_is_our_comment():
 
 
 def test_marker_and_verdict_stay_ours():
-    emptied = "".join(
-        block("", name) for name in ("alert", "baseline", "suites", "failures", "changes", "reasons")
-    )
+    emptied = "".join(block("", name) for name in ("alert", "baseline", "suites", "failures", "changes", "reasons"))
     lines = comment(emptied).split("\n")
     assert lines[:2] == [MARKER, "## \u274c EvalGate failed: 1 scenario hard-failed"]
 
@@ -235,9 +231,7 @@ def test_recorded_text_does_not_close_a_link_that_the_template_opens(opened, tex
 @pytest.mark.parametrize(
     "template",
     [
-        block(
-            "{% for f in report.failures.shown %}https://x.example/{{ f.verdict }}({{ f.name }}\n{% endfor %}"
-        ),
+        block("{% for f in report.failures.shown %}https://x.example/{{ f.verdict }}({{ f.name }}\n{% endfor %}"),
         block("x<summary>y\n{{ super() }}</summary>", "baseline"),
         block("{% for f in report.failures.shown %}{{ f.name }}{{ f.facts | join }}`x`{% endfor %}"),
     ],

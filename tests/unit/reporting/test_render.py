@@ -207,9 +207,7 @@ def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason(
 
 
 def test_heading__report_only__says_that_nothing_is_blocked():
-    assert "would fail: 1 scenario hard-failed (report-only, nothing is blocked)" in heading(
-        CASES["report_only"]()
-    )
+    assert "would fail: 1 scenario hard-failed (report-only, nothing is blocked)" in heading(CASES["report_only"]())
 
 
 @pytest.mark.parametrize(
@@ -268,9 +266,7 @@ def poisoned(text):
     bad = a_scenario(
         text,
         "HARD_FAIL",
-        a_change(
-            "broken", reason=text, flags=[text], increases=[text], calls=some_calls([text, "a"], ["a", text])
-        ),
+        a_change("broken", reason=text, flags=[text], increases=[text], calls=some_calls([text, "a"], ["a", text])),
         trials=[a_trial(0, "hard_fail", assertions=checks)],
         variant=text,
         reason=text,
@@ -327,9 +323,7 @@ def test_comment__any_text_anywhere__stays_all_ours(text):
 
 
 def test_comment__many_variants__are_shown_as_far_as_there_is_room_and_counted():
-    suites = [
-        {**a_suite(f"s{each}", []), "variants": [a_variant(f"v{n}") for n in range(30)]} for each in range(3)
-    ]
+    suites = [{**a_suite(f"s{each}", []), "variants": [a_variant(f"v{n}") for n in range(30)]} for each in range(3)]
     text = comment(results(suites))
     assert "Variants side by side (90)" in text
     assert "40 more are not shown" in text
@@ -455,9 +449,7 @@ def test_summary__in_another_script__is_bounded_by_bytes_and_ends_whole(room):
     reason = "\u8fd4\u6b3e\u672a\u5b8c\u6210 \U0001f6a8" * 40
     trials = [a_trial(0, "failed", assertions=[an_assertion("\u68c0\u67e5" * 50, "failed", reason=reason)])]
     scenarios = [a_scenario(f"\u573a\u666f{n}" * 30, "HARD_FAIL", trials=trials) for n in range(2_000)]
-    text = render_summary(
-        results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, report_url=RUN_URL
-    )
+    text = render_summary(results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, report_url=RUN_URL)
     assert 20_000 < len(text.encode()) <= room
     assert flaws(text, links=[RUN_URL]) == []
     assert text.count("<details") == text.count("</details>") > 0
@@ -494,12 +486,8 @@ def test_comment__cost_and_latency_unknown__are_called_unknown():
 
 
 def test_comment__figures_of_the_same_scenarios__show_how_they_moved():
-    before = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.02, latency_seconds=1.0)])])])[
-        "summary"
-    ]
-    now = results(
-        [a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.03)])])], baseline=a_baseline(summary=before)
-    )
+    before = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.02, latency_seconds=1.0)])])])["summary"]
+    now = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.03)])])], baseline=a_baseline(summary=before))
     text = comment(now)
     assert "**Cost** 0.03 USD (+50%)" in text
     assert "**Latency** p50 2.0 s, p95 2.0 s (+100%)" in text

@@ -47,16 +47,12 @@ JSON = st.recursive(
 
 
 def an_assertion(reason="", evidence=None):
-    return AssertionResult(
-        "check", "jmespath", "failed", 0.0, 1.0, False, reason, Location("s.yaml", 3, 5), evidence
-    )
+    return AssertionResult("check", "jmespath", "failed", 0.0, 1.0, False, reason, Location("s.yaml", 3, 5), evidence)
 
 
 def a_trial(number=0, cost=0.5, latency=2.0, tokens=10, assertions=(), **changes):
     trace = TraceRef(f"t{number}", "traces/a.json", "native", "ab" * 32)
-    return TrialResult(
-        number, trace, "passed", 1.0, list(assertions), cost, latency, tokens, ["lookup"], **changes
-    )
+    return TrialResult(number, trace, "passed", 1.0, list(assertions), cost, latency, tokens, ["lookup"], **changes)
 
 
 def a_result(id_, verdict="PASS", score=1.0, trials=(), **changes):
@@ -117,9 +113,7 @@ def test_summary__changes__are_counted_by_kind_and_removed_ones_apart():
     assert (summary["regressions"], summary["improvements"]) == (3, 2)
     assert (summary["broken"], summary["regressed"], summary["fixed"], summary["improved"]) == (1, 2, 1, 1)
     assert (summary["new"], summary["inconclusive"], summary["removed"], summary["scenarios"]) == (1, 1, 1, 8)
-    assert made["removed"] == [
-        {"suite": "support", "id": "gone", "variant": None, "verdict": "PASS", "score": 1.0}
-    ]
+    assert made["removed"] == [{"suite": "support", "id": "gone", "variant": None, "verdict": "PASS", "score": 1.0}]
     assert made["suites"][0]["scenarios"][0]["change"]["kind"] == "broken"
 
 
@@ -131,9 +125,7 @@ def test_summary__skipped_scenarios__are_in_no_other_figure():
 
 def test_document__reason_of_a_scenario__names_suite_scenario_and_variant():
     reason = Reason("hard_fail", "it failed", "support", "a", "v1")
-    decision = Decision(
-        "fail", 1, [reason, Reason("unreachable", "no answer")], suite_verdicts={"support": "fail"}
-    )
+    decision = Decision("fail", 1, [reason, Reason("unreachable", "no answer")], suite_verdicts={"support": "fail"})
     made = document([a_result("a", "HARD_FAIL")], decision=decision)
     assert made["reasons"][0] == {
         "code": "hard_fail",
@@ -210,18 +202,14 @@ def test_invalid_document__every_problem__is_a_reason_with_its_place():
 
 
 def test_dump__same_run__same_bytes():
-    first, second = (
-        dump_results(document([a_result("b"), a_result("a", trials=[a_trial()])])) for _ in range(2)
-    )
+    first, second = (dump_results(document([a_result("b"), a_result("a", trials=[a_trial()])])) for _ in range(2))
     assert first == second
     assert first.endswith(b"}\n")
 
 
 def test_load__what_was_dumped__comes_back_equal():
     trial = a_trial(assertions=[an_assertion("no", {"a": 1})])
-    made = document(
-        [a_result("a", trials=[trial], location=Location("s.yaml", 1, 1)), a_result("m", "MISSING", None)]
-    )
+    made = document([a_result("a", trials=[trial], location=Location("s.yaml", 1, 1)), a_result("m", "MISSING", None)])
     assert load_results(dump_results(made)) == made
 
 
@@ -256,9 +244,7 @@ def test_load__document_without_variants_and_kinds_of_tokens__has_none():
 
 
 def test_document__variants__come_back_as_they_were_dumped():
-    made = document(
-        [a_result("a", trials=[a_trial()], variant=SECRET), a_result("a", "MISSING", variant="b")]
-    )
+    made = document([a_result("a", trials=[a_trial()], variant=SECRET), a_result("a", "MISSING", variant="b")])
     first, second = load_results(dump_results(made))["suites"][0]["variants"]
     assert SECRET not in first["name"]
     assert (first["passed"], first["pass_rate"], first["total_tokens"], first["cost_usd"]) == (
@@ -294,9 +280,7 @@ def test_load__drift_of_another_shape__is_refused(drift, words):
 
 
 def test_load__drift__comes_back_as_it_was_written():
-    drift = BaselineDrift(
-        "ancestor", has_changed_suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)]
-    )
+    drift = BaselineDrift("ancestor", has_changed_suites=True, evaluators=[ChangedEvaluator("contains", 1, 2)])
     info = BaselineInfo("drifted", sha="b" * 40, age_seconds=60, distance=2, drift=drift)
     run, decision = Run([SuiteResult("s", "s.yaml", [a_result("a")])]), Decision("pass", 0)
     written = build_results_document(run, None, decision, baseline=info, commit=None, created_at=NOW)

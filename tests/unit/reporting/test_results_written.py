@@ -24,17 +24,11 @@ def some_trials(count: int) -> list[TrialResult]:
 @pytest.mark.parametrize("count", [0, 1, 3, AT_ONCE, AT_ONCE + 1])
 def test_pieces_together_are_the_document(count):
     trials = some_trials(count)
-    document = results(
-        [a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(trials))), a_scenario("b")])]
-    )
-    plain = results(
-        [a_suite("s", [a_scenario("a", trials=list(map(build_trial_doc, trials))), a_scenario("b")])]
-    )
+    document = results([a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(trials))), a_scenario("b")])])
+    plain = results([a_suite("s", [a_scenario("a", trials=list(map(build_trial_doc, trials))), a_scenario("b")])])
     assert join_chunks(stream_results(document)) == json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
 
 def test_many_trials_are_never_in_one_piece():
-    document = results(
-        [a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(some_trials(AT_ONCE + 1))))])]
-    )
+    document = results([a_suite("s", [a_scenario("a", trials=build_trial_docs(kept(some_trials(AT_ONCE + 1))))])])
     assert max(map(len, stream_results(document))) < 2_000

@@ -78,8 +78,6 @@ def test_sarif__hostile_text__makes_no_link_and_no_control_character(text):
 
 
 def test_sarif__a_path_with_blanks__is_a_uri():
-    document = results(
-        [{**a_suite("s", [a_scenario("a", "MISSING", location=None)]), "path": "my evals/a#b.yaml"}]
-    )
+    document = results([{**a_suite("s", [a_scenario("a", "MISSING", location=None)]), "path": "my evals/a#b.yaml"}])
     [found] = run_of(document)["results"]
     assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "my%20evals/a%23b.yaml"

@@ -21,9 +21,7 @@ HOSTILE = "| x\x1b[31m\n::error::@octocat <img src=x> $1$"
 
 
 def a_document(count=20, *, delta=None, lost=(), comparison=None, flags=(), suites=("support",), **figures):
-    scenarios = [
-        a_scenario(f"s{place}", change=a_change("fixed", flags=list(flags))) for place in range(count)
-    ]
+    scenarios = [a_scenario(f"s{place}", change=a_change("fixed", flags=list(flags))) for place in range(count)]
     found = some_figures(count, delta=delta, lost_checks=list(lost), **figures)
     made = [{**a_suite(name, scenarios), "figures": found} for name in suites]
     more = {} if comparison is None else {"comparison": comparison}
@@ -53,8 +51,7 @@ def test_moves_in_words():
     delta = a_delta()
     assert statistics_text.pass_rate_delta(delta) == "\u221210 points (\u221225 to +6)"
     assert (
-        statistics_text.tries(some_figures(delta=delta))
-        == "pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
+        statistics_text.tries(some_figures(delta=delta)) == "pass@4 95% (\u00b10 points), pass^4 60% (\u221220 points)"
     )
     assert statistics_text.score_delta(delta) == "\u22120.04 (\u22120.10 to +0.02)"
     assert statistics_text.cost_delta(delta) == "+0.005 USD a trial"
@@ -119,14 +116,8 @@ def test_chance_is_not_told_of_where_little_was_tested(comparison):
 def test_changes_that_rest_on_a_single_trial_are_counted():
     said = " on a single trial: there noise can't be told from change."
     comparison = of_comparison(tested=0, expected=None, single=50)
-    assert (
-        describe_noise(a_document(7, comparison=comparison, flags=["single_trial"]))
-        == f"7 changes rest{said}"
-    )
-    assert (
-        describe_noise(a_document(1, comparison=comparison, flags=["single_trial"]))
-        == f"1 change rests{said}"
-    )
+    assert describe_noise(a_document(7, comparison=comparison, flags=["single_trial"])) == f"7 changes rest{said}"
+    assert describe_noise(a_document(1, comparison=comparison, flags=["single_trial"])) == f"1 change rests{said}"
     few = of_comparison(tested=0, expected=None, single=9, compared=9)
     assert describe_noise(a_document(7, comparison=few, flags=["single_trial"])) == ""
 
@@ -195,9 +186,7 @@ def test_table_of_more_suites_than_there_is_room_for_counts_the_rest():
 
 
 def test_names_of_strangers_pass_their_doors():
-    document = a_document(
-        delta=a_delta(), suites=(HOSTILE, "two"), lost=[a_lost_check(HOSTILE, suite=HOSTILE)]
-    )
+    document = a_document(delta=a_delta(), suites=(HOSTILE, "two"), lost=[a_lost_check(HOSTILE, suite=HOSTILE)])
     table = render_table(document, verbosity="verbose")
     assert "\x1b[31m" not in table
     assert not any(line.lstrip().startswith("::") for line in table.splitlines())

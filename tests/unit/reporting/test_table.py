@@ -30,9 +30,7 @@ def a_run(text="plain"):
         ],
         removed=[{"suite": "s", "id": text, "variant": text, "verdict": "PASS", "score": 1.0}],
         warnings=[{"code": "w", "message": text, "where": text}],
-        unclaimed=[
-            {"suite": "s", "path": text, "id": None, "scenario_id": None, "line": None, "record": None}
-        ],
+        unclaimed=[{"suite": "s", "path": text, "id": None, "scenario_id": None, "line": None, "record": None}],
     )
 
 
@@ -57,17 +55,13 @@ def test_table__unclaimed_traces__are_named_with_the_ids_that_nobody_asked_for()
     place = {"suite": "s", "id": None, "line": None, "record": None}
     unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]
     document = results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed)
-    assert "5 traces that no scenario asked for: t/0.json (id chat-0), t/1.json (id chat-1)" in render_table(
-        document
-    )
+    assert "5 traces that no scenario asked for: t/0.json (id chat-0), t/1.json (id chat-1)" in render_table(document)
     assert "t/2.json (id chat-2) and 2 more" in render_table(document)
     assert "t/4.json (id chat-4)" in render_table(document, verbosity="verbose")
 
 
 def test_table__several_unreadable_trials__are_counted_behind_the_first():
-    trials = [
-        a_trial(each, "error", reason=f"t.jsonl:{each}: no valid JSON", assertions=[]) for each in (1, 2, 3)
-    ]
+    trials = [a_trial(each, "error", reason=f"t.jsonl:{each}: no valid JSON", assertions=[]) for each in (1, 2, 3)]
     text = render_table(results([a_suite("s", [a_scenario("a", "ERROR", trials=trials)])]))
     assert "t.jsonl:1: no valid JSON (and 2 more trials)" in text
 

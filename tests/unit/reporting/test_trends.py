@@ -127,9 +127,7 @@ def test_newly_flaky_ones_stand_in_the_comment_and_all_in_the_summary():
     assert "- ` support / refund ` ` passed 18 of the last 20 runs, newly flaky since 2026-03-16 `" in comment
     assert "<summary>Newly flaky (1)</summary>" in comment
     assert "old" not in comment
-    assert "- ` support / old ` ` passed 18 of the last 20 runs, flaky since 2026-03-16 `" in render_summary(
-        told
-    )
+    assert "- ` support / old ` ` passed 18 of the last 20 runs, flaky since 2026-03-16 `" in render_summary(told)
 
 
 def test_one_in_quarantine_is_said_to_be_there():

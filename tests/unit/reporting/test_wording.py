@@ -53,9 +53,7 @@ def test_dollars__amount__keeps_what_matters(amount, words):
     assert wording.dollars(amount) == words
 
 
-@pytest.mark.parametrize(
-    ("amount", "words"), [(2.04, "2.0 s"), (0.35, "350 ms"), (0.0, "0.0 s"), (None, "unknown")]
-)
+@pytest.mark.parametrize(("amount", "words"), [(2.04, "2.0 s"), (0.35, "350 ms"), (0.0, "0.0 s"), (None, "unknown")])
 def test_seconds__time__has_a_fitting_unit(amount, words):
     assert wording.seconds(amount) == words
 

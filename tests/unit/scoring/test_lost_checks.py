@@ -31,9 +31,7 @@ def test_check_that_could_not_be_made_loses_all_of_its_weight():
 
 
 def test_checks_that_passed_or_were_skipped_lose_nothing():
-    assert (
-        find_costliest_assertions("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
-    )
+    assert find_costliest_assertions("support", [of_trials([make_assertion(), make_assertion("skipped")])]) == []
 
 
 def test_trials_out_of_a_store_lose_as_much():

@@ -43,9 +43,7 @@ def test_skipped_is_left_out_of_the_mean():
 
 
 def test_required_and_skipped_does_not_count():
-    assert (
-        score_trial([make_assertion("passed"), make_assertion("skipped", required=True)], 1.0)[0] == "passed"
-    )
+    assert score_trial([make_assertion("passed"), make_assertion("skipped", required=True)], 1.0)[0] == "passed"
 
 
 def test_not_evaluable_counts_as_zero():
@@ -145,11 +143,7 @@ def test_score__is_the_weighted_mean_of_what_counts(checks):
     for each in checks:
         each.counts = each.counts or each.outcome != "not_evaluable"
     counting = [each for each in checks if each.counts and each.outcome != "skipped"]
-    got = sum(
-        Fraction(each.score) * Fraction(each.weight)
-        for each in counting
-        if each.outcome in {"passed", "failed"}
-    )
+    got = sum(Fraction(each.score) * Fraction(each.weight) for each in counting if each.outcome in {"passed", "failed"})
     total = sum(Fraction(each.weight) for each in counting)
     expected = round(float(got / total), 9) if total else None
     assert score_trial(checks, 0.5)[1] == expected

@@ -165,9 +165,7 @@ def test_a_value_that_can_not_be_meant_is_refused(read, name, value, said):
 
 
 def test_a_misspelt_input_is_a_mistake(read):
-    assert mistakes(read, inputs={"fail_on": "broken"}) == [
-        "unknown input `fail_on` (did you mean `fail-on`?)"
-    ]
+    assert mistakes(read, inputs={"fail_on": "broken"}) == ["unknown input `fail_on` (did you mean `fail-on`?)"]
 
 
 def test_an_input_like_no_other_is_a_note(read):
@@ -194,9 +192,7 @@ def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(rea
     assert (settings.baseline_branch, settings.commit, settings.makes_baseline) == ("release", HEAD, False)
 
 
-@pytest.mark.parametrize(
-    ("repository", "from_fork"), [({"id": 1001}, False), ({"id": 2002}, True), (None, True)]
-)
+@pytest.mark.parametrize(("repository", "from_fork"), [({"id": 1001}, False), ({"id": 2002}, True), (None, True)])
 def test_a_fork_is_known_by_its_repository(read, repository, from_fork):
     head = {**PULL_REQUEST["pull_request"]["head"], "repo": repository}
     payload = {**PULL_REQUEST, "pull_request": {**PULL_REQUEST["pull_request"], "head": head}}
@@ -282,13 +278,9 @@ def test_a_finished_run_is_read_for_publishing(read):
     assert settings.report_artifact == "evalgate-report-a-b"
 
 
-@pytest.mark.parametrize(
-    "repository", [None, {"id": 2002, "full_name": "mallory"}, {"id": True, "full_name": "m/a"}]
-)
+@pytest.mark.parametrize("repository", [None, {"id": 2002, "full_name": "mallory"}, {"id": True, "full_name": "m/a"}])
 def test_a_finished_run_of_a_fork_that_is_gone_has_no_owner(read, repository):
-    run = read(
-        "workflow_run", finished(head_repository=repository), inputs={"mode": "publish"}
-    ).event.triggering_run
+    run = read("workflow_run", finished(head_repository=repository), inputs={"mode": "publish"}).event.triggering_run
     assert (run.head_repository_id, run.head_owner, run.is_same_repository) == (None, "", False)
 
 
@@ -332,9 +324,7 @@ FORKED = {
         (PULL_REQUEST, {"upload-report": "true"}, "alice", True),
     ],
 )
-def test_a_report_is_left_where_no_comment_can_be_written_or_where_asked_for(
-    read, payload, inputs, actor, left
-):
+def test_a_report_is_left_where_no_comment_can_be_written_or_where_asked_for(read, payload, inputs, actor, left):
     assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).uploads_report is left
 
 

@@ -56,14 +56,14 @@ scenarios:
 
 
 def test_suite__a_single_trace_glob_may_stand_without_brackets():
-    suite, _, _ = parse(
-        "version: 1\nsuite: s\ntraces: t.json\nscenarios: [{id: a, assertions: [{contains: x}]}]\n"
-    )
+    suite, _, _ = parse("version: 1\nsuite: s\ntraces: t.json\nscenarios: [{id: a, assertions: [{contains: x}]}]\n")
     assert suite.traces == ["t.json"]
 
 
 def test_threshold__of_the_scenario_wins_over_suite_over_project_over_the_default():
-    scenario = "scenarios: [{id: a, assertions: [{contains: x}]}, {id: b, threshold: 0.1, assertions: [{contains: x}]}]\n"
+    scenario = (
+        "scenarios: [{id: a, assertions: [{contains: x}]}, {id: b, threshold: 0.1, assertions: [{contains: x}]}]\n"
+    )
     shared = SharedDefaults(None, Defaults(threshold=0.7))
     assert [each.threshold for each in parse(HEAD + scenario)[0].scenarios] == [0.8, 0.1]
     assert [each.threshold for each in parse(HEAD + scenario, shared)[0].scenarios] == [0.7, 0.1]
@@ -75,14 +75,9 @@ def test_threshold__of_the_scenario_wins_over_suite_over_project_over_the_defaul
 
 def test_assertions__come_from_project_then_suite_then_scenario():
     mistakes = Diagnostics()
-    document = load(
-        "version: 1\nsuites: [s.yaml]\ndefaults: {assertions: [{contains: p}]}\n", "evalgate.yaml"
-    )
+    document = load("version: 1\nsuites: [s.yaml]\ndefaults: {assertions: [{contains: p}]}\n", "evalgate.yaml")
     shared = SharedDefaults(document, parse_project(document, mistakes).defaults)
-    text = (
-        HEAD
-        + "defaults: {assertions: [{contains: s}]}\nscenarios: [{id: a, assertions: [{contains: own}]}]\n"
-    )
+    text = HEAD + "defaults: {assertions: [{contains: s}]}\nscenarios: [{id: a, assertions: [{contains: own}]}]\n"
     suite, told, _ = parse(text, shared)
     assert told == []
     assert [each.name[-6:] for each in suite.scenarios[0].assertions] == ['ns "p"', 'ns "s"', ' "own"']
@@ -218,9 +213,7 @@ def test_scenario__with_an_expected_tool_demands_its_calls_or_none():
     suite, told, _ = parse(SCHEDULING)
     assert told == []
     positive, negative = suite.scenarios
-    called = make_trace(
-        calls=[("schedule_task", {"delay_seconds": 5}), ("schedule_task", {"delay_seconds": 9})]
-    )
+    called = make_trace(calls=[("schedule_task", {"delay_seconds": 5}), ("schedule_task", {"delay_seconds": 9})])
     once, never = make_trace(calls=[("schedule_task", {"delay_seconds": 5})]), make_trace()
     assert [each.assess(called).outcome for each in positive.assertions] == ["passed", "passed"]
     assert [each.assess(once).outcome for each in positive.assertions] == ["failed", "passed"]

@@ -39,10 +39,7 @@ def outcomes(scenario, *calls):
 
 def test_every_scenario__is_crossed_with_every_variant_in_the_order_of_the_file():
     suite = suite_of(
-        HEAD
-        + "variants: {b: {}, a: {match: {tags: [x]}}}\n"
-        + BODY
-        + "  - {id: '*', assertions: [{contains: y}]}\n"
+        HEAD + "variants: {b: {}, a: {match: {tags: [x]}}}\n" + BODY + "  - {id: '*', assertions: [{contains: y}]}\n"
     )
     assert crossed(suite) == [("a", "b"), ("a", "a"), ("*", "b"), ("*", "a")]
     assert suite.scenarios[1].variant.match.tags == {"x"}
@@ -58,9 +55,7 @@ def test_variants_of_a_scenario__stand_in_for_those_of_the_suite():
 
 
 def test_checks_that_say_the_same_in_all_variants__are_compiled_once():
-    suite = suite_of(
-        HEAD + RENAMED + "scenarios:\n  - id: a\n    expected_tool: t\n    assertions: [{contains: x}]\n"
-    )
+    suite = suite_of(HEAD + RENAMED + "scenarios:\n  - id: a\n    expected_tool: t\n    assertions: [{contains: x}]\n")
     flat, grouped = suite.scenarios
     assert flat.assertions[1] is grouped.assertions[1]
     assert flat.assertions[0] is not grouped.assertions[0]
@@ -183,9 +178,7 @@ def test_suite_without_version_and_name__is_a_suite():
     assert (suite.name, crossed(suite)) == ("s", [("a", None)])
 
 
-@pytest.mark.parametrize(
-    "raw", [None, 5, "has_timing", [], {"type": ["has_timing"]}, {"not": None}, {"of": 3}]
-)
+@pytest.mark.parametrize("raw", [None, 5, "has_timing", [], {"type": ["has_timing"]}, {"not": None}, {"of": 3}])
 def test_subject__leaves_what_it_does_not_know_to_the_parser(raw):
     assert ScheduledTool("t", "u", "a").fill_assertion(raw) is raw
 

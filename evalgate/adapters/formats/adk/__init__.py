@@ -37,9 +37,7 @@ def _claims_adk(value: Any) -> bool:
 def _claims_adk_eval(value: Any) -> bool:
     if isinstance(value, str):  # early versions wrote the JSON as text within JSON
         return value.startswith(EVAL_RESULT_START)
-    return isinstance(value, dict) and isinstance(
-        value.get("eval_case_results", value.get("evalCaseResults")), list
-    )
+    return isinstance(value, dict) and isinstance(value.get("eval_case_results", value.get("evalCaseResults")), list)
 
 
 def _claims_adk_evalset(value: Any) -> bool:

@@ -85,14 +85,10 @@ def _read_invocation(invocation: dict[str, Any]) -> list[RawMessage]:
         event = mapping(value, "intermediate_data.invocation_events")
         agent = text(event.get("author"), "intermediate_data.invocation_events.author")
         messages += _read_content(event.get("content"), "intermediate_data.invocation_events", "model", agent)
-    for value in listing(
-        get_field(between, "intermediate_responses"), "intermediate_data.intermediate_responses"
-    ):
+    for value in listing(get_field(between, "intermediate_responses"), "intermediate_data.intermediate_responses"):
         author, parts = value if isinstance(value, list) and len(value) == 2 else (None, None)  # noqa: PLR2004
         agent = text(author, "intermediate_data.intermediate_responses")
-        messages += _read_content(
-            {"parts": parts}, "intermediate_data.intermediate_responses", "model", agent
-        )
+        messages += _read_content({"parts": parts}, "intermediate_data.intermediate_responses", "model", agent)
     for key, part in (("tool_uses", "function_call"), ("tool_responses", "function_response")):
         for value in listing(get_field(between, key), f"intermediate_data.{key}"):
             messages += _read_content({"parts": [{part: value}]}, f"intermediate_data.{key}", "model")
@@ -161,9 +157,7 @@ def _read_exchange(exchange: dict[str, Any]) -> list[RawMessage]:
 
 
 def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> Trace:
-    trace = Trace(
-        "", conversation.messages, conversation.calls, conversation.get_response(), scenario_id=name
-    )
+    trace = Trace("", conversation.messages, conversation.calls, conversation.get_response(), scenario_id=name)
     trace.agent = {"name": None, "framework": "google-adk"}
     trace.tags = ["expected"]
     trace.metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}

@@ -103,9 +103,7 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
     trace.warnings += warnings
     total = run.working_ms()
     if run.is_stamped_early:
-        message = (
-            "answers bear the time at which their model was asked: how long the last took is not recorded"
-        )
+        message = "answers bear the time at which their model was asked: how long the last took is not recorded"
         trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "events"})
     elif total:
         trace.latency = {"total_ms": total, "source": "timestamps"}

@@ -89,9 +89,7 @@ def build(record: Any) -> Trace:
 
 def identify(record: Any) -> Identity:
     """Scenario and trial from the trajectory's `extra`."""
-    return (
-        identify_by_metadata(record.get("extra"), DATA_SET_ID) if isinstance(record, dict) else (None, None)
-    )
+    return identify_by_metadata(record.get("extra"), DATA_SET_ID) if isinstance(record, dict) else (None, None)
 
 
 def _call_index(call: Any) -> int:
@@ -177,12 +175,8 @@ def _trajectory_usage(part: AtifPart) -> tuple[Usage, float | None, list[Warning
     cost = sum_call_costs(part.llm_calls)
     total = unknown_usage()
     total["input_tokens"] = count(final.get("total_prompt_tokens"), "final_metrics.total_prompt_tokens")
-    total["output_tokens"] = count(
-        final.get("total_completion_tokens"), "final_metrics.total_completion_tokens"
-    )
-    total["cache_read_input_tokens"] = count(
-        final.get("total_cached_tokens"), "final_metrics.total_cached_tokens"
-    )
+    total["output_tokens"] = count(final.get("total_completion_tokens"), "final_metrics.total_completion_tokens")
+    total["cache_read_input_tokens"] = count(final.get("total_cached_tokens"), "final_metrics.total_cached_tokens")
     total["total_tokens"] = total_tokens(total)
     total["source"] = "recorded_total"
     recorded = read_cost_usd(final.get("total_cost_usd"), unknown_usage(), "final_metrics.total_cost_usd")[0]

@@ -123,9 +123,7 @@ class AtifConversation:
             self.answer = message
         self._add_model_call(part, step, message)
         values = listing(step.get("tool_calls"), "tool_calls")
-        return [
-            self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)
-        ]
+        return [self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
 
     def _add_call(self, message: Message, value: Any, path: str) -> ToolCall:
         recorded = mapping(value, path)

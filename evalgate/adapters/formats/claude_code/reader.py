@@ -134,9 +134,7 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
     version = text(init.get("claude_code_version"), "claude_code_version")
     if version:
         trace.agent["version"] = version
-    trace.tool_definitions = [
-        {"name": tool} for tool in listing(init.get("tools"), "tools") if isinstance(tool, str)
-    ]
+    trace.tool_definitions = [{"name": tool} for tool in listing(init.get("tools"), "tools") if isinstance(tool, str)]
     servers = [mapping(one, "mcp_servers") for one in listing(init.get("mcp_servers"), "mcp_servers")]
     server_statuses = {one["name"]: one.get("status") for one in servers if isinstance(one.get("name"), str)}
     mode = text(init.get("permissionMode"), "permissionMode")

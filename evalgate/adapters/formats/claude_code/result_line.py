@@ -80,9 +80,7 @@ def _is_running_total(trace: Trace, results: Sequence[dict[str, Any]]) -> bool:
 def _read_usage(result: dict[str, Any]) -> Usage | None:
     models = mapping(result.get("modelUsage"), "modelUsage")
     if models:
-        return _sum(
-            [_read_model_usage(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()]
-        )
+        return _sum([_read_model_usage(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
     if result.get("usage") is None:
         return None
     try:
@@ -136,9 +134,7 @@ def _add_metadata(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     turns = count(last.get("num_turns"), "num_turns")
     if turns is not None:
         trace.metadata["num_turns"] = turns
-    denials = [
-        one for result in results for one in listing(result.get("permission_denials"), "permission_denials")
-    ]
+    denials = [one for result in results for one in listing(result.get("permission_denials"), "permission_denials")]
     names = [text(mapping(one, "permission_denials").get("tool_name"), "tool_name") for one in denials]
     tools = sorted({name for name in names if name})
     if names:

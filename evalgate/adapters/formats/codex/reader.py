@@ -50,9 +50,7 @@ def build(record: Any) -> Trace:
 
 def _is_event(line: Any) -> bool:
     kind = line.get("type") if isinstance(line, dict) else None
-    return (
-        isinstance(kind, str) and kind not in ROLLOUT_LINES and kind.startswith(("thread.", "turn.", "item."))
-    )
+    return isinstance(kind, str) and kind not in ROLLOUT_LINES and kind.startswith(("thread.", "turn.", "item."))
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:

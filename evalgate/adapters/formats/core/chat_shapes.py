@@ -47,11 +47,7 @@ def get_first_messages(value: Any, keys: tuple[str, ...] = LIST_KEYS) -> list[di
 
 def _list_block_types(message: dict[str, Any]) -> list[Any]:
     content = message.get("content")
-    return (
-        [block.get("type") for block in content if isinstance(block, dict)]
-        if isinstance(content, list)
-        else []
-    )
+    return [block.get("type") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def has_block(value: Any, kinds: frozenset[str]) -> bool:

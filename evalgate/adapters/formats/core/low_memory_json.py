@@ -39,9 +39,7 @@ def decode(data: bytes, make_object: Callable[[list[tuple[str, Any]]], dict[str,
     if _LARGE_NUMBERS.search(data):
         numbers = {"parse_int": _parse_whole_number, "parse_float": _parse_finite_number}
     try:
-        value = json.loads(
-            data.decode(), object_pairs_hook=make_object, parse_constant=_refuse_constant, **numbers
-        )
+        value = json.loads(data.decode(), object_pairs_hook=make_object, parse_constant=_refuse_constant, **numbers)
     except UnicodeDecodeError as broken:
         raise TraceError(f"byte {broken.start + 1} is not UTF-8") from None
     except RecursionError:

@@ -65,9 +65,7 @@ class CustomFormat(Format):
 
 
 def _make_reader(custom: CustomMapping) -> Reader:
-    return Reader(
-        build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom)
-    )
+    return Reader(build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom))
 
 
 def make_format(custom: CustomMapping) -> Format:

@@ -85,9 +85,7 @@ def _session_key(document: Any) -> str:
 def build(session: ExgenticSession) -> Trace:
     """Builds one session. Costs of steps are running totals."""
     if not session.steps:
-        raise TraceError(
-            "this is the outcome of a session only: name its trajectory.jsonl in the glob as well"
-        )
+        raise TraceError("this is the outcome of a session only: name its trajectory.jsonl in the glob as well")
     steps = _ConversationBuilder()
     for number, step in enumerate(session.steps):
         require_shallow(step)
@@ -195,9 +193,7 @@ class _ConversationBuilder:
                 self._add_result(text(cause.get("id"), "observation.invoking_actions.id"), result)
         elif result is not None:
             content = result.get("message") if isinstance(result, dict) else result
-            self.conversation.add_message(
-                "user", content if isinstance(content, str) else encode_json(result)
-            )
+            self.conversation.add_message("user", content if isinstance(content, str) else encode_json(result))
 
     def _add_result(self, action_id: str | None, result: Any) -> None:
         content = result if result is None or isinstance(result, str) else encode_json(result)

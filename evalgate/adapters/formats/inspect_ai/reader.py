@@ -246,9 +246,7 @@ def _build_call(event: dict[str, Any], preceding: ToolCall | None) -> ToolCall:
     error = mapping(event.get("error"), f"{AT}.error")
     result = event.get("result")
     if result is not None:
-        shown = (
-            read_content(result, f"{AT}.result")[0] if isinstance(result, str | list) else encode_json(result)
-        )
+        shown = read_content(result, f"{AT}.result")[0] if isinstance(result, str | list) else encode_json(result)
         call["result"], call["result_text"], call["status"] = result, shown, "ok"
     if error:
         call["status"] = "error"

@@ -12,9 +12,7 @@ LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
 
 def is_langchain(value: Any) -> bool:
     """True for LangChain's own message objects, or plain messages whose calls have `args`."""
-    return any(
-        _is_langchain_message(message) for message in get_first_messages(value, ("messages", "output"))
-    )
+    return any(_is_langchain_message(message) for message in get_first_messages(value, ("messages", "output")))
 
 
 def _is_langchain_message(message: dict[str, Any]) -> bool:
@@ -26,9 +24,7 @@ def _is_langchain_message(message: dict[str, Any]) -> bool:
         return "content" in message or (isinstance(data, dict) and "content" in data)
     calls = message.get("tool_calls")
     first = calls[0] if isinstance(calls, list) and calls else None
-    return (
-        has_message_role(message) and isinstance(first, dict) and "args" in first and "function" not in first
-    )
+    return has_message_role(message) and isinstance(first, dict) and "args" in first and "function" not in first
 
 
 LANGCHAIN = Format(

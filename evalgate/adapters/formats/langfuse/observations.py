@@ -109,9 +109,7 @@ def _choose_event_kind(facts: SpanFacts, span: Span) -> None:
     if facts.kind == "inference":
         facts.kind = "inference" if ".start-" in name else "other"
     elif span.parent_id is not None:
-        is_result = (
-            RESULT_EVENT in name and bool(attributes.get("tool.name")) and "output.value" in attributes
-        )
+        is_result = RESULT_EVENT in name and bool(attributes.get("tool.name")) and "output.value" in attributes
         facts.kind = "tool" if is_result else "other"
         facts.tool_name = attributes.get("tool.name") if is_result else None
         facts.arguments = attributes.get("tool.parameters") if is_result else None
@@ -142,9 +140,7 @@ def _is_definition(message: Any) -> bool:
     return isinstance(content, dict) and content.get("type") == "function" and "tool_call_id" not in message
 
 
-def _add_usage(
-    facts: SpanFacts, row: dict[str, Any], attributes: dict[str, Any], answer: ProviderResponse
-) -> None:
+def _add_usage(facts: SpanFacts, row: dict[str, Any], attributes: dict[str, Any], answer: ProviderResponse) -> None:
     """Adds tokens of the provider, else those the platform recorded, but never its own estimates."""
     recorded = _read_usage(row)
     provided = _dict(row.get("providedCostDetails")).get("total")
@@ -176,17 +172,13 @@ def _is_same_usage(usage: Usage, recorded: Usage | None) -> bool:
 
 def _read_usage(row: dict[str, Any]) -> Usage | None:
     """Usage of the row; details are added to input and output if only then they match the total."""
-    counts = (
-        mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _usage_columns(row)
-    )
+    counts = mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _usage_columns(row)
     known = {key: count(value, f"usageDetails.{key}") for key, value in counts.items() if key != "unit"}
     tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
     if not any((tokens_in, tokens_out, total)):
         return None
     details_in = {key: value or 0 for key, value in known.items() if key.startswith(("input_", "prompt_"))}
-    details_out = {
-        key: value or 0 for key, value in known.items() if key.startswith(("output_", "completion_"))
-    }
+    details_out = {key: value or 0 for key, value in known.items() if key.startswith(("output_", "completion_"))}
     usage = unknown_usage()
     details_sum = sum(details_in.values()) + sum(details_out.values())
     if details_sum and total == (tokens_in or 0) + (tokens_out or 0) + details_sum:
@@ -230,9 +222,7 @@ def _add_tool(facts: SpanFacts, span: Span, outputs: Any) -> None:
 
 def _read_tool_result(outputs: Any, name: str | None) -> ToolResult | None:
     """The result if the whole output is one message of a tool, with that name if given."""
-    messages = (
-        read_payload(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
-    )
+    messages = read_payload(outputs, "tool") if isinstance(outputs, dict) and "messages" not in outputs else None
     if not messages or len(messages) != 1 or len(messages[0].answers) != 1:
         return None
     result = messages[0].answers[0]

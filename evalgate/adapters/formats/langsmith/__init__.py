@@ -22,11 +22,7 @@ def is_langsmith_batch(value: Any) -> bool:
 
 def _claims_langsmith(value: Any) -> bool:
     first = first_object(value)
-    return (
-        is_langsmith_run(first)
-        or is_langsmith_batch(first)
-        or is_langsmith_run(first_object(first.get("runs")))
-    )
+    return is_langsmith_run(first) or is_langsmith_batch(first) or is_langsmith_run(first_object(first.get("runs")))
 
 
 def _list(value: Any) -> list[Any]:

@@ -65,9 +65,7 @@ def read_facts(span: Span) -> SpanFacts:
 
 def _add_answer(facts: SpanFacts, run: dict[str, Any]) -> None:
     extra = mapping(run.get("extra"), "extra")
-    metadata, settings = (
-        mapping(extra.get(key), f"extra.{key}") for key in ("metadata", "invocation_params")
-    )
+    metadata, settings = (mapping(extra.get(key), f"extra.{key}") for key in ("metadata", "invocation_params"))
     outputs = run.get("outputs")
     answer = read_provider_response(outputs)
     inner = _read_generation(outputs)

@@ -89,9 +89,7 @@ def build(record: Any) -> Trace:
     events = [found for found in map(session_event, record) if found is not None]
     head = next((event for event in events if event["type"] == "session"), {})
     agent = mapping(head.get("agent"), "agent")
-    session = ManagedSession(
-        model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id")
-    )
+    session = ManagedSession(model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id"))
     for number, event in enumerate(events):
         try:
             _handle_event(session, event)
@@ -126,9 +124,7 @@ def _handle_event(session: ManagedSession, event: dict[str, Any]) -> None:
 def _handle_user_message(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     content, parts = read_content(event.get("content"), "content")
-    add_raw_message(
-        session.conversation, RawMessage("user", content, timestamp=_event_time(event), parts=parts)
-    )
+    add_raw_message(session.conversation, RawMessage("user", content, timestamp=_event_time(event), parts=parts))
 
 
 def _handle_agent_message(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -142,9 +138,7 @@ def _handle_tool_use(session: ManagedSession, event: dict[str, Any]) -> None:
     call_id = required_text(event.get("id"), "id")
     name = required_text(event.get("name"), "name")
     session.tool_names[call_id] = name
-    session.current_response(event).calls.append(
-        ToolRequest(call_id, name, mapping(event.get("input"), "input"))
-    )
+    session.current_response(event).calls.append(ToolRequest(call_id, name, mapping(event.get("input"), "input")))
 
 
 def _handle_tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -153,9 +147,7 @@ def _handle_tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
     content = _read_result(event.get("content"))
     is_error = flag(event.get("is_error"), "is_error") or False
     answered = ToolResult(call_id, session.tool_names.get(call_id or ""), content, is_error)
-    add_raw_message(
-        session.conversation, RawMessage("tool", answers=[answered], timestamp=_event_time(event))
-    )
+    add_raw_message(session.conversation, RawMessage("tool", answers=[answered], timestamp=_event_time(event)))
 
 
 def _handle_request_start(session: ManagedSession, event: dict[str, Any]) -> None:

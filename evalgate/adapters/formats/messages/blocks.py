@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 ERROR_OPEN, ERROR_CLOSE = "<tool_use_error>", "</tool_use_error>"
 TEXT_BLOCKS = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 THOUGHT_BLOCKS = frozenset({"thinking", "reasoning", "reasoning_content", "redacted_thinking"})
-CALL_BLOCKS = frozenset(
-    {"tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call", "function_call"}
-)
+CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call", "function_call"})
 BEDROCK = {"toolUse": "tool_use", "toolResult": "tool_result", "reasoningContent": "reasoning"}
 RESULT_SUFFIXES = ("tool_result", "tool-result", "tool-error")
 TEXT_KEYS = ("text", "content", "refusal")

@@ -58,9 +58,9 @@ def join_text_parts(value: Any) -> str | None:
     if type(value) is str:
         return value or None
     parts = value if type(value) is list else []
-    words = [
-        part["content"] for part in parts if type(part) is dict and type(part.get("content")) is str
-    ] or [part for part in parts if type(part) is str]
+    words = [part["content"] for part in parts if type(part) is dict and type(part.get("content")) is str] or [
+        part for part in parts if type(part) is str
+    ]
     return "\n".join(words) or None
 
 
@@ -106,9 +106,7 @@ def _read_request(part: dict[str, Any], kind: str) -> ToolRequest:
 
 def _read_result(part: dict[str, Any], kind: str) -> ToolResult:
     """The schema names the content `response`, its example `result`."""
-    content_value = next(
-        (part[key] for key in ("response", "result", kind) if part.get(key) is not None), None
-    )
+    content_value = next((part[key] for key in ("response", "result", kind) if part.get(key) is not None), None)
     content, has_failed = parse_result(content_value)
     name = text(part.get("name"), "name") or None
     return ToolResult(_read_call_id(part), name, content, has_failed)

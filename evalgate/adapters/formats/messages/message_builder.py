@@ -97,9 +97,7 @@ class MessageBuilder:
         message.parts = self._parts if self._has_other else None
         self._done.append(message)
         if self._after:
-            self._done.append(
-                RawMessage("tool", answers=self._after, agent=message.agent, timestamp=message.timestamp)
-            )
+            self._done.append(RawMessage("tool", answers=self._after, agent=message.agent, timestamp=message.timestamp))
 
 
 class SeenCalls:

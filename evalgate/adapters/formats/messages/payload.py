@@ -23,17 +23,12 @@ def read_payload(value: Any, role: Role) -> list[RawMessage] | None:
     if type(value) is str:
         return _read_text(value, role)
     messages = (
-        _read_python_messages(value)
-        or sniff_messages(value)
-        or _read_bare_calls(value)
-        or _read_wrapped(value, role)
+        _read_python_messages(value) or sniff_messages(value) or _read_bare_calls(value) or _read_wrapped(value, role)
     )
     return messages and _convert_call_texts(messages)
 
 
-def read_exchange(
-    input_value: Any, output_value: Any
-) -> tuple[list[RawMessage] | None, list[RawMessage] | None]:
+def read_exchange(input_value: Any, output_value: Any) -> tuple[list[RawMessage] | None, list[RawMessage] | None]:
     """The messages of a span's input and of its output.
 
     A graph outputs its whole state including the input: then only the output's messages are returned.
@@ -42,9 +37,7 @@ def read_exchange(
     if outputs and any(message.role == "user" and not message.answers for message in outputs):
         has_system = any(message.role == "system" for message in outputs)
         inputs = (
-            None
-            if has_system or not inputs
-            else [message for message in inputs if message.role == "system"] or None
+            None if has_system or not inputs else [message for message in inputs if message.role == "system"] or None
         )
     return inputs, outputs
 

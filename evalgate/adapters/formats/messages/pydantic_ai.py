@@ -86,9 +86,7 @@ def _format_retry_reason(content: Any) -> str | None:
 def _read_response(recorded: dict[str, Any], parts: list[Any], timestamp: str | None) -> list[RawMessage]:
     model = text(recorded.get("model_name"), "model_name")
     finished = text(recorded.get("finish_reason"), "finish_reason")
-    builder = MessageBuilder(
-        RawMessage("assistant", model=model, finish_reason=finished, timestamp=timestamp)
-    )
+    builder = MessageBuilder(RawMessage("assistant", model=model, finish_reason=finished, timestamp=timestamp))
     do_each(parts, "parts", lambda part: _add_response_part(builder, part))
     return builder.build_messages()
 

@@ -40,11 +40,7 @@ def parse_calls(text: str) -> list[ToolRequest]:
     if not text.startswith(SHOWN_LIST):
         return []
     listed = parse_literal(text.removeprefix("Calling tools:\n"))
-    return [
-        request
-        for request in map(_read_request, listed if type(listed) is list else [])
-        if request is not None
-    ]
+    return [request for request in map(_read_request, listed if type(listed) is list else []) if request is not None]
 
 
 def _read_request(value: Any) -> ToolRequest | None:

@@ -79,11 +79,7 @@ def _has_output(message: RawMessage) -> bool:
 
 def _get_open_message(messages: list[RawMessage], *, is_closed: Any = None) -> RawMessage:
     """The last message if it is the assistant's and not closed, else a new one."""
-    if (
-        not messages
-        or messages[-1].role != "assistant"
-        or (is_closed is not None and is_closed(messages[-1]))
-    ):
+    if not messages or messages[-1].role != "assistant" or (is_closed is not None and is_closed(messages[-1])):
         messages.append(RawMessage("assistant"))
     return messages[-1]
 
@@ -108,9 +104,7 @@ def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolReq
     if is_named:
         name = required_text(item.get("name"), "name")
         return ToolRequest(call_id, name, check_arguments(get_first(item, ("arguments", "input"))))
-    known = {
-        key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None
-    }
+    known = {key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None}
     action = known.get("action")
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
 
@@ -121,9 +115,7 @@ def _read_result(item: dict[str, Any]) -> ToolResult:
     return ToolResult(call_id, None, content, has_failed or item.get("status") in FAILED)
 
 
-def _add_provider_result(
-    messages: list[RawMessage], item: dict[str, Any], kind: str, request: ToolRequest
-) -> None:
+def _add_provider_result(messages: list[RawMessage], item: dict[str, Any], kind: str, request: ToolRequest) -> None:
     """Adds the result of a tool that ran at the provider; it may have a status but no content."""
     is_over = item.get("status") in ("completed", "failed", "incomplete") or kind == "mcp_call"
     if not is_over or kind in ("local_shell_call", "shell_call", "computer_call", "apply_patch_call"):

@@ -89,9 +89,7 @@ def read_request(value: Any) -> ToolRequest:
             break
     name = required_text(target.get("name"), f"{path}name")
     recorded = next((target[key] for key in keys if target.get(key) is not None), None)
-    return ToolRequest(
-        text(call.get("id"), "id") or None, name, check_arguments(recorded, f"{path}{keys[0]}")
-    )
+    return ToolRequest(text(call.get("id"), "id") or None, name, check_arguments(recorded, f"{path}{keys[0]}"))
 
 
 def _read_result(recorded: dict[str, Any]) -> ToolResult:
@@ -124,18 +122,13 @@ def _add_calls(builder: MessageBuilder, recorded: dict[str, Any]) -> None:
     extra = recorded.get("additional_kwargs")
     listed = recorded.get("tool_calls") or (extra.get("tool_calls") if type(extra) is dict else None)
     calls = [
-        _read_request_at(f"tool_calls[{number}]", call)
-        for number, call in enumerate(listing(listed, "tool_calls"))
+        _read_request_at(f"tool_calls[{number}]", call) for number, call in enumerate(listing(listed, "tool_calls"))
     ]
     builder.add_listed_calls(calls)
     if recorded.get("function_call") is not None:
         legacy = mapping(recorded["function_call"], "function_call")
         builder.add_listed_calls(
-            [
-                _read_request_at(
-                    "function_call", {"name": legacy.get("name"), "arguments": legacy.get("arguments")}
-                )
-            ]
+            [_read_request_at("function_call", {"name": legacy.get("name"), "arguments": legacy.get("arguments")})]
         )
 
 

@@ -78,9 +78,7 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
     get = document.get
     scenario_id, trial, reason = get("scenario_id"), get("trial"), get("finish_reason")
     trace_id, model, provider = get("trace_id"), get("model"), get("provider")
-    if scenario_id is not None and (
-        type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH
-    ):
+    if scenario_id is not None and (type(scenario_id) is not str or not 0 < len(scenario_id) <= MAX_ID_LENGTH):
         raise NotPlain
     if trial is not None and (type(trial) is not int or not 0 <= trial <= LARGEST_COUNT):
         raise NotPlain

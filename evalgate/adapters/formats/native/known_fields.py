@@ -43,8 +43,6 @@ FIELDS: dict[str, Read] = {
 }
 """Fields that become the trace's attribute of the same name."""
 
-READ_ELSEWHERE = frozenset(
-    {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"}
-)
+READ_ELSEWHERE = frozenset({"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"})
 IGNORED_FIELDS = frozenset({"run_id", "models", "resource", "spans"})
 KNOWN = frozenset(FIELDS) | READ_ELSEWHERE | IGNORED_FIELDS

@@ -32,9 +32,7 @@ LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 BASIC_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 RESULT_FIELDS = frozenset({"is_error", "exit_code", "duration_seconds"})
-MESSAGE_FIELDS = frozenset(
-    {"timestamp", "agent", "model", "reasoning", "finish_reason", "parts", "turn", "tool_name"}
-)
+MESSAGE_FIELDS = frozenset({"timestamp", "agent", "model", "reasoning", "finish_reason", "parts", "turn", "tool_name"})
 IGNORED_FIELDS = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
 KNOWN = BASIC_FIELDS | RESULT_FIELDS | MESSAGE_FIELDS | IGNORED_FIELDS
 CALL_FIELDS = frozenset({"id", "name", "arguments"})
@@ -57,9 +55,7 @@ def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conve
     return conversation
 
 
-def _add_message(
-    conversation: Conversation, recorded: Any, unknown: UnknownFields, *, is_joined: bool
-) -> None:
+def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFields, *, is_joined: bool) -> None:
     if type(recorded) is not dict:
         raise FieldError("", "is not an object")
     role, content, calls = recorded.get("role"), recorded.get("content"), recorded.get("tool_calls")
@@ -89,9 +85,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: Any, unkn
     for number, call in enumerate(listing(recorded, "tool_calls")):
         try:
             call_id, name = _id_and_name(call)
-            conversation.add_call(
-                message, call_id, name, read_arguments(call.get("arguments"), LEVELS_ABOVE_ARGUMENTS)
-            )
+            conversation.add_call(message, call_id, name, read_arguments(call.get("arguments"), LEVELS_ABOVE_ARGUMENTS))
         except FieldError as error:
             raise error.with_prefix(f"tool_calls[{number}]") from None
         if len(call) > len(CALL_FIELDS) or not call.keys() <= CALL_FIELDS:
@@ -125,9 +119,7 @@ def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
         unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
 
 
-def _add_result(
-    conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields
-) -> None:
+def _add_result(conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields) -> None:
     """Adds a tool's message of the short form, which has the call's outcome next to its content."""
     call_id, tool = recorded.get("tool_call_id"), recorded.get("name")
     if type(call_id) is not str or type(tool) is not str:

@@ -39,10 +39,7 @@ def _settle_cost(trace: Trace, document: dict[str, Any]) -> None:
 
 
 def _settle_latency(trace: Trace, document: dict[str, Any], name: str, factor: int) -> None:
-    if factor == 1:
-        total = amount(document[name], name)
-    else:
-        total = read_latency_seconds(document[name], name)["total_ms"]
+    total = amount(document[name], name) if factor == 1 else read_latency_seconds(document[name], name)["total_ms"]
     if trace.latency["total_ms"] is None and document.get("latency") is None:
         trace.latency = {"total_ms": total, "source": "recorded"}
     elif not _are_equal(trace.latency["total_ms"], total):

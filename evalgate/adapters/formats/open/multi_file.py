@@ -44,9 +44,7 @@ class FilePartCollector:
 
 def read_group(group: list[FilePart], read_part: PartReader) -> Iterator[TraceRecord]:
     """The traces of a group of files; documents that were dropped are read again."""
-    read_records = (
-        _read_joined_records if group[0].format.reader.heading_rule is None else _read_records_with_heading
-    )
+    read_records = _read_joined_records if group[0].format.reader.heading_rule is None else _read_records_with_heading
     return compare_durations(read_records(group, read_part))
 
 

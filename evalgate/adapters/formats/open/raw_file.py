@@ -88,9 +88,7 @@ class RawFile:
     def read_whole(self, limit: int | None = None) -> bytes:
         """The file's content, at most `limit` + 1 bytes; the default limit is that of a record."""
         self._rewind()
-        return self._read_counted(
-            self._stream.read, (self._limits.record_bytes if limit is None else limit) + 1
-        )
+        return self._read_counted(self._stream.read, (self._limits.record_bytes if limit is None else limit) + 1)
 
     def _unpack(self, raw: BinaryIO) -> BinaryIO:
         magic = raw.read(len(GZIP))

@@ -122,11 +122,7 @@ class TraceFile:
         value = None if line.data is None else decode_leniently(line.data)
         if value is None:
             return False
-        return (
-            detect.find_claiming_format(value) is not None
-            if self._format is None
-            else self._format.claims(value)
-        )
+        return detect.find_claiming_format(value) is not None if self._format is None else self._format.claims(value)
 
     def _read_document(self, data: bytes) -> Iterator[TraceRecord | FilePart]:
         if not self._fits_record(data):
@@ -151,9 +147,7 @@ class TraceFile:
             else self._read_each_line(trace_format, lines)
         )
 
-    def _read_each_line(
-        self, trace_format: Format, lines: Iterable[RawLine]
-    ) -> Iterator[TraceRecord | FilePart]:
+    def _read_each_line(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         path, name, below, at_once = (
             self._file.path,
             trace_format.name,
@@ -176,9 +170,7 @@ class TraceFile:
             else:
                 yield trace
 
-    def _read_joined_lines(
-        self, trace_format: Format, lines: Iterable[RawLine]
-    ) -> Iterator[TraceRecord | FilePart]:
+    def _read_joined_lines(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         """Reads all lines as one trace; each damaged line is yielded as its own record and left out."""
         documents, size, digest = [], 0, hashlib.sha256()
         for number, data in lines:
@@ -233,9 +225,7 @@ class TraceFile:
         try:
             trace_format = self._format or detect.detect_format([value])
             if not trace_format.claims(value):
-                raise TraceError(
-                    f"this is {describe_shape(value)}; {trace_format.name} needs {trace_format.needs}"
-                )
+                raise TraceError(f"this is {describe_shape(value)}; {trace_format.name} needs {trace_format.needs}")
             source.format = trace_format.name
             if trace_format.joins_lines:
                 yield from self._read_joined(trace_format, [value], size, source.sha256 or "")
@@ -254,9 +244,7 @@ class TraceFile:
             yield FilePart(self._file, trace_format, documents, keys, size, sha256, is_heading)
             return
         if reader.join_keys is not None:
-            yield FilePart(
-                self._file, trace_format, documents, frozenset(reader.join_keys(documents)), size, sha256
-            )
+            yield FilePart(self._file, trace_format, documents, frozenset(reader.join_keys(documents)), size, sha256)
             return
         source = TraceLocation(self._file.path, trace_format.name, sha256=sha256)
         yield from read_records(reader, documents, source, self._file.below)

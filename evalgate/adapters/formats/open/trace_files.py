@@ -93,9 +93,7 @@ class TraceFiles:
     ) -> Iterator[TraceRecord | FilePart]:
         with self._files.open(file) as raw:
             try:
-                yield from TraceFile(file, trace_format, self._limits).read_records(
-                    RawFile(raw, self._limits, budget)
-                )
+                yield from TraceFile(file, trace_format, self._limits).read_records(RawFile(raw, self._limits, budget))
             except TraceError as error:
                 source = TraceLocation(path=file.path)
                 yield DamagedTrace(str(error), source, name_damaged_record(file.below, source))

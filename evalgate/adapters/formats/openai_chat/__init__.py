@@ -31,12 +31,7 @@ def is_chat(value: Any) -> bool:
     messages, choices = value.get("messages"), value.get("choices")
     if isinstance(messages, list) and "simulations" not in value:
         return not messages or is_chat_message(messages[0])
-    return (
-        isinstance(choices, list)
-        and bool(choices)
-        and isinstance(choices[0], dict)
-        and "message" in choices[0]
-    )
+    return isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict) and "message" in choices[0]
 
 
 def _claims_chat(value: Any) -> bool:

@@ -15,9 +15,7 @@ def is_responses(value: Any) -> bool:
     if isinstance(value, dict):
         if value.get("object") == "response":
             return True
-        if isinstance(value.get("output"), list) and any(
-            map(_is_item, get_first_messages(value, ("output",)))
-        ):
+        if isinstance(value.get("output"), list) and any(map(_is_item, get_first_messages(value, ("output",)))):
             return True
     return any(map(_is_item, get_first_messages(value)))
 

@@ -96,9 +96,7 @@ def _add_task(events: OpenHandsEvents, document: dict[str, Any], history: list[A
 def _add_model(trace: Trace, document: dict[str, Any]) -> None:
     metadata = mapping(document.get("metadata"), "metadata")
     config = mapping(metadata.get("llm_config"), "metadata.llm_config")
-    trace.provider, trace.model = split_provider_and_model(
-        text(config.get("model"), "metadata.llm_config.model")
-    )
+    trace.provider, trace.model = split_provider_and_model(text(config.get("model"), "metadata.llm_config.model"))
     if trace.model is None and trace.llm_calls:
         trace.provider, trace.model = split_provider_and_model(trace.llm_calls[-1]["model"])
 
@@ -106,9 +104,7 @@ def _add_model(trace: Trace, document: dict[str, Any]) -> None:
 def _add_times(trace: Trace, history: list[Any]) -> None:
     """Adds the times of the first and last event; some versions record no times."""
     times = [
-        moment
-        for event in history
-        if isinstance(event, dict) and (moment := time(event.get("timestamp"), "timestamp"))
+        moment for event in history if isinstance(event, dict) and (moment := time(event.get("timestamp"), "timestamp"))
     ]
     if times:
         trace.started_at, trace.ended_at = times[0], times[-1]
@@ -126,9 +122,7 @@ def _add_usage(trace: Trace, document: dict[str, Any], history: list[Any], unmet
             path = "llm_metrics"
             metrics = mapping(event[path], path)
     _add_counted_tokens(trace, metrics, path)
-    trace.cost, warnings = read_cost_usd(
-        metrics.get("accumulated_cost"), trace.usage, f"{path}.accumulated_cost"
-    )
+    trace.cost, warnings = read_cost_usd(metrics.get("accumulated_cost"), trace.usage, f"{path}.accumulated_cost")
     about_usage = [] if is_known(trace.usage) else about_usage
     trace.warnings += [*about_usage, *warnings, *_check_cost_sum(metrics, path)]
 
@@ -163,13 +157,9 @@ def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) ->
     elif any(call["name"] == FINISH for call in trace.tool_calls[-1:]):
         trace.finish_reason = "stop"
     elif trace.tool_calls and trace.messages[-1]["role"] != "assistant":
-        mark_incomplete(
-            trace, f"the history ends with a result of `{make_printable(trace.tool_calls[-1]['name'])}`"
-        )
+        mark_incomplete(trace, f"the history ends with a result of `{make_printable(trace.tool_calls[-1]['name'])}`")
     elif trace.tool_calls and trace.tool_calls[-1]["status"] == "missing":
-        mark_incomplete(
-            trace, f"the history ends with a call of `{make_printable(trace.tool_calls[-1]['name'])}`"
-        )
+        mark_incomplete(trace, f"the history ends with a call of `{make_printable(trace.tool_calls[-1]['name'])}`")
 
 
 READER = Reader(build=build, identify=identify)

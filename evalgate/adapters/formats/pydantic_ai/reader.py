@@ -80,9 +80,7 @@ def _read_usage(value: Any) -> Usage | None:
     usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
     usage["cache_read_input_tokens"] = count(fields.get("cache_read_tokens"), "usage.cache_read_tokens")
     usage["cache_write_input_tokens"] = count(fields.get("cache_write_tokens"), "usage.cache_write_tokens")
-    usage["reasoning_output_tokens"] = count(
-        details.get("reasoning_tokens"), "usage.details.reasoning_tokens"
-    )
+    usage["reasoning_output_tokens"] = count(details.get("reasoning_tokens"), "usage.details.reasoning_tokens")
     usage["total_tokens"] = total_tokens(usage)
     usage["source"] = "recorded_total"
     return usage
@@ -103,9 +101,7 @@ def _add_final_output(trace: Trace) -> None:
     last = trace.response["message_index"]
     if calling_messages and (last is None or last <= calling_messages[-1]["index"]):
         given = call["arguments"]
-        set_final_response(
-            trace, given if isinstance(given, str) else encode_json(given), calling_messages[-1]
-        )
+        set_final_response(trace, given if isinstance(given, str) else encode_json(given), calling_messages[-1])
 
 
 READER = Reader(build=build, identify=identify_by_side_fields, split=split)

@@ -219,9 +219,7 @@ def _mismatch_warnings(total: Usage, agents: list[SpanNode]) -> list[Warning_]:
     tokens = total["total_tokens"]
     if not known or len(known) < len(agents) or tokens is None or _is_near(sum(known), tokens):
         return []
-    message = (
-        f"the agent's span says {sum(known):,} tokens, its model calls used {tokens:,}: their sum counts"
-    )
+    message = f"the agent's span says {sum(known):,} tokens, its model calls used {tokens:,}: their sum counts"
     return [{"code": "total_mismatch", "message": message, "where": "usage"}]
 
 

@@ -138,9 +138,7 @@ def _add_names(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> N
     trace.conversation_id = _first(sources, "conversation_id")
     trace.scenario_id, trace.trial = _first(sources, "scenario_id"), _first(sources, "trial")
     trace.tool_definitions = (
-        _first([call.best.facts for call in calls], "tool_definitions")
-        or _first(sources, "tool_definitions")
-        or []
+        _first([call.best.facts for call in calls], "tool_definitions") or _first(sources, "tool_definitions") or []
     )
     trace.tags = list(dict.fromkeys(tag for facts in sources for tag in facts.tags))
     for facts in sources:

@@ -113,9 +113,4 @@ def is_protobuf(head: bytes) -> bool:
     while after < len(head) and head[after] & 0x80:
         after += 1
     inner = head[after + 1 : after + 2]
-    return (
-        head[:1] == PROTOBUF_START
-        and bool(inner)
-        and inner[0] in INNER_TAGS
-        and not CONTROL_BYTES.isdisjoint(head)
-    )
+    return head[:1] == PROTOBUF_START and bool(inner) and inner[0] in INNER_TAGS and not CONTROL_BYTES.isdisjoint(head)

@@ -98,11 +98,7 @@ def _join_equal_inputs(calls: list[ModelCall], given: list[RawMessage]) -> list[
     for call in [*asking, calls[-1]]:
         output = call.get_fact("output") or []
         asked_for = [one for message in output for one in message.calls]
-        keys = {
-            (one.id, build_recorded_call_key(one.name, one.arguments))
-            for one in asked_for
-            if one.id is not None
-        }
+        keys = {(one.id, build_recorded_call_key(one.name, one.arguments)) for one in asked_for if one.id is not None}
         answers += [] if keys and keys <= seen else output  # the same answer, recorded twice
         seen |= keys
     return [*given, *answers]
@@ -157,9 +153,7 @@ def _copy_message(message: RawMessage) -> RawMessage:
 
 
 def _count_parts(messages: Sequence[RawMessage]) -> int:
-    return sum(
-        1 + len(message.calls) + len(message.answers) for message in messages if message.role != "system"
-    )
+    return sum(1 + len(message.calls) + len(message.answers) for message in messages if message.role != "system")
 
 
 def _signature(messages: Sequence[RawMessage]) -> list[tuple[str, str | None]]:

@@ -137,9 +137,7 @@ def assign_logs(spans: Iterable[Span], logs: Sequence[Span]) -> tuple[list[Span]
     for span in spans if unplaced_traces else ():
         if span.trace_id in unplaced_traces and is_request(span):
             requests.setdefault(span.trace_id, []).append(span)
-    found = [
-        log if log.span_id != NO_SPAN else _assign_log(log, requests.get(log.trace_id, [])) for log in logs
-    ]
+    found = [log if log.span_id != NO_SPAN else _assign_log(log, requests.get(log.trace_id, [])) for log in logs]
     assigned = [log for log in found if log is not None]
     return assigned, len(found) - len(assigned)
 

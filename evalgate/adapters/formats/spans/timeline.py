@@ -25,9 +25,7 @@ class Timeline:
     sub-agent). Each has a position: its step and turn.
     """
 
-    def __init__(
-        self, conversation: Conversation, main: Sequence[ModelCall], calls: Sequence[ModelCall]
-    ) -> None:
+    def __init__(self, conversation: Conversation, main: Sequence[ModelCall], calls: Sequence[ModelCall]) -> None:
         self._responses = [message for message in conversation.messages if message["role"] == "assistant"]
         self._last_turn = conversation.messages[-1]["turn"] if conversation.messages else 0
         self.message_of = _align_outputs(self._responses, main)

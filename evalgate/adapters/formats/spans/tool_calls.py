@@ -45,9 +45,7 @@ def merge_tool_calls(
 ) -> list[ToolCall]:
     """Merges calls of the conversation, of sub-agents and of spans, each once and in time order."""
     known = conversation.calls
-    merging = _CallMerger(
-        [SpanToolCall(call, True, timeline.response_calls.get(call["step"])) for call in known]
-    )
+    merging = _CallMerger([SpanToolCall(call, True, timeline.response_calls.get(call["step"])) for call in known])
     merging.add_requests(calls)
     merging.add_executions(tools)
     entries = merging.entries

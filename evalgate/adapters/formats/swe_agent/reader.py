@@ -35,9 +35,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, ToolCall
 
-LIMITS = frozenset(
-    {"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"}
-)
+LIMITS = frozenset({"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"})
 ORDERLY_STATUSES = frozenset({"submitted", "exit_forfeit"})
 STAND_IN_MODELS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
 """Model names that are not models: they replay a recorded run or ask a person."""
@@ -134,9 +132,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: dict[str,
         function = mapping(call.get("function"), f"{path}.function")
         name = required_text(function.get("name"), f"{path}.function.name")
         arguments = read_arguments(function.get("arguments"))
-        last_call = conversation.add_call(
-            message, text(call.get("id"), f"{path}.id") or None, name, arguments
-        )
+        last_call = conversation.add_call(message, text(call.get("id"), f"{path}.id") or None, name, arguments)
     if recorded_calls:
         return last_call if len(recorded_calls) == 1 else None
     action = _read_action(recorded)
@@ -164,16 +160,12 @@ def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[
     for number, recorded in enumerate(recorded_steps):
         path = f"trajectory[{number}]"
         if number >= len(steps):
-            message = conversation.add_message(
-                "assistant", text(recorded.get("response"), f"{path}.response")
-            )
+            message = conversation.add_message("assistant", text(recorded.get("response"), f"{path}.response"))
             steps.append(_Step(actions[number], message, _add_calls(conversation, message, recorded)))
         _finish_step(conversation, steps[number].call, recorded, path)
 
 
-def _finish_step(
-    conversation: Conversation, call: ToolCall | None, recorded: dict[str, Any], path: str
-) -> None:
+def _finish_step(conversation: Conversation, call: ToolCall | None, recorded: dict[str, Any], path: str) -> None:
     if call is None:
         return
     observation = text(recorded.get("observation"), f"{path}.observation")

@@ -43,9 +43,7 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
             f"these are the settings of a run only: its simulations lie beside it in {SIMULATIONS}/*.json, "
             "name them in the glob as well"
         )
-    return [
-        tau2_reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations
-    ]
+    return [tau2_reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations]
 
 
 def _read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -133,10 +131,7 @@ def _add_calls(merger: _TickMerger, tick: dict[str, Any], role: str, path: str) 
     merger.end()
     when = tick.get("timestamp")
     if calls:
-        made = [
-            {**mapping(call, f"{path}_calls[{number}]"), "requestor": role}
-            for number, call in enumerate(calls)
-        ]
+        made = [{**mapping(call, f"{path}_calls[{number}]"), "requestor": role} for number, call in enumerate(calls)]
         merger.messages.append({"role": role, "content": None, "tool_calls": made, "timestamp": when})
     for number, result in enumerate(results):
         merger.messages.append({**mapping(result, f"{path}_results[{number}]"), "role": "tool"})

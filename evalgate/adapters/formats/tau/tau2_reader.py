@@ -53,9 +53,7 @@ def split(document: Any) -> Sequence[Simulation]:
     model, agent, domain = read_settings(document["info"])
     simulations = document["simulations"]
     durations = [run.get("duration") if isinstance(run, dict) else None for run in simulations]
-    equal = (
-        len(durations) > 1 and durations[0] is not None and durations.count(durations[0]) == len(durations)
-    )
+    equal = len(durations) > 1 and durations[0] is not None and durations.count(durations[0]) == len(durations)
     return [Simulation(run, model, agent, domain, equal) for run in simulations]
 
 
@@ -197,9 +195,7 @@ def _read_scores(run: dict[str, Any]) -> list[TraceScore]:
     if reward_info.get("reward") is not None:
         found.append(build_score("reward", reward_info["reward"], "reward_info.reward"))
     for name, value in mapping(reward_info.get("reward_breakdown"), "reward_info.reward_breakdown").items():
-        found.append(
-            build_score(f"reward.{name}", value, f"reward_info.reward_breakdown.{make_printable(name)}")
-        )
+        found.append(build_score(f"reward.{name}", value, f"reward_info.reward_breakdown.{make_printable(name)}"))
     return found
 
 

@@ -50,11 +50,7 @@ def build(record: Any) -> Trace:
 
 def identify(record: Any) -> Identity:
     """Task id and trial."""
-    return (
-        build_identity(record.get("task_id"), record.get("trial"))
-        if isinstance(record, dict)
-        else (None, None)
-    )
+    return build_identity(record.get("task_id"), record.get("trial")) if isinstance(record, dict) else (None, None)
 
 
 def _mark_errors(conversation: Conversation) -> None:
@@ -70,9 +66,7 @@ def _read_scores(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
     found = [] if run.get("reward") is None else [build_score("reward", run["reward"], "reward")]
     for name, value in breakdown.items():
         if type(value) is int or type(value) is float:
-            found.append(
-                build_score(f"reward.{name}", value, f"info.reward_info.info.{make_printable(name)}")
-            )
+            found.append(build_score(f"reward.{name}", value, f"info.reward_info.info.{make_printable(name)}"))
     return found
 
 

@@ -64,9 +64,7 @@ def build(record: Any) -> Trace:
 def _read_tools(answer: dict[str, Any]) -> list[dict[str, Any]]:
     tools = listing(answer.get("function"), f"{ANSWER_PATH}.function")
     functions = [mapping(tool, f"{ANSWER_PATH}.function[{number}]") for number, tool in enumerate(tools)]
-    return [
-        {key: tool[key] for key in ("name", "description", "parameters") if key in tool} for tool in functions
-    ]
+    return [{key: tool[key] for key in ("name", "description", "parameters") if key in tool} for tool in functions]
 
 
 def _mark_errors(conversation: Conversation) -> None:

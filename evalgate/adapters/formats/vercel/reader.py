@@ -50,9 +50,7 @@ def build(record: Any) -> Trace:
         _read_at(f"steps[{number}]", _add_step, chat, value)
     trace = chat.build_trace(document, "vercel-ai-sdk")
     if document.get("steps") is not None:
-        set_final_response(
-            trace, text(document.get("text"), "text") if not trace.response["content"] else None
-        )
+        set_final_response(trace, text(document.get("text"), "text") if not trace.response["content"] else None)
     return trace
 
 
@@ -73,9 +71,7 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
     if not isinstance(usage, dict):
         chat.unmetered += 1
     else:
-        chat.add_llm_call(
-            _read_usage(usage), model=text(meta.get("model"), "metadata.model") if meta else None
-        )
+        chat.add_llm_call(_read_usage(usage), model=text(meta.get("model"), "metadata.model") if meta else None)
 
 
 def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:

@@ -30,9 +30,7 @@ def get_writer(target: str, *, full: bool = False) -> Writer:
     return to_native
 
 
-def convert_traces(
-    records: Iterable[TraceRecord], writer: Writer, *, redact: bool
-) -> Iterator[bytes | DamagedTrace]:
+def convert_traces(records: Iterable[TraceRecord], writer: Writer, *, redact: bool) -> Iterator[bytes | DamagedTrace]:
     """Yields one line of JSON a trace; damaged records are yielded unchanged."""
     import orjson
 

@@ -68,8 +68,7 @@ def _encode_message(message: Message, calls: Mapping[str | None, ToolCall]) -> d
         short["name"] = message["name"]
     if message["tool_calls"]:
         short["tool_calls"] = [
-            _encode_request(calls.get(request["id"]), _drop_none(request))
-            for request in message["tool_calls"]
+            _encode_request(calls.get(request["id"]), _drop_none(request)) for request in message["tool_calls"]
         ]
     return short | {name: message[name] for name in MESSAGE_FIELDS if message[name] is not None}  # type: ignore[literal-required]
 
@@ -119,9 +118,5 @@ def _drop_none(value: Any) -> Any:
     if isinstance(value, list):
         return [_drop_none(item) for item in value]
     if isinstance(value, dict):
-        return {
-            key: _drop_none(item) if key == "usage" else item
-            for key, item in value.items()
-            if item is not None
-        }
+        return {key: _drop_none(item) if key == "usage" else item for key, item in value.items() if item is not None}
     return value

@@ -43,11 +43,7 @@ def to_otlp(trace: Trace) -> dict[str, Any]:
     spans = _SpanBuilder(trace)
     resource = {"attributes": _encode_attributes({"service.name": _find_agent_name(trace) or "agent"})}
     scope = {"name": "evalgate", "version": __version__}
-    return {
-        "resourceSpans": [
-            {"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans.build_spans()}]}
-        ]
-    }
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": spans.build_spans()}]}]}
 
 
 class _SpanBuilder:
@@ -96,17 +92,13 @@ class _SpanBuilder:
         start, end = _to_nanoseconds(trace.started_at), _to_nanoseconds(trace.ended_at)
         if start and not end and trace.latency["total_ms"] is not None:
             end = start + int(trace.latency["total_ms"] * NANOSECONDS)
-        span = self._build_span(
-            f"invoke_agent {name}" if name else "invoke_agent", None, INTERNAL, attributes
-        )
+        span = self._build_span(f"invoke_agent {name}" if name else "invoke_agent", None, INTERNAL, attributes)
         self._set_times(span, start, end)
         if trace.status == "error":
             _set_error(span, (trace.error or NO_ERROR)["message"])
         return span
 
-    def _build_chat_span(
-        self, parent: str, message: Message, call: LlmCall | None, *, is_last: bool
-    ) -> dict[str, Any]:
+    def _build_chat_span(self, parent: str, message: Message, call: LlmCall | None, *, is_last: bool) -> dict[str, Any]:
         """The span of a model response; only the last has the messages before it, to avoid repeating them."""
         trace = self._trace
         model = message["model"] or (call and call["model"]) or trace.model
@@ -131,9 +123,7 @@ class _SpanBuilder:
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call["name"],
             "gen_ai.tool.call.id": call["id"],
-            "gen_ai.tool.call.arguments": None
-            if call["arguments"] is None
-            else _encode_json(call["arguments"]),
+            "gen_ai.tool.call.arguments": None if call["arguments"] is None else _encode_json(call["arguments"]),
             "gen_ai.tool.call.result": call["result_text"],
         }
         error = call["error"] or NO_ERROR
@@ -141,9 +131,7 @@ class _SpanBuilder:
             attributes["error.type"] = error["type"] or "_OTHER"
         span = self._build_span(f"execute_tool {call['name']}", parent, INTERNAL, attributes)
         start, spent = _to_nanoseconds(call["started_at"]), call["duration_ms"]
-        self._set_times(
-            span, start, start + int(spent * NANOSECONDS) if start and spent is not None else None
-        )
+        self._set_times(span, start, start + int(spent * NANOSECONDS) if start and spent is not None else None)
         if call["status"] == "error":
             _set_error(span, error["message"])
         return span
@@ -155,9 +143,7 @@ class _SpanBuilder:
         span["endTimeUnixNano"] = str(end or start)
         self._clock = max(self._clock, start if span["name"].startswith("invoke_agent") else end or start)
 
-    def _build_span(
-        self, name: str, parent: str | None, kind: int, attributes: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _build_span(self, name: str, parent: str | None, kind: int, attributes: Mapping[str, Any]) -> dict[str, Any]:
         self._count += 1
         span_id = hashlib.sha256(f"{self._trace_id} {self._count}".encode()).hexdigest()[:16]
         span: dict[str, Any] = {"traceId": self._trace_id, "spanId": span_id, "name": name, "kind": kind}

@@ -211,6 +211,4 @@ def require_one_of(column: str, words: Iterable[str], name: str) -> CheckConstra
 
 def require_scores(prefix: str, names: Sequence[str]) -> list[CheckConstraint]:
     """The constraints that columns hold scores from 0 to 1, or NULL."""
-    return [
-        CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names
-    ]
+    return [CheckConstraint(f"{name} >= 0 AND {name} <= 1", name=f"{prefix}_{name}_is_0_to_1") for name in names]

@@ -53,9 +53,7 @@ class CallMatcher:
         "worst_match",
     )
 
-    def __init__(
-        self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[CompiledStep]], comparisons: int
-    ) -> None:
+    def __init__(self, calls: Sequence[ToolCall], kinds: Sequence[Sequence[CompiledStep]], comparisons: int) -> None:
         self.count = len(calls)
         self.worst_match = MATCHES
         self.budget = WorkBudget(comparisons)
@@ -101,9 +99,7 @@ class CallMatcher:
         if name not in by_name:
             found = [step for step in self._kinds[kind] if step.fits_name(name)]
             bare = [step for step in found if step.is_bare][:1]
-            by_name[name] = (
-                _Alternatives(bare, 0) if bare else _Alternatives(found, sum(each.cost for each in found))
-            )
+            by_name[name] = _Alternatives(bare, 0) if bare else _Alternatives(found, sum(each.cost for each in found))
         return by_name[name]
 
     def has_judged(self, judgement: int) -> bool:

@@ -50,9 +50,7 @@ class SelectedCalls(NamedTuple):
 
 def is_captured(call: ToolCall) -> bool:
     """Returns whether the arguments of the call were recorded, valid or not."""
-    return not (
-        call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None
-    )
+    return not (call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None)
 
 
 def format_times(count: int) -> str:

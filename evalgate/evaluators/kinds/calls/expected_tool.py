@@ -87,13 +87,9 @@ class ExpectedTool(Evaluator):
             return self._compile_negative()
         tool = self.expected_tool or self.tool
         if tool is None:
-            raise FieldProblemError(
-                "type", "expected_tool needs a tool", "`expected_tool: null` means no call"
-            )
+            raise FieldProblemError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
         if self.tool not in (None, tool):
-            raise FieldProblemError(
-                "tool", "`tool` and `expected_tool` are two names for one tool", "drop one"
-            )
+            raise FieldProblemError("tool", "`tool` and `expected_tool` are two names for one tool", "drop one")
         if self.min_calls == 0:
             raise FieldProblemError(
                 "min_calls", "`min_calls: 0` demands nothing", "`expected_tool: null` means no call"

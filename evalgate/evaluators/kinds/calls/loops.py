@@ -63,6 +63,4 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     else:
         subject = f"the cycle {format_names([call['name'] for call in block])} stands"
     last = loop.start + loop.length * loop.times
-    return (
-        f"{subject} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"
-    )
+    return f"{subject} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"

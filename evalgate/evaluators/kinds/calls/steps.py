@@ -193,15 +193,11 @@ def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
             key = repr(step)
             if key not in kind_numbers:
                 kind_numbers[key] = len(kinds)
-                kinds.append(
-                    _compile_alternatives(step, ("sequence", index, at) if is_group else ("sequence", index))
-                )
+                kinds.append(_compile_alternatives(step, ("sequence", index, at) if is_group else ("sequence", index)))
             segments[-1].append(len(slots))
             slots.append(Slot(kind_numbers[key], not isinstance(step, str) and step.optional))
     if len(slots) > MAX_STEPS:
-        raise FieldProblemError(
-            "sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}"
-        )
+        raise FieldProblemError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
     texts = [" or ".join(alternative.text for alternative in kind) for kind in kinds]
     return CompiledSequence(StepPlan(slots, segments), kinds, texts)
 
@@ -216,15 +212,11 @@ def _compile_step(step: str | Step, path: Path) -> CompiledStep:
     if isinstance(step, str):
         return CompiledStep(step, shorten(step, 60))
     if step.optional and "one_of" in path:
-        raise _build_problem(
-            (*path, "optional"), "one of several can't be optional", "make the step with `one_of` so"
-        )
+        raise _build_problem((*path, "optional"), "one of several can't be optional", "make the step with `one_of` so")
     text = _describe_step(step)
     if step.args is None:
         if step.args_match in ("exact", "superset"):
-            raise _build_problem(
-                path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments"
-            )
+            raise _build_problem(path, f"`args_match: {step.args_match}` needs `args`", "{} means no arguments")
         return CompiledStep(step.tool, text, status=step.status)
     try:
         matcher = build_arguments_matcher(step.args, step.args_match)

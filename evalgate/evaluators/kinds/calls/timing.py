@@ -82,9 +82,7 @@ class HasTiming(Timing):
         delay, when = self.delay_argument, self.when_argument
         for call in calls:
             if not is_amount(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
-                return Finding(
-                    "failed", f"{_describe_call(call)} has neither a number `{delay}` nor `{when}`"
-                )
+                return Finding("failed", f"{_describe_call(call)} has neither a number `{delay}` nor `{when}`")
         return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} calls say when")
 
 

@@ -76,9 +76,7 @@ def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Findin
             given = show(call["arguments"], 120)
             return Finding("failed", f"call {number}: {tool}: {shorten(difference, 120)}: {given}")
     if unknown:
-        return Finding(
-            "not_evaluable", f"arguments not captured in {unknown:,} of {len(calls):,} calls of {tool}"
-        )
+        return Finding("not_evaluable", f"arguments not captured in {unknown:,} of {len(calls):,} calls of {tool}")
     return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit")
 
 

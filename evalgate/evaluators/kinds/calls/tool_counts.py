@@ -62,9 +62,7 @@ class ToolCalls(Evaluator):
         if self.max_tool_errors is not None:
             rules.append(build_error_rule(self.max_tool_errors))
         if not rules:
-            raise FieldProblemError(
-                "type", "tool_calls demands nothing", "give min, max, exactly or another rule"
-            )
+            raise FieldProblemError("type", "tool_calls demands nothing", "give min, max, exactly or another rule")
         return rules[0] if len(rules) == 1 else lambda trace: combine([rule(trace) for rule in rules])
 
     def _refuse_contradictions(self) -> None:

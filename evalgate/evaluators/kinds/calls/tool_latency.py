@@ -37,9 +37,7 @@ class ToolLatencyLimit(Evaluator):
             if not calls:
                 return Finding("not_evaluable", f"{target} was not called{describe_other_calls(trace)}")
             durations = [
-                (call["duration_ms"] / 1000, number)
-                for number, call in calls
-                if call["duration_ms"] is not None
+                (call["duration_ms"] / 1000, number) for number, call in calls if call["duration_ms"] is not None
             ]
             slowest, number = max(durations, default=(0.0, 0))
             found, most = format_distinct(slowest, limit)
@@ -48,9 +46,7 @@ class ToolLatencyLimit(Evaluator):
                 return Finding("failed", reason)
             unknown = len(calls) - len(durations)
             if unknown:
-                return Finding(
-                    "not_evaluable", f"latency unknown of {unknown:,} of {len(calls):,} calls of {target}"
-                )
+                return Finding("not_evaluable", f"latency unknown of {unknown:,} of {len(calls):,} calls of {target}")
             return Finding("passed", reason)
 
         return check

@@ -37,9 +37,7 @@ def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
         names = trace.called
         found = len(names) if tool is None else names.count(tool)
         is_within = least <= found and (most is None or found <= most)
-        return Finding(
-            "passed" if is_within else "failed", f"{subject} {format_times(found)}, expected {expected}"
-        )
+        return Finding("passed" if is_within else "failed", f"{subject} {format_times(found)}, expected {expected}")
 
     return judge
 
@@ -81,9 +79,7 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         others = [name for name in first_calls if _find_glob(name, globs) is None]
         if not others:
             return passed
-        return Finding(
-            "failed", f"{format_names(others)} called (first in call {first_calls[others[0]]}), {among}"
-        )
+        return Finding("failed", f"{format_names(others)} called (first in call {first_calls[others[0]]}), {among}")
 
     return judge
 

@@ -110,9 +110,7 @@ class ToolSequence(Evaluator):
             key = tuple(called)
             found = cache.get(key)
             if found is None:
-                found = self._build_failure(
-                    steps, NameMatcher(called, tools, WorkBudget(MAX_ALIGNMENT_COMPARISONS))
-                )
+                found = self._build_failure(steps, NameMatcher(called, tools, WorkBudget(MAX_ALIGNMENT_COMPARISONS)))
                 is_small = len(key) <= MAX_CACHED_CALLS and sum(map(len, key)) <= MAX_CACHED_CHARACTERS
                 if is_small and len(cache) < MAX_CACHED_SEQUENCES:
                     cache[key] = found
@@ -222,9 +220,7 @@ def describe_failure(
     return "; ".join(parts)
 
 
-def _describe_divergence(
-    alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool
-) -> str:
+def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
     """Describes the first step without a call, and the call nearest to it."""
     slot = alignment.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"

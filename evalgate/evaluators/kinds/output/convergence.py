@@ -60,9 +60,7 @@ class Convergence(Evaluator):
                 return build_finding("progress", f"{found}, no previous figure", value=current)
             improvement = round(current - previous if upwards else previous - current, DIGITS)
             change = f"{found}, was {format_number(previous)}, {'higher' if upwards else 'lower'} is better"
-            return build_finding(
-                "progress" if improvement > 0 else "stall", change, value=current, previous=previous
-            )
+            return build_finding("progress" if improvement > 0 else "stall", change, value=current, previous=previous)
 
         return build_check(source, build_reader(self.source), judge)
 
@@ -83,9 +81,7 @@ def build_previous_reader(given: Any, name: str, type_name: str) -> PreviousRead
     if isinstance(given, str):
         return _build_expression_reader(given)
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= float_info.max:
-        raise FieldProblemError(
-            "previous", f"`previous` can't be {json_type(given)} {show(given, 40)}", f"give {HINT}"
-        )
+        raise FieldProblemError("previous", f"`previous` can't be {json_type(given)} {show(given, 40)}", f"give {HINT}")
     return lambda _: given
 
 
@@ -107,11 +103,7 @@ def _build_expression_reader(given: str) -> PreviousReader:
 def _read_baseline(scenario: Any, name: str, type_name: str) -> float | None:
     figures = []
     for trial in scenario["trials"] if scenario else ():
-        found = [
-            value
-            for figure_name, value in _list_figures(trial["assertions"], type_name)
-            if figure_name == name
-        ]
+        found = [value for figure_name, value in _list_figures(trial["assertions"], type_name) if figure_name == name]
         if len(found) > 1:
             raise OutputError(f"the baseline has several figures named {show(name, 60)}: name them apart")
         if found and found[0] is not None:

@@ -68,9 +68,7 @@ class OutputContains(Evaluator):
 
     def _build_search(self) -> Callable[[str], bool]:
         if (self.value is None) == (self.pattern is None):
-            raise FieldProblemError(
-                "type", "output_contains takes `value` (text) or `pattern` (regex), one of the two"
-            )
+            raise FieldProblemError("type", "output_contains takes `value` (text) or `pattern` (regex), one of the two")
         if self.pattern is None:
             text = self.value or ""
             return lambda output: text in output

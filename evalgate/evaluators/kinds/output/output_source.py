@@ -61,9 +61,7 @@ def build_reader(source: Source | None, part: SourcePart = "result") -> OutputRe
         raise FieldProblemError("source", "`source` takes `tool` or `path`, one of the two")
     if source.path is not None:
         if source.model_fields_set & {"index", "field"}:
-            raise FieldProblemError(
-                "source", "`index` and `field` of a `source` belong to `tool`, not to `path`"
-            )
+            raise FieldProblemError("source", "`index` and `field` of a `source` belong to `tool`, not to `path`")
         return _build_path_reader(source.path)
     return _build_tool_reader(source.tool or "", source.index, source.field or part)
 

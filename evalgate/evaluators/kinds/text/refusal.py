@@ -23,9 +23,7 @@ class IsRefusal(TextEvaluator):
 
     type: Literal["is_refusal"]
     phrases: (
-        Annotated[
-            list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)
-        ]
+        Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)]
         | None
     ) = None
 

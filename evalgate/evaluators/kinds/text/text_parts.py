@@ -39,9 +39,7 @@ class Equals(TextCondition):
         """Builds a condition that quotes the actual text."""
         value = self.value
         return lambda text: (
-            None
-            if text == value
-            else f"is {quote(text)}, expected {show(value)}{_describe_difference(text, value)}"
+            None if text == value else f"is {quote(text)}, expected {show(value)}{_describe_difference(text, value)}"
         )
 
 
@@ -85,9 +83,7 @@ class EndsWith(TextCondition):
         value = self.value
         length = len(value) + 60
         return lambda text: (
-            None
-            if text.endswith(value)
-            else f"does not end with {show(value)}, but so: {quote(text[-length:])}"
+            None if text.endswith(value) else f"does not end with {show(value)}, but so: {quote(text[-length:])}"
         )
 
 

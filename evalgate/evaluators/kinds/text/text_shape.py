@@ -51,9 +51,7 @@ class NotEmpty(TextCondition):
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that distinguishes an empty text from one of blanks."""
-        return lambda text: (
-            None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
-        )
+        return lambda text: None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
 
 
 class MaxLength(TextCondition):
@@ -69,9 +67,7 @@ class MaxLength(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length."""
         most = self.max
-        return lambda text: (
-            None if len(text) <= most else f"has {len(text)} characters, at most {most} allowed"
-        )
+        return lambda text: None if len(text) <= most else f"has {len(text)} characters, at most {most} allowed"
 
 
 class MinLength(TextCondition):
@@ -88,9 +84,7 @@ class MinLength(TextCondition):
         """Builds a condition that states the length and quotes the text, which is short."""
         least = self.min
         return lambda text: (
-            None
-            if len(text) >= least
-            else f"has {len(text)} characters, at least {least} needed: {quote(text)}"
+            None if len(text) >= least else f"has {len(text)} characters, at least {least} needed: {quote(text)}"
         )
 
 
@@ -122,9 +116,7 @@ class IsJson(TextCondition):
         try:
             return None if self.schema_ is None else Schema(self.schema_)
         except SchemaError as error:
-            raise FieldProblemError(
-                "schema", f"{error}: {json_type(self.schema_)} {show(self.schema_, 60)}"
-            ) from None
+            raise FieldProblemError("schema", f"{error}: {json_type(self.schema_)} {show(self.schema_, 60)}") from None
 
 
 def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:

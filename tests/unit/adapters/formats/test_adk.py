@@ -233,9 +233,7 @@ def test_code_that_ran_is_a_call():
     ],
 )
 def test_what_a_tool_returned_tells_whether_it_failed(response, status, result):
-    call = build(
-        event("bot", 0, asked("look", "c")), event("bot", 1, answered("look", response, "c"))
-    ).tool_calls[0]
+    call = build(event("bot", 0, asked("look", "c")), event("bot", 1, answered("look", response, "c"))).tool_calls[0]
     assert (call["status"], call["result"]) == (status, result)
 
 

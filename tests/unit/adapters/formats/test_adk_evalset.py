@@ -47,9 +47,7 @@ EXCHANGE = {
 
 
 def shape(trace):
-    return [
-        (m["role"], m["agent"], m["content"], [c["name"] for c in m["tool_calls"]]) for m in trace.messages
-    ]
+    return [(m["role"], m["agent"], m["content"], [c["name"] for c in m["tool_calls"]]) for m in trace.messages]
 
 
 def test_a_case_is_an_expected_conversation():
@@ -121,9 +119,7 @@ def test_the_older_form_with_names_is_a_case_each():
     assert [trace.scenario_id for trace in traces] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    "document", [SET, [EXCHANGE], [{"name": "a", "data": [EXCHANGE]}], {"evalCases": []}]
-)
+@pytest.mark.parametrize("document", [SET, [EXCHANGE], [{"name": "a", "data": [EXCHANGE]}], {"evalCases": []}])
 def test_expectations_never_pass_as_traces(document):
     files = MemoryFiles({"t/a.json": json.dumps(document).encode()})
     (record,) = TraceFiles(files).read(["t"], "")

@@ -89,15 +89,11 @@ def test_an_answer_tells_its_id_model_and_end():
     assert read_provider_response(ANTHROPIC)._replace(usage=None) == ProviderResponse(
         "msg_1", "claude", None, "end_turn"
     )
-    assert read_provider_response(gemini())._replace(usage=None) == ProviderResponse(
-        None, "gemini-2.5", None, "STOP"
-    )
+    assert read_provider_response(gemini())._replace(usage=None) == ProviderResponse(None, "gemini-2.5", None, "STOP")
 
 
 def test_thoughts_that_gemini_counts_beside_its_candidates_are_output():
-    told = gemini(
-        prompt_token_count=5, candidates_token_count=845, thoughts_token_count=100, total_token_count=950
-    )
+    told = gemini(prompt_token_count=5, candidates_token_count=845, thoughts_token_count=100, total_token_count=950)
     assert figures(read_provider_response(told).usage) == (5, 945, 950, None, 100)
 
 

@@ -22,9 +22,7 @@ def test_readable_arguments(recorded, value, raw):
     assert read_arguments(recorded) == (value, raw, None)
 
 
-@pytest.mark.parametrize(
-    "recorded", ["{'id': 42}", '{"id": 42', '{"id":1,"id":2}', "N/A", "[" * 65 + "]" * 65]
-)
+@pytest.mark.parametrize("recorded", ["{'id': 42}", '{"id": 42', '{"id":1,"id":2}', "N/A", "[" * 65 + "]" * 65])
 def test_text_that_is_no_json_is_kept_with_the_reason(recorded):
     found = read_arguments(recorded)
     assert found.value is None

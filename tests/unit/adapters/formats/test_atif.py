@@ -143,9 +143,7 @@ def test_totals_and_times_are_the_recorded_ones():
 
 
 def test_totals_that_the_steps_do_not_make_win_with_a_warning():
-    trace = atif.build(
-        {**ORDER, "final_metrics": {"total_prompt_tokens": 300, "total_completion_tokens": 30}}
-    )
+    trace = atif.build({**ORDER, "final_metrics": {"total_prompt_tokens": 300, "total_completion_tokens": 30}})
     assert trace.usage["input_tokens"] == 300
     assert codes(trace) == ["total_mismatch"]
     assert "300 + 30" in trace.warnings[0]["message"]
@@ -198,9 +196,7 @@ def test_copied_steps_are_left_out_and_a_sessions_repeated_totals_with_them():
 
 
 def test_a_step_that_no_model_made_is_no_model_call():
-    sent = step(
-        "agent", "", llm_call_count=0, tool_calls=[call("a", "route")], observation=seen(result("ok", "a"))
-    )
+    sent = step("agent", "", llm_call_count=0, tool_calls=[call("a", "route")], observation=seen(result("ok", "a")))
     trace = atif.build(trajectory(step("user", "Hi"), sent, step("agent", "Done", metrics=metrics())))
     assert [c["name"] for c in trace.tool_calls] == ["route"]
     assert len(trace.llm_calls) == 1
@@ -208,9 +204,7 @@ def test_a_step_that_no_model_made_is_no_model_call():
 
 
 def test_one_result_without_an_id_answers_all_calls_of_its_step():
-    both = step(
-        "agent", "", tool_calls=[call("a", "type"), call("b", "type")], observation=seen(result("$ ok"))
-    )
+    both = step("agent", "", tool_calls=[call("a", "type"), call("b", "type")], observation=seen(result("$ ok")))
     trace = atif.build(trajectory(both))
     assert [(c["status"], c["result_text"]) for c in trace.tool_calls] == [("ok", "$ ok")] * 2
     assert [m["role"] for m in trace.messages] == ["assistant", "tool"]
@@ -247,9 +241,7 @@ def test_what_the_surroundings_say_is_no_result():
 
 def test_a_result_without_content_answers_its_call():
     trace = atif.build(
-        trajectory(
-            step("agent", "", tool_calls=[call("a", "one")], observation=seen({"source_call_id": "a"}))
-        )
+        trajectory(step("agent", "", tool_calls=[call("a", "one")], observation=seen({"source_call_id": "a"})))
     )
     assert (trace.tool_calls[0]["status"], trace.tool_calls[0]["result"]) == ("ok", None)
 

@@ -90,9 +90,7 @@ def test_calls_that_are_all_of_a_message_are_calls(role, write):
     ]
 
 
-@pytest.mark.parametrize(
-    "value", [None, "", "  ", {}, [], 5, {"city": "Tokyo"}, [{"toolName": ""}], ["role='x"]]
-)
+@pytest.mark.parametrize("value", [None, "", "  ", {}, [], 5, {"city": "Tokyo"}, [{"toolName": ""}], ["role='x"]])
 def test_what_holds_no_message_gives_none(value):
     assert not read_payload(value, "user")
 

@@ -515,9 +515,7 @@ def test_a_line_of_a_known_id_with_another_message_is_told_too():
     "marks", [{"isMeta": True}, {"isVisibleInTranscriptOnly": True}, {"message": {"model": "<synthetic>"}}]
 )
 def test_tools_used_in_lines_that_are_marked_as_silent_are_told(marks):
-    trace = read(
-        [session_line("user", "a", 0), session_line("assistant", [uses("t1", "Delete")], 5, **marks)]
-    )
+    trace = read([session_line("user", "a", 0), session_line("assistant", [uses("t1", "Delete")], 5, **marks)])
     assert [call["name"] for call in trace.tool_calls] == ["Delete"]
 
 

@@ -70,9 +70,7 @@ def output(known, words, seconds=0):
 
 
 def tokens(total, last=None, **info):
-    return line(
-        "event_msg", type="token_count", info={"total_token_usage": total, "last_token_usage": last, **info}
-    )
+    return line("event_msg", type="token_count", info={"total_token_usage": total, "last_token_usage": last, **info})
 
 
 def counted(fresh, out, thought=0, total=None):
@@ -242,9 +240,7 @@ def test_reasoning_that_a_total_counts_beside_the_output_is_added_to_it():
     assert read([*ROLLOUT, tokens(counted(300, 40, 8, 348))]).usage["output_tokens"] == 48
 
 
-@pytest.mark.parametrize(
-    "last", [line("event_msg", type="turn_aborted"), called("c9"), message("user", "and?")]
-)
+@pytest.mark.parametrize("last", [line("event_msg", type="turn_aborted"), called("c9"), message("user", "and?")])
 def test_a_rollout_that_ends_before_an_answer_is_incomplete(last):
     assert read([*ROLLOUT, last]).status == "incomplete"
 

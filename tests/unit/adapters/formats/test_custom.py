@@ -235,9 +235,7 @@ def test_a_path_to_calls_that_finds_nothing_is_an_error():
 
 def test_an_expression_that_fails_is_an_error():
     mapping = custom("custom: {response: 'sum(a)'}\n")
-    with pytest.raises(
-        TraceError, match=r"custom\.response \(`sum\(a\)`\) fails: function sum\(\) can't take"
-    ):
+    with pytest.raises(TraceError, match=r"custom\.response \(`sum\(a\)`\) fails: function sum\(\) can't take"):
         build(mapping, {"a": 5})
 
 

@@ -310,9 +310,7 @@ def test_anthropic_results_in_a_users_message_are_the_tools():
 
 
 def test_anthropic_input_counts_the_cache():
-    trace = anthropic.build(
-        {"system": [{"type": "text", "text": "Be kind."}], "messages": [USER], "response": ANSWER}
-    )
+    trace = anthropic.build({"system": [{"type": "text", "text": "Be kind."}], "messages": [USER], "response": ANSWER})
     assert (trace.usage["input_tokens"], trace.usage["total_tokens"]) == (110, 115)
     assert (trace.model, trace.finish_reason, trace.system_instructions) == ("claude-x", "stop", "Be kind.")
     assert (trace.trace_id, trace.response["content"]) == ("msg_1", "Done.")
@@ -495,9 +493,7 @@ def test_what_the_output_tool_was_called_with_is_the_response():
         },
     ]
     told = [returned("f1", "Final result processed."), returned("f2", "Output tool not used.")]
-    trace = pydantic_ai.build(
-        [*PYDANTIC, {"kind": "response", "parts": asked}, {"kind": "request", "parts": told}]
-    )
+    trace = pydantic_ai.build([*PYDANTIC, {"kind": "response", "parts": asked}, {"kind": "request", "parts": told}])
     assert (trace.response["content"], trace.response["message_index"]) == ('{"city":"x"}', 7)
 
 
@@ -577,9 +573,7 @@ def test_older_messages_of_a_user_interface_are_read():
     part = [{"role": "assistant", "parts": [{"type": "tool-invocation", "toolInvocation": tool}]}]
     for messages in (old, part):
         assert detect.find_claiming_format(messages).name == "vercel"
-        assert calls(vercel.build(messages), "name", "arguments", "result") == [
-            ("getOrder", {"id": 1}, "sent")
-        ]
+        assert calls(vercel.build(messages), "name", "arguments", "result") == [("getOrder", {"id": 1}, "sent")]
     assert vercel.build(old).response["content"] == "Done."
 
 

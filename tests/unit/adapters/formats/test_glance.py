@@ -147,9 +147,7 @@ def test_an_unread_trace_lacks_nothing_that_every_trace_has():
     made = Trace("", messages, calls, glance.response, system_instructions="Be kind.", source=unread.source)
 
     assert repr(unread) == repr(made)
-    assert [getattr(unread, name) for name in Trace.__slots__] == [
-        getattr(made, name) for name in Trace.__slots__
-    ]
+    assert [getattr(unread, name) for name in Trace.__slots__] == [getattr(made, name) for name in Trace.__slots__]
 
 
 def test_nothing_else_is_made_on_demand():

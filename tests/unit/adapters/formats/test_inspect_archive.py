@@ -89,9 +89,7 @@ def test_a_header_that_is_no_json_is_refused():
 
 def test_an_archive_without_settings_is_refused():
     first = ("summaries.json", [])
-    assert "it has no entries called _journal/start.json" in reason(
-        archive(member("a"), start=first, header=None)
-    )
+    assert "it has no entries called _journal/start.json" in reason(archive(member("a"), start=first, header=None))
 
 
 def test_an_archive_without_samples_is_refused():
@@ -127,9 +125,7 @@ def test_a_sample_larger_than_a_record_may_be_is_refused_alone():
 
 
 def test_an_archive_that_unpacks_without_end_is_refused():
-    *read_ones, last = read(
-        archive(*(member(str(n), words="x" * 2000) for n in range(5))), unpacked_file_bytes=7000
-    )
+    *read_ones, last = read(archive(*(member(str(n), words="x" * 2000) for n in range(5))), unpacked_file_bytes=7000)
     assert [trace.scenario_id for trace in read_ones[:2]] == ["0", "1"]
     assert isinstance(last, DamagedTrace)
     assert last.reason == "of the archive: samples/4_epoch_1.json in it is too large"

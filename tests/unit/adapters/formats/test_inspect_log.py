@@ -85,9 +85,7 @@ MESSAGES = [
 EVENTS = [
     span("begin", 0, "init"),
     span("begin", 0.1, "solve", type="solver"),
-    model(
-        1, usage(100, 10, input_tokens_cache_read=60, reasoning_tokens=4), message="m1", reason="tool_calls"
-    ),
+    model(1, usage(100, 10, input_tokens_cache_read=60, reasoning_tokens=4), message="m1", reason="tool_calls"),
     {
         "event": "tool",
         "id": "a",
@@ -142,10 +140,7 @@ def codes(trace):
 
 
 def scores(value):
-    return {
-        e["name"]: (e["score_value"], e["score_label"])
-        for e in bare(scores={"s": {"value": value}}).evaluations
-    }
+    return {e["name"]: (e["score_value"], e["score_label"]) for e in bare(scores={"s": {"value": value}}).evaluations}
 
 
 def test_a_sample_is_a_scenario_and_its_epoch_a_trial():
@@ -271,9 +266,7 @@ def test_what_judges_used_is_not_the_agents():
         15,
         "inference_sum",
     )
-    assert [
-        (call["step"], call["usage"]["input_tokens"], call["finish_reason"]) for call in trace.llm_calls
-    ] == [
+    assert [(call["step"], call["usage"]["input_tokens"], call["finish_reason"]) for call in trace.llm_calls] == [
         (1, 100, "tool_calls"),
         (2, 130, "stop"),
     ]
@@ -281,9 +274,7 @@ def test_what_judges_used_is_not_the_agents():
 
 
 def test_scoring_between_steps_is_apart_in_early_logs():
-    ends = [
-        {"event": "step", "action": action, "type": "scorer", "name": "grade"} for action in ("begin", "end")
-    ]
+    ends = [{"event": "step", "action": action, "type": "scorer", "name": "grade"} for action in ("begin", "end")]
     events = [
         model(1, usage(10, 1), span=None),
         ends[0],
@@ -443,9 +434,7 @@ def test_a_log_without_samples_is_refused(log, problem):
         inspect_log.split([log])
 
 
-@pytest.mark.parametrize(
-    "value", [None, 1, [], {}, {"eval": {}}, {"eval": {"task": "x"}}, {"status": "x", "eval": []}]
-)
+@pytest.mark.parametrize("value", [None, 1, [], {}, {"eval": {}}, {"eval": {"task": "x"}}, {"status": "x", "eval": []}])
 def test_other_documents_are_not_claimed(value):
     assert not INSPECT.claims(value)
 

@@ -84,9 +84,7 @@ HEAD = {
     ],
 }
 ROWS = [
-    generation(
-        "g2", 7, 8, [USER, CALLED, RESULT], {"role": "assistant", "content": "Here is x."}, tokens(200, 20)
-    ),
+    generation("g2", 7, 8, [USER, CALLED, RESULT], {"role": "assistant", "content": "Here is x."}, tokens(200, 20)),
     row("find", "TOOL", 4, 6, input='{"q":"x"}', output="found"),
     generation("g1", 1, 3, [USER], CALLED, tokens(100, 10), costDetails={"total": 0.0001}),
     row("root", "AGENT", 0, 9, None, name="Helper agent"),
@@ -142,9 +140,7 @@ def test_the_item_of_a_data_set_names_the_scenario_where_nobody_else_did():
 
 
 def test_scores_are_evaluations_with_what_they_are_of():
-    assert [
-        (e["name"], e["score_value"], e["score_label"], e["source"]) for e in build(ROWS).evaluations
-    ] == [
+    assert [(e["name"], e["score_value"], e["score_label"], e["source"]) for e in build(ROWS).evaluations] == [
         ("toxicity", 0.8, None, None),
         ("tone", 1.0, "friendly", "observation g2"),
     ]
@@ -216,9 +212,7 @@ def test_tokens_in_the_answer_of_the_provider_come_before_those_of_langfuse():
     trace = build([outer, inner])
     assert figures(trace) == (163, 20, 183)
     assert trace.cost == {"usd": 3.6e-05, "source": "recorded"}
-    assert [(call["response_id"], call["model"]) for call in trace.llm_calls] == [
-        ("chatcmpl-1", "gpt-4o-mini-2024")
-    ]
+    assert [(call["response_id"], call["model"]) for call in trace.llm_calls] == [("chatcmpl-1", "gpt-4o-mini-2024")]
     assert [m["content"] for m in trace.messages] == ["Find x.", "Hi"]
 
 
@@ -228,9 +222,7 @@ def test_tokens_the_tracer_recorded_come_before_those_of_langfuse():
         "gen_ai.usage.input_tokens": "62",
         "gen_ai.usage.output_tokens": "85",
     }
-    trace = build(
-        [generation("g", 0, 1, [USER], "Hi", tokens(14, 43), attributes=attributes, totalCost=0.0004)]
-    )
+    trace = build([generation("g", 0, 1, [USER], "Hi", tokens(14, 43), attributes=attributes, totalCost=0.0004)])
     assert figures(trace) == (62, 85, 147)
     assert trace.cost["usd"] is None
 
@@ -355,9 +347,7 @@ def test_instructions_that_an_answer_repeats_are_no_message():
         "object": "response",
         "instructions": "Be brief.",
         "model": "gpt-5",
-        "output": [
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
-        ],
+        "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}],
     }
     trace = build([generation("g", 0, 1, [USER], answer)])
     assert trace.system_instructions == "Be brief."
@@ -384,18 +374,12 @@ def test_events_that_are_spans_of_their_own_are_one_call_each():
                 None,
                 output="{'role': 'assistant', 'text': 'Done.'}",
             ),
-            event(
-                "chat.start-1", 1, model, "GENERATION", "main", model="gpt-4o-mini", input=json.dumps([USER])
-            ),
+            event("chat.start-1", 1, model, "GENERATION", "main", model="gpt-4o-mini", input=json.dumps([USER])),
             event("chat.success-1", 2, model, "GENERATION", "main", model="gpt-4o-mini"),
             event("react.update-1", 3, {**step, "tool.parameters": "null"}, parent="main"),
             event("tool.search.start-1", 4, tool, parent="main"),
-            event(
-                "tool.search.success-1", 5, {**tool, "output.value": "found"}, parent="main", output="found"
-            ),
-            event(
-                "react.partial_update-2", 6, {**step, "output.value": "found"}, parent="main", output="found"
-            ),
+            event("tool.search.success-1", 5, {**tool, "output.value": "found"}, parent="main", output="found"),
+            event("react.partial_update-2", 6, {**step, "output.value": "found"}, parent="main", output="found"),
         ]
     )
     assert [(call["name"], call["arguments"], call["result_text"]) for call in trace.tool_calls] == [
@@ -451,9 +435,7 @@ def test_errors_name_the_observation_and_its_field():
         build([])
 
 
-@pytest.mark.parametrize(
-    "value", [None, [], {}, {"observations": []}, {"observations": [], "trace": 1}, {"id": "a"}]
-)
+@pytest.mark.parametrize("value", [None, [], {}, {"observations": []}, {"observations": [], "trace": 1}, {"id": "a"}])
 def test_other_values_are_not_claimed(value):
     assert not LANGFUSE.claims(value)
 

@@ -66,9 +66,7 @@ RUNS = [
         0,
         9,
         inputs={"messages": [{"role": "user", "content": "Find x."}]},
-        extra={
-            "metadata": {"thread_id": "t-1", "team": "blue", "ls_provider": "openai", "langgraph_step": 1}
-        },
+        extra={"metadata": {"thread_id": "t-1", "team": "blue", "ls_provider": "openai", "langgraph_step": 1}},
         reference_example_id="example-7",
         tags=["nightly"],
         total_tokens=330,
@@ -169,9 +167,7 @@ def test_runs_read_alike_however_they_lie(documents):
 
 
 def batch(**patched):
-    started = [
-        {key: value for key, value in run.items() if key not in {"end_time", "outputs"}} for run in RUNS
-    ]
+    started = [{key: value for key, value in run.items() if key not in {"end_time", "outputs"}} for run in RUNS]
     ended = [{key: run[key] for key in ("trace_id", "dotted_order", "end_time", "outputs")} for run in RUNS]
     return {"post": started, "patch": [{**end, **patched} for end in ended]}
 
@@ -194,8 +190,7 @@ def test_a_run_that_has_not_ended_is_incomplete():
 def test_times_in_milliseconds_are_read_with_the_order_of_the_runs():
     began = 1795732861000
     documents = [
-        {**run, "start_time": began, "end_time": began + 1000 * number}
-        for number, run in enumerate(RUNS, start=1)
+        {**run, "start_time": began, "end_time": began + 1000 * number} for number, run in enumerate(RUNS, start=1)
     ]
     trace = build(documents)
     assert trace.response["content"] == "Here is x."
@@ -217,9 +212,7 @@ def test_a_raw_answer_of_a_provider_is_read():
         "gpt-4o-mini-2024",
         "stop",
     )
-    unmetered = build(
-        [run(ROOT, "c", "llm", 0, 1, inputs=inputs, outputs={**answer, "usage_metadata": None})]
-    )
+    unmetered = build([run(ROOT, "c", "llm", 0, 1, inputs=inputs, outputs={**answer, "usage_metadata": None})])
     assert unmetered.usage["total_tokens"] is None
 
 
@@ -252,9 +245,7 @@ def test_feedback_is_evaluations():
         ("correct", 1.0, None, "yes"),
         ("tone", None, "friendly", None),
     ]
-    averaged = build(
-        changed(0, feedback_stats={"correct": {"n": 4, "avg": 0.75}, "note": {"avg": None}})
-    ).evaluations
+    averaged = build(changed(0, feedback_stats={"correct": {"n": 4, "avg": 0.75}, "note": {"avg": None}})).evaluations
     assert [(e["name"], e["score_value"]) for e in averaged] == [("correct", 0.75)]
 
 
@@ -279,9 +270,7 @@ def test_errors_name_the_run_and_its_field():
         build(changed(1, total_cost="cheap"))
 
 
-@pytest.mark.parametrize(
-    "value", [None, [], {}, {"id": "a"}, {"post": []}, {"post": [1]}, {"run_type": "llm"}]
-)
+@pytest.mark.parametrize("value", [None, [], {}, {"id": "a"}, {"post": []}, {"post": [1]}, {"run_type": "llm"}])
 def test_other_values_are_not_claimed(value):
     assert not LANGSMITH.claims(value)
 

@@ -64,9 +64,7 @@ ASKED = [
 ANSWERED = [
     event("user.custom_tool_result", 8, custom_tool_use_id="sevt_04", content=words("sunny")),
     event("session.status_running", 9),
-    event(
-        "agent.mcp_tool_result", 10, mcp_tool_use_id="sevt_05", content=words("Not allowed."), is_error=True
-    ),
+    event("agent.mcp_tool_result", 10, mcp_tool_use_id="sevt_05", content=words("Not allowed."), is_error=True),
     event("span.model_request_start", 11),
     event("agent.thinking", 12),
     event("agent.message", 13, content=words("It is sunny.")),
@@ -116,9 +114,7 @@ def test_input_tokens_include_what_the_cache_held():
 
 
 def test_the_session_tells_agent_tools_and_scenario():
-    trace = build(
-        session(*ASKED, *ANSWERED, metadata={"evalgate.scenario.id": "weather", "evalgate.trial": 2})
-    )
+    trace = build(session(*ASKED, *ANSWERED, metadata={"evalgate.scenario.id": "weather", "evalgate.trial": 2}))
     assert (trace.scenario_id, trace.trial, trace.trace_id) == ("weather", 2, "sesn_1")
     assert trace.agent == {"name": "Clerk", "framework": "claude-managed-agents"}
     assert trace.system_instructions == "Be brief."
@@ -141,9 +137,7 @@ def test_events_of_one_document_read_as_lines(wrapped):
     assert MANAGED_AGENTS.claims(wrapped[0])
 
 
-@pytest.mark.parametrize(
-    "events", [ASKED, ASKED[:-1], []], ids=["waits for a result", "cut off", "just begun"]
-)
+@pytest.mark.parametrize("events", [ASKED, ASKED[:-1], []], ids=["waits for a result", "cut off", "just begun"])
 def test_a_session_that_is_not_at_its_end_is_incomplete(events):
     assert build(session(*events)).status == "incomplete"
 
@@ -180,9 +174,7 @@ def test_errors_name_the_event_and_its_field():
         build(session(broken))
 
 
-@pytest.mark.parametrize(
-    "value", [None, 1, [], {}, ["client.beta.sessions.create", None], {"type": "agent.message"}]
-)
+@pytest.mark.parametrize("value", [None, 1, [], {}, ["client.beta.sessions.create", None], {"type": "agent.message"}])
 def test_other_values_are_not_claimed(value):
     assert not MANAGED_AGENTS.claims(value)
 

@@ -60,9 +60,7 @@ def newer(**fields):
     return {
         "info": {
             "model_stats": {"instance_cost": 0.02, "api_calls": 2},
-            "config": {
-                "model": {"model_name": "deepseek/deepseek-chat", "model_kwargs": {"api_key": "sk-x"}}
-            },
+            "config": {"model": {"model_name": "deepseek/deepseek-chat", "model_kwargs": {"api_key": "sk-x"}}},
             "mini_version": "2.3.0",
             "exit_status": "Submitted",
             "submission": "diff --git a b",

@@ -70,9 +70,7 @@ def build(documents):
     return reader.build(record)
 
 
-@pytest.mark.parametrize(
-    "document", [{**head(), "spans": SPANS}, {"trace": head(), "spans": SPANS}, {"data": WHOLE}]
-)
+@pytest.mark.parametrize("document", [{**head(), "spans": SPANS}, {"trace": head(), "spans": SPANS}, {"data": WHOLE}])
 def test_a_trace_may_hold_its_spans_or_lie_beside_them(document):
     assert OPENAI_AGENTS.claims(document)
     assert build([document]) == build(WHOLE)
@@ -128,9 +126,7 @@ def test_a_failed_tool_is_an_error_and_says_why():
 
 
 def test_the_trace_names_workflow_group_and_scenario():
-    trace = build(
-        [head(group_id="chat-7", metadata={"evalgate.scenario.id": "refund", "tier": "gold"}), *SPANS]
-    )
+    trace = build([head(group_id="chat-7", metadata={"evalgate.scenario.id": "refund", "tier": "gold"}), *SPANS])
     assert (trace.trace_id, trace.name, trace.conversation_id) == ("trace_1", "Support", "chat-7")
     assert (trace.scenario_id, trace.metadata["tier"]) == ("refund", "gold")
     assert trace.latency["total_ms"] is not None
@@ -159,9 +155,7 @@ def test_errors_name_the_span_and_its_field():
         build([{**SPANS[0], "started_at": "soon"}])
 
 
-@pytest.mark.parametrize(
-    "value", [None, [], {}, {"object": "trace"}, {"object": "trace.span", "span_data": 1}]
-)
+@pytest.mark.parametrize("value", [None, [], {}, {"object": "trace"}, {"object": "trace.span", "span_data": 1}])
 def test_other_values_are_not_claimed(value):
     assert not OPENAI_AGENTS.claims(value)
 

@@ -70,9 +70,7 @@ def test_a_list_of_messages_is_a_trace():
     )
     assert trace.response["content"] == "Done."
     assert trace.system_instructions == "Be kind."
-    assert (
-        trace.cost["usd"] is trace.latency["total_ms"] is trace.usage["total_tokens"] is trace.model is None
-    )
+    assert trace.cost["usd"] is trace.latency["total_ms"] is trace.usage["total_tokens"] is trace.model is None
 
 
 def test_of_a_picture_only_the_kind_is_kept():
@@ -151,9 +149,7 @@ def test_a_raw_completion_is_the_answer_to_the_messages_before_it():
     trace = openai_chat.build(
         {
             "messages": MESSAGES[:2],
-            "choices": [
-                {"index": 0, "finish_reason": "STOP", "message": {"role": "assistant", "content": "Hi"}}
-            ],
+            "choices": [{"index": 0, "finish_reason": "STOP", "message": {"role": "assistant", "content": "Hi"}}],
         }
     )
     assert trace.response == {"content": "Hi", "finish_reason": "stop", "message_index": 2}

@@ -146,9 +146,7 @@ def test_an_answer_without_the_models_response_leaves_tokens_unknown():
 def test_a_total_that_the_run_counted_stands_also_where_an_answer_tells_none():
     history = [event(8, 1, action="message", args={"content": "I will look."}), *bare()[3:]]
     counted = {"prompt_tokens": 500, "completion_tokens": 50}
-    trace = openhands.build(
-        {"instruction": "Go.", "history": history, "metrics": {"accumulated_token_usage": counted}}
-    )
+    trace = openhands.build({"instruction": "Go.", "history": history, "metrics": {"accumulated_token_usage": counted}})
     assert (trace.usage["total_tokens"], trace.usage["source"]) == (550, "recorded_total")
     assert "tokens_incomplete" not in [warning["code"] for warning in trace.warnings]
 

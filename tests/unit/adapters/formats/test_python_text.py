@@ -63,9 +63,7 @@ def test_fields_of_an_object_are_read_and_objects_within_it_left_out():
     }
 
 
-@pytest.mark.parametrize(
-    "text", ["", "role", "role=", "a b=1", "role='x", "=1", "<obj>", "x" * (MAX_CHARS + 1)]
-)
+@pytest.mark.parametrize("text", ["", "role", "role=", "a b=1", "role='x", "=1", "<obj>", "x" * (MAX_CHARS + 1)])
 def test_text_without_whole_fields_is_no_object(text):
     assert not parse_object_fields(text)
 

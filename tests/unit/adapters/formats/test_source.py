@@ -209,9 +209,7 @@ def test_a_line_that_is_no_json_has_no_id_but_a_place(place):
 
 
 def test_a_damaged_document_keeps_its_id():
-    damaged = only(
-        read(json.dumps(native(scenario_id="s", trial=1, cost_usd=float("nan")), indent=1).encode())
-    )
+    damaged = only(read(json.dumps(native(scenario_id="s", trial=1, cost_usd=float("nan")), indent=1).encode()))
     assert isinstance(damaged, DamagedTrace)
     assert (damaged.scenario_id, damaged.trial, damaged.fallback_id) == ("s", 1, "a.json")
 

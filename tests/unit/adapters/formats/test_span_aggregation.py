@@ -55,9 +55,7 @@ def test_requests_with_one_response_id_are_the_same_wherever_they_stand():
     assert totals(build([root, *seen])) == (7, 3, 1)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "answer"), [((7, 9), ()), ((7, 3), [said("assistant", asks("delete_all"))])]
-)
+@pytest.mark.parametrize(("tokens", "answer"), [((7, 9), ()), ((7, 3), [said("assistant", asks("delete_all"))])])
 def test_requests_one_after_the_other_that_tell_otherwise_are_two_whatever_their_id(tokens, answer):
     root = agent()
     first = chat(0, 10, (7, 3), [USER], [said("assistant", asks("look"))], parent=root, response_id="mock")
@@ -108,9 +106,7 @@ def test_what_the_provider_metered_comes_before_what_a_platform_counted_again():
 
 def test_the_usage_of_an_agent_counts_once_where_no_request_tells_any():
     root = agent(**{"gen_ai.usage.input_tokens": 4, "gen_ai.usage.output_tokens": 767})
-    child = agent(
-        10, 90, "child", parent=root, **{"gen_ai.usage.input_tokens": 2, "gen_ai.usage.output_tokens": 3}
-    )
+    child = agent(10, 90, "child", parent=root, **{"gen_ai.usage.input_tokens": 2, "gen_ai.usage.output_tokens": 3})
     trace = build([root, child])
     assert trace.usage["total_tokens"] == 771
     assert trace.usage["source"] == "agent_span"
@@ -293,9 +289,7 @@ def test_a_failed_tool_within_does_not_fail_the_run():
 
 
 def test_scenario_trial_and_conversation_come_from_marks():
-    spans = weather_run(
-        **{"evalgate.scenario.id": "paris", "evalgate.trial": "2", "gen_ai.conversation.id": "k"}
-    )
+    spans = weather_run(**{"evalgate.scenario.id": "paris", "evalgate.trial": "2", "gen_ai.conversation.id": "k"})
     trace = build(spans)
     assert (trace.scenario_id, trace.trial, trace.conversation_id) == ("paris", 2, "k")
 

@@ -55,9 +55,7 @@ ANSWER = "It has shipped."
 def read(content, name="t/run.json", **limits):
     if not isinstance(content, dict) or "t/" not in "".join(content):
         content = {name: content}
-    files = {
-        path: one if isinstance(one, bytes) else json.dumps(one).encode() for path, one in content.items()
-    }
+    files = {path: one if isinstance(one, bytes) else json.dumps(one).encode() for path, one in content.items()}
     return list(TraceFiles(MemoryFiles(files), TraceLimits(**limits)).read(["t"], "", "auto"))
 
 
@@ -94,9 +92,7 @@ CONTAINERS = {
     "snake case and base64": snake(otlp()),
     "Tempo": {"trace": otlp()},
     "Tempo's old batches": {
-        "batches": [
-            {"resource": {}, "instrumentationLibrarySpans": [{"instrumentationLibrary": {}, "spans": SPANS}]}
-        ]
+        "batches": [{"resource": {}, "instrumentationLibrarySpans": [{"instrumentationLibrary": {}, "spans": SPANS}]}]
     },
     "Jaeger's third interface": {"result": otlp()},
     "gzip": gzip.compress(json.dumps(otlp()).encode()),
@@ -104,8 +100,7 @@ CONTAINERS = {
     "protobuf": protobuf(otlp()),
     "protobuf, two requests": b"".join(map(protobuf, (envelope(*SPANS[:2]), envelope(*SPANS[2:])))),
     "protobuf of the Collector": b"".join(
-        len(part).to_bytes(4, "big") + part
-        for part in map(protobuf, (envelope(*SPANS[:2]), envelope(*SPANS[2:])))
+        len(part).to_bytes(4, "big") + part for part in map(protobuf, (envelope(*SPANS[:2]), envelope(*SPANS[2:])))
     ),
     "protobuf in gzip": gzip.compress(protobuf(otlp())),
     "Jaeger": jaeger(),
@@ -265,9 +260,7 @@ LOGS = [
 def test_logs_belong_to_their_spans_in_the_same_file_or_another(together):
     spans = envelope(otlp_span(SPAN_WITHOUT_CONTENT))
     said_there = logs(*reversed(LOGS))
-    content = (
-        lines(spans, said_there) if together else {"t/a.traces.json": spans, "t/b.logs.json": said_there}
-    )
+    content = lines(spans, said_there) if together else {"t/a.traces.json": spans, "t/b.logs.json": said_there}
     trace = only(read(content))
     assert [m["content"] for m in trace.messages] == ["Where is order 42?", ANSWER]
     assert (trace.usage["total_tokens"], trace.latency["total_ms"]) == (11, 290)
@@ -292,9 +285,7 @@ def test_logs_that_name_no_span_are_those_of_the_model_call_that_ran_then_or_of_
     trace = only(read(lines(spans, logs(*records, lost("user.message", "Never", 800)))))
     assert [m["content"] for m in trace.messages] == ["Hi", "Yes?", ANSWER]
     assert (trace.usage["total_tokens"], len(trace.llm_calls), codes(trace)) == (22, 2, ["left_out"])
-    assert trace.warnings[0]["message"] == (
-        "1 event without a span id may belong to several model calls: left out"
-    )
+    assert trace.warnings[0]["message"] == ("1 event without a span id may belong to several model calls: left out")
 
 
 def test_an_events_name_may_stand_in_either_attribute():
@@ -321,9 +312,7 @@ def test_log_lines_of_a_program_are_no_events():
 
 def test_events_that_name_no_trace_are_counted_and_never_guessed():
     lost = logs(log("gen_ai.user.message", {"content": "hi"}, trace=None, span=None))
-    assert refused(read(lost)) == (
-        "no span says what an agent did: 1 event without a trace id can be given to no run"
-    )
+    assert refused(read(lost)) == ("no span says what an agent did: 1 event without a trace id can be given to no run")
     trace = only(read(lines(otlp(), lost)))
     assert codes(trace) == ["left_out"]
 
@@ -419,9 +408,7 @@ def test_traces_without_an_agent_are_left_out_and_counted():
 def test_what_is_made_beside_a_run_is_no_run(operation):
     beside = otlp_span(("b" * 16, None, "beside", 0, 1, {"gen_ai.operation.name": operation}), "2" * 32)
     assert codes(only(read(lines(envelope(beside), otlp())))) == ["left_out"]
-    assert refused(read(envelope(beside))) == (
-        "no span says what an agent did: 1 span of 1 trace, such as `beside`"
-    )
+    assert refused(read(envelope(beside))) == ("no span says what an agent did: 1 span of 1 trace, such as `beside`")
 
 
 def test_a_file_without_an_agent_is_one_damaged_record():
@@ -552,10 +539,7 @@ def test_jaeger_spans_that_follow_from_others_hang_below_them():
 )
 def test_a_plain_span_tells_of_failure_in_any_spelling(status):
     row = rows()[2]
-    spans = [
-        plain_span(one, status=status) if one is row else plain_span(one)
-        for one in [*rows()[:2], row, rows()[3]]
-    ]
+    spans = [plain_span(one, status=status) if one is row else plain_span(one) for one in [*rows()[:2], row, rows()[3]]]
     assert only(read(spans)).tool_calls[0]["status"] == "error"
 
 
@@ -604,9 +588,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
         return {**rest, "context": context, "parent": {"trace_id": trace_id, "span_id": ids.get(row[1])}}
 
     held = container.SpanFile()
-    list_reader.span_objects.read_spans(
-        [json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held
-    )
+    list_reader.span_objects.read_spans([json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held)
     assert [span.parent_id for span in held.spans] == [
         None if parent is None else str(ids[parent]) for _, parent, *_ in rows()
     ]
@@ -649,9 +631,7 @@ def _anything_but_a_crash(reader, document):
 
 
 BOTH = {**otlp(), **logs(*LOGS)}
-LIST = [
-    plain_span(row, span_events=[{"event_name": "e", "timestamp": T0, "attributes": {}}]) for row in rows()
-]
+LIST = [plain_span(row, span_events=[{"event_name": "e", "timestamp": T0, "attributes": {}}]) for row in rows()]
 
 
 def test_a_conversation_of_many_traces_is_joined_in_no_more_than_linear_time():

@@ -108,9 +108,7 @@ def test_tokens_that_are_none_are_an_error(value):
 
 
 def test_the_model_that_answered_comes_before_the_one_that_was_asked_for():
-    told = facts(
-        **{"gen_ai.request.model": "gpt", "gen_ai.response.model": "gpt-2024", "llm.model_name": "other"}
-    )
+    told = facts(**{"gen_ai.request.model": "gpt", "gen_ai.response.model": "gpt-2024", "llm.model_name": "other"})
     assert told.model == "gpt-2024"
 
 
@@ -140,9 +138,7 @@ def test_parts_that_are_no_text_are_placeholders():
         {"type": "blob", "modality": "image", "mime_type": "image/png", "content": "AAAA"},
         {"type": "uri"},
     ]
-    [one] = facts(
-        **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": [said("user", "look", *parts)]}
-    ).input
+    [one] = facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": [said("user", "look", *parts)]}).input
     assert one.content == "look"
     assert one.parts == [{"type": "text", "text": "look"}, {"type": "blob"}, {"type": "uri"}]
     assert "AAAA" not in str(one)
@@ -208,22 +204,16 @@ def test_messages_in_events_one_each():
         "tool",
         "assistant",
     ]
-    assert [(call["id"], call["arguments"], call["result"]) for call in trace.tool_calls] == [
-        ("c1", {"x": 1}, "done")
-    ]
+    assert [(call["id"], call["arguments"], call["result"]) for call in trace.tool_calls] == [("c1", {"x": 1}, "done")]
     assert trace.response == {"content": "bye", "finish_reason": "stop", "message_index": 4}
 
 
 def test_choices_of_anthropic_are_blocks_of_one_message():
     def block(number, **fields):
-        return SpanEvent(
-            "gen_ai.choice", None, {"gen_ai.provider.name": "anthropic"}, {"index": number, **fields}
-        )
+        return SpanEvent("gen_ai.choice", None, {"gen_ai.provider.name": "anthropic"}, {"index": number, **fields})
 
     call = {"id": "c1", "function": {"name": "f", "arguments": {"x": 1}}}
-    told = facts(
-        events=[block(0, message={"content": "Let me see."}), block(1, message={}, tool_calls=[call])]
-    )
+    told = facts(events=[block(0, message={"content": "Let me see."}), block(1, message={}, tool_calls=[call])])
     [one] = told.output
     assert (one.content, [asked.name for asked in one.calls]) == ("Let me see.", ["f"])
 
@@ -477,9 +467,7 @@ def test_steps_of_vercel_are_requests_and_their_wrapper_is_not():
         return span("ai.generateText.doGenerate", start, start + 100, parent=parent, attributes=told, **more)
 
     whole = {"ai.operationId": "ai.generateText", "ai.usage.inputTokens": 20, "ai.usage.outputTokens": 4}
-    root = span(
-        "ai.generateText", 0, 900, attributes={**whole, "ai.model.id": "gpt", "ai.telemetry.metadata.k": "v"}
-    )
+    root = span("ai.generateText", 0, 900, attributes={**whole, "ai.model.id": "gpt", "ai.telemetry.metadata.k": "v"})
     calls = json.dumps([{"toolCallId": "c1", "toolName": "f", "input": '{"x": 1}'}])
     run = {
         "ai.operationId": "ai.toolCall",
@@ -591,9 +579,7 @@ def test_input_and_output_in_the_body_of_a_log_record():
         span("d", 30, 40, events=[held("some", "__end__")]),
     ]
     trace = build(spans)
-    assert [(call["name"], call["arguments"], call["result"]) for call in trace.tool_calls] == [
-        ("f", {"x": 1}, "done")
-    ]
+    assert [(call["name"], call["arguments"], call["result"]) for call in trace.tool_calls] == [("f", {"x": 1}, "done")]
     assert [message["content"] for message in trace.messages] == ["hi", "I look.", "bye"]
 
 
@@ -696,11 +682,7 @@ WORDS = st.sampled_from(
     ]
 )
 VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 10**12)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | WORDS,
+    st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -716,9 +698,7 @@ VALUES = st.recursive(
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=6), min_size=1, max_size=4),
-    st.lists(
-        st.tuples(st.sampled_from(["gen_ai.choice", "gen_ai.user.message", "exception"]), VALUES), max_size=2
-    ),
+    st.lists(st.tuples(st.sampled_from(["gen_ai.choice", "gen_ai.user.message", "exception"]), VALUES), max_size=2),
 )
 def test_whatever_attributes_hold_there_is_a_trace_or_a_reason(attributes, events):
     spans = [span("x", 0, 10, attributes=told) for told in attributes]

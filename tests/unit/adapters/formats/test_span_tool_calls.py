@@ -21,9 +21,7 @@ def run_of(asked, *tools, last=None):
 
 
 def test_a_span_joins_the_call_of_its_id_whatever_its_arguments_look_like():
-    trace = run_of(
-        [asks("f", "a", x=1), asks("f", "b", x=1)], tool("f", call_id="b", arguments={"x": 2}, result="two")
-    )
+    trace = run_of([asks("f", "a", x=1), asks("f", "b", x=1)], tool("f", call_id="b", arguments={"x": 2}, result="two"))
     assert [call["result"] for call in trace.tool_calls] == [None, "two"]
 
 
@@ -43,9 +41,7 @@ def test_spans_without_arguments_join_by_name():
 
 
 def test_a_span_whose_arguments_were_wrapped_still_is_the_agents_own_call():
-    trace = run_of(
-        [asks("f", "a", x=1)], tool("f", 1100, 1110, arguments={"args": "{'x': 1}"}, result="done")
-    )
+    trace = run_of([asks("f", "a", x=1)], tool("f", 1100, 1110, arguments={"args": "{'x': 1}"}, result="done"))
     assert [(call["arguments"], call["result"]) for call in trace.tool_calls] == [({"x": 1}, "done")]
 
 
@@ -109,9 +105,7 @@ def test_calls_of_a_sub_agent_count_and_its_words_do_not():
     assert names(trace) == ["get_weather", "station"]
     assert trace.tool_calls[1]["agent"] == "weather"
     assert [call["step"] for call in trace.tool_calls] == [1, 2]
-    assert [message["content"] for message in trace.messages if message["role"] == "user"] == [
-        "Weather in Paris?"
-    ]
+    assert [message["content"] for message in trace.messages if message["role"] == "user"] == ["Weather in Paris?"]
     assert trace.response["content"] == "It rains."
     assert trace.usage["input_tokens"] == 209
 
@@ -161,9 +155,7 @@ def test_calls_and_answers_with_ids_of_two_kinds_are_joined_in_order():
 def test_calls_that_a_recorder_showed_as_python_text_are_calls():
     shown = "ResponseFunctionToolCall(arguments='{\"x\": 1}', call_id='c1', name='f', type='function_call')"
     trace = build([chat(0, 900, (1, 1), [USER], [said("assistant", shown)])])
-    assert [(call["id"], call["name"], call["arguments"]) for call in trace.tool_calls] == [
-        ("c1", "f", {"x": 1})
-    ]
+    assert [(call["id"], call["name"], call["arguments"]) for call in trace.tool_calls] == [("c1", "f", {"x": 1})]
 
 
 def test_the_same_first_input_on_every_request_still_tells_the_whole_conversation():

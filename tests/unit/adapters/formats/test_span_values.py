@@ -159,9 +159,7 @@ def test_a_value_of_another_type_than_its_wrapping_is_refused(held):
 
 def test_attributes_name_the_one_that_cannot_be_read():
     with pytest.raises(FieldError, match=r"^a\[1\]\.value\.intValue is not a number$"):
-        decode_attributes(
-            [{"key": "x", "value": {"stringValue": ""}}, {"key": "y", "value": {"intValue": "?"}}], "a"
-        )
+        decode_attributes([{"key": "x", "value": {"stringValue": ""}}, {"key": "y", "value": {"intValue": "?"}}], "a")
     with pytest.raises(FieldError, match=r"^a\[0\] is no object with a `key`$"):
         decode_attributes([{"value": {"stringValue": ""}}], "a")
 

@@ -199,10 +199,7 @@ def test_a_field_of_the_wrong_kind_is_named(fields, reason):
 
 def test_settings_of_the_wrong_kind_damage_no_more_than_they_must():
     assert (
-        tau2_reader.build(
-            tau2_reader.split(document(simulation(), agent_info=[], environment_info=5))[0]
-        ).model
-        is None
+        tau2_reader.build(tau2_reader.split(document(simulation(), agent_info=[], environment_info=5))[0]).model is None
     )
     records = tau2_reader.split(document(5, simulation()))
     with pytest.raises(TraceError):

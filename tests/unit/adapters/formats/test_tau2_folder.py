@@ -202,9 +202,7 @@ def test_settings_without_simulations_in_the_glob_are_told():
 
 
 def test_content_tells_the_format():
-    assert (
-        detect.detect_format([heading()]).name == detect.detect_format([simulation()]).name == "tau2-folder"
-    )
+    assert detect.detect_format([heading()]).name == detect.detect_format([simulation()]).name == "tau2-folder"
     assert detect.detect_format([{**heading(), "simulations": [{}]}]).name == "tau2"
 
 
@@ -216,11 +214,7 @@ def test_a_record_nested_too_deep_is_refused():
 @settings(max_examples=150)
 @given(damaged([heading(**AUDIO), simulation()]))
 def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(documents):
-    known = [
-        each
-        for each in documents
-        if (found := detect.find_claiming_format(each)) and found.name == "tau2-folder"
-    ]
+    known = [each for each in documents if (found := detect.find_claiming_format(each)) and found.name == "tau2-folder"]
     try:
         records = tau2_folder_reader.split(known)
     except TraceError:

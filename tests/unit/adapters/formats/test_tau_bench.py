@@ -13,9 +13,7 @@ TRAJ = [
     {
         "role": "assistant",
         "content": None,
-        "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "cancel", "arguments": '{"id":"A"}'}}
-        ],
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "cancel", "arguments": '{"id":"A"}'}}],
     },
     {"role": "tool", "tool_call_id": "c1", "name": "cancel", "content": "Error: no such flight"},
     {"role": "assistant", "content": "I could not cancel it."},

@@ -101,9 +101,7 @@ def test_a_run_that_gave_up_says_so():
 
 
 def test_tools_are_listed_without_what_is_theirs_alone():
-    assert toolbench.build(document()).tool_definitions == [
-        {"name": "get_one", "description": "d", "parameters": {}}
-    ]
+    assert toolbench.build(document()).tool_definitions == [{"name": "get_one", "description": "d", "parameters": {}}]
 
 
 def test_a_search_without_an_answer_is_refused():

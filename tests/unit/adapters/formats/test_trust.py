@@ -48,10 +48,7 @@ def native(seconds, **given):
 
 def test_a_sound_recording_has_no_warning():
     calls = [call(900)]
-    assert (
-        codes(questioned(calls=["a"], cost_usd=0.1, input_tokens=900, output_tokens=10, llm_calls=calls))
-        == []
-    )
+    assert codes(questioned(calls=["a"], cost_usd=0.1, input_tokens=900, output_tokens=10, llm_calls=calls)) == []
 
 
 def test_a_cost_of_0_beside_tokens_is_unknown():

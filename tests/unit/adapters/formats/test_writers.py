@@ -23,9 +23,7 @@ def read(content):
 
 
 def written(document, target, full, *, redact=False):
-    return list(
-        convert_traces(read(json.dumps(document).encode()), get_writer(target, full=full), redact=redact)
-    )
+    return list(convert_traces(read(json.dumps(document).encode()), get_writer(target, full=full), redact=redact))
 
 
 def again(document, target, full):

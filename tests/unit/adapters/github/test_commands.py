@@ -33,10 +33,7 @@ def test_a_file_that_is_no_plain_text_is_left_out():
 
 
 def test_percent_colon_and_comma_are_escaped_where_they_would_end_something():
-    assert (
-        format_command(Annotation("warning", "a:b,c%", "50%: d,e"))
-        == "::warning title=a%3Ab%2Cc%25::50%25: d,e"
-    )
+    assert format_command(Annotation("warning", "a:b,c%", "50%: d,e")) == "::warning title=a%3Ab%2Cc%25::50%25: d,e"
 
 
 @given(st.text(), st.text(), st.one_of(st.none(), st.text()))
@@ -49,9 +46,7 @@ def test_no_text_makes_another_command(title, message, file):
     assert "\r" not in line
 
 
-@pytest.mark.parametrize(
-    "hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"]
-)
+@pytest.mark.parametrize("hostile", ["::error::x", "  ::stop-commands::x", "##[error]x", "a\r\n::add-mask::e"])
 def test_hostile_messages_stay_data(hostile):
     assert runner_reads(format_command(Annotation("error", hostile, hostile)))[0] == "error"
 

@@ -14,9 +14,9 @@ def token(claims) -> str:
 
 
 def test_run_and_job_are_read_from_the_tokens_scopes():
-    assert BackendIds.from_token(
-        token({"scp": "Actions.X:1 Actions.Results:run:job Actions.Y:0/0:z"})
-    ) == BackendIds("run", "job")
+    assert BackendIds.from_token(token({"scp": "Actions.X:1 Actions.Results:run:job Actions.Y:0/0:z"})) == BackendIds(
+        "run", "job"
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,7 @@ TWO = (("late parcel", "Sorry. Refund it?"), ("yes", "Done."))
 
 
 def tools(required, *calls, turns=TWO, **trace):
-    found = dimension(
-        "tool_success_rate", golden(*turns, required_tool_usage=required), talk(*turns, calls=calls)
-    )
+    found = dimension("tool_success_rate", golden(*turns, required_tool_usage=required), talk(*turns, calls=calls))
     return found.score, found.reason
 
 
@@ -68,9 +66,7 @@ def test_tools__invented_tool():
 def test_tools__result_that_the_answer_uses():
     what = golden(("late?", None), required_tool_usage=["correct_interpretation"])
     call = make_call("lookup", result='{"days_late": 2}')
-    assert (
-        dimension("tool_success_rate", what, talk(("late?", "It is 2 days late."), calls=[call])).score == 1.0
-    )
+    assert dimension("tool_success_rate", what, talk(("late?", "It is 2 days late."), calls=[call])).score == 1.0
     assert dimension("tool_success_rate", what, talk(("late?", "No idea."), calls=[call])).score == 0.0
 
 
@@ -216,9 +212,7 @@ def test_recorded_score__comes_first(name):
 
 @pytest.mark.parametrize(("value", "score"), [(7.0, 1.0), (-2.0, 0.0)])
 def test_recorded_score__is_brought_into_its_bounds(value, score):
-    assert (
-        dimension("tone_adherence", golden(*TWO), talk(*TWO, scores={"tone_adherence": value})).score == score
-    )
+    assert dimension("tone_adherence", golden(*TWO), talk(*TWO, scores={"tone_adherence": value})).score == score
 
 
 def test_assertions__stand_in_for_a_formula():
@@ -244,9 +238,7 @@ def test_trace_without_messages__can_be_judged():
 ANSWERS = st.sampled_from([None, "", "Hi!", REFUSES, "[object Object]", "green tea"])
 TALKS = st.lists(st.tuples(st.sampled_from(["hello", "refund", "why"]), ANSWERS), max_size=4)
 DUE = st.lists(st.sampled_from(["lookup", "lookup@1", "not_applicable", "correct_invocation"]), max_size=3)
-REFUSING = st.lists(
-    st.sampled_from(["correct_refusal", "correct_allowance@1", "correct_allowance"]), max_size=3
-)
+REFUSING = st.lists(st.sampled_from(["correct_refusal", "correct_allowance@1", "correct_allowance"]), max_size=3)
 CALLS = st.lists(
     st.tuples(st.sampled_from(["lookup", "recall"]), st.sampled_from(["ok", "error", "missing"])), max_size=3
 )
@@ -254,16 +246,10 @@ CALLS = st.lists(
 
 @settings(max_examples=50)
 @given(TALKS, TALKS, DUE, REFUSING, CALLS)
-def test_whatever_was_said__scores_are_bounded_and_nothing_is_passed_unseen(
-    said, expected, due, refusing, calls
-):
+def test_whatever_was_said__scores_are_bounded_and_nothing_is_passed_unseen(said, expected, due, refusing, calls):
     due = [each for each in due if "@" not in each or expected]
-    what = golden(
-        *expected, required_tool_usage=due, required_refusal=refusing, required_memory_recall=["tea"]
-    )
-    made = (
-        [make_call(name, index=at, status=status) for at, (name, status) in enumerate(calls)] if said else []
-    )
+    what = golden(*expected, required_tool_usage=due, required_refusal=refusing, required_memory_recall=["tea"])
+    made = [make_call(name, index=at, status=status) for at, (name, status) in enumerate(calls)] if said else []
     found = judge(what, talk(*said, calls=made))
     scores = {name: each.score for name, each in found.dimensions.items()}
     for each in found.dimensions.values():

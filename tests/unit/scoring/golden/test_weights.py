@@ -16,9 +16,7 @@ SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.fl
 def test_weights__are_those_of_the_source():
     assert Weights() == (0.15, 0.20, 0.25, 0.15, 0.10, 0.10, 0.05)
     assert sum(Weights().dimension_weight(name) for name in DIMENSIONS) == pytest.approx(1.0)
-    assert (
-        Weights().dimension_weight("memory_recall") == Weights().dimension_weight("memory_precision") == 0.10
-    )
+    assert Weights().dimension_weight("memory_recall") == Weights().dimension_weight("memory_precision") == 0.10
 
 
 @pytest.mark.parametrize("change", [0.05, -0.05, 2e-6])
@@ -39,9 +37,9 @@ def test_overall__is_the_weighted_sum():
 
 
 def test_dimension_with_nothing_to_judge__leaves_its_weight_to_the_others():
-    assert compute_overall_score(
-        {"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}
-    ) == (pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9))
+    assert compute_overall_score({"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}) == (
+        pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9)
+    )
 
 
 def test_no_evidence_at_all__is_no_score():
@@ -63,9 +61,7 @@ def test_overall__is_bounded_by_what_was_judged(scores):
 @given(SCORES, st.sampled_from(DIMENSIONS), st.floats(0, 1), st.floats(0, 1))
 def test_overall__never_falls_when_a_dimension_rises(scores, name, one, other):
     low, high = sorted((one, other))
-    assert (
-        compute_overall_score({**scores, name: low}) <= compute_overall_score({**scores, name: high}) + 1e-9
-    )
+    assert compute_overall_score({**scores, name: low}) <= compute_overall_score({**scores, name: high}) + 1e-9
 
 
 def test_mean_over_turns__may_be_weighted():

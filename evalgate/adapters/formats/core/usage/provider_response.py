@@ -116,9 +116,7 @@ def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
         reasoning = rest if rest > 0 else None
     tokens_in = None if prompt is None else prompt + (tool_use or 0)
     tokens_out = None if candidates is None else candidates + (reasoning or 0)
-    return _build_usage(
-        tokens_in, tokens_out, total, _count(plain, "cached_content_token_count"), None, reasoning
-    )
+    return _build_usage(tokens_in, tokens_out, total, _count(plain, "cached_content_token_count"), None, reasoning)
 
 
 READERS = {

@@ -55,9 +55,7 @@ def warn_of_mismatch(total: Usage, parts: Usage, where: str, reason: str = "") -
     """A warning if a recorded total is not the sum of its parts."""
     if not usages_differ(total, parts):
         return []
-    message = (
-        f"the recorded total is {_format_tokens(total)}, its parts sum up to {_format_tokens(parts)}{reason}"
-    )
+    message = f"the recorded total is {_format_tokens(total)}, its parts sum up to {_format_tokens(parts)}{reason}"
     return [{"code": "total_mismatch", "message": message, "where": where}]
 
 

@@ -92,15 +92,9 @@ def sum_usages(usages: list[Usage]) -> Usage:
     total = unknown_usage()
     total["input_tokens"] = _sum_if_all_known([usage["input_tokens"] for usage in usages])
     total["output_tokens"] = _sum_if_all_known([usage["output_tokens"] for usage in usages])
-    total["cache_read_input_tokens"] = _sum_if_all_known(
-        [usage["cache_read_input_tokens"] for usage in usages]
-    )
-    total["cache_write_input_tokens"] = _sum_if_all_known(
-        [usage["cache_write_input_tokens"] for usage in usages]
-    )
-    total["reasoning_output_tokens"] = _sum_if_all_known(
-        [usage["reasoning_output_tokens"] for usage in usages]
-    )
+    total["cache_read_input_tokens"] = _sum_if_all_known([usage["cache_read_input_tokens"] for usage in usages])
+    total["cache_write_input_tokens"] = _sum_if_all_known([usage["cache_write_input_tokens"] for usage in usages])
+    total["reasoning_output_tokens"] = _sum_if_all_known([usage["reasoning_output_tokens"] for usage in usages])
     total["total_tokens"] = total_tokens(total)
     total["source"] = "inference_sum"
     return total
@@ -133,10 +127,7 @@ def to_milliseconds(seconds: float) -> float:
 
 def read_scores(value: Any, path: str) -> list[TraceScore]:
     """The scores of an object that maps names to numbers."""
-    return [
-        build_score(name, score, f"{path}.{make_printable(name)}")
-        for name, score in mapping(value, path).items()
-    ]
+    return [build_score(name, score, f"{path}.{make_printable(name)}") for name, score in mapping(value, path).items()]
 
 
 def build_score(name: str, score: Any, path: str) -> TraceScore:

@@ -36,11 +36,7 @@ def _read_output(value: Any) -> list[RawMessage] | None:
     """Reads tool calls from a list of names and arguments, else text."""
     calls = decode(value)
     if type(calls) is list and calls and all(_is_call(one) for one in calls):
-        return [
-            RawMessage(
-                "assistant", calls=[ToolRequest(None, one[NAME], one.get("tool.args")) for one in calls]
-            )
-        ]
+        return [RawMessage("assistant", calls=[ToolRequest(None, one[NAME], one.get("tool.args")) for one in calls])]
     text = first_text({OUTPUT: value}, OUTPUT)
     return None if text is None else [RawMessage("assistant", text)]
 

@@ -127,9 +127,7 @@ def _parse_number(value: Any) -> Any:
     if type(value) is not str:
         return value
     try:
-        return (
-            int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else float(value)
-        )
+        return int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else float(value)
     except ValueError:
         return value
 

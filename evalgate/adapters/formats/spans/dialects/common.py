@@ -43,9 +43,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     """Adds facts that no dialect has set."""
     attributes = span.attributes
     facts.framework = facts.framework or _framework(span.scope)
-    facts.conversation_id = facts.conversation_id or first_text(
-        attributes, "session.id", "langfuse.session.id"
-    )
+    facts.conversation_id = facts.conversation_id or first_text(attributes, "session.id", "langfuse.session.id")
     facts.error_type = facts.error_type or first_text(attributes, "error.type")
     for event in span.events:
         if event.name == "exception" and span.has_failed:

@@ -119,9 +119,7 @@ def _traceloop_message(entry: Mapping[str, Any], speaker: Role) -> RawMessage:
     for call in unflatten(entry, "tool_calls"):
         name = first_text(call, "name", "function.name")
         if name is not None:
-            calls.append(
-                ToolRequest(first_text(call, "id"), name, first(call, "arguments", "function.arguments"))
-            )
+            calls.append(ToolRequest(first_text(call, "id"), name, first(call, "arguments", "function.arguments")))
     legacy = first_text(entry, "function_call.name")
     if legacy is not None:
         calls.append(ToolRequest(None, legacy, entry.get("function_call.arguments")))

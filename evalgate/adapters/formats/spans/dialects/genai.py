@@ -213,12 +213,8 @@ def _add_details(event: SpanEvent, facts: SpanFacts) -> None:
     body = decode(event.body)
     fields: Mapping[str, Any] = {**(body if type(body) is dict else {}), **event.attributes}
     facts.system = facts.system or join_text_parts(decode(fields.get("gen_ai.system_instructions")))
-    facts.input = facts.input or read_messages(
-        fields.get("gen_ai.input.messages"), facts, "gen_ai.input.messages"
-    )
-    facts.output = facts.output or read_messages(
-        fields.get("gen_ai.output.messages"), facts, "gen_ai.output.messages"
-    )
+    facts.input = facts.input or read_messages(fields.get("gen_ai.input.messages"), facts, "gen_ai.input.messages")
+    facts.output = facts.output or read_messages(fields.get("gen_ai.output.messages"), facts, "gen_ai.output.messages")
 
 
 def _add_content(event: SpanEvent, facts: SpanFacts) -> None:

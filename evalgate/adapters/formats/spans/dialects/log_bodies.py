@@ -27,9 +27,7 @@ def kind_of(span: Span) -> SpanKind | None:
         return "inference"
     if answered.get("type") == "tool" and type(answered.get("name")) is str:
         return "tool"
-    is_state = "remaining_steps" in (
-        given if type(given := unwrap_text(_content(span, "input"))) is dict else ()
-    )
+    is_state = "remaining_steps" in (given if type(given := unwrap_text(_content(span, "input"))) is dict else ())
     return "agent" if type(answered.get("messages")) is list and not is_state else None
 
 

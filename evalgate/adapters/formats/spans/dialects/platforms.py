@@ -77,17 +77,13 @@ def add(span: Span, facts: SpanFacts) -> None:
     for platform in PLATFORMS:
         if platform.kind in span.attributes or platform.input in span.attributes:
             _add(platform, span, facts)
-    facts.tags += [
-        tag for tag in list_texts(span.attributes.get("langfuse.trace.tags")) if tag not in facts.tags
-    ]
+    facts.tags += [tag for tag in list_texts(span.attributes.get("langfuse.trace.tags")) if tag not in facts.tags]
 
 
 def _add(platform: Platform, span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
     given, answered = _parse(attributes.get(platform.input)), _parse(attributes.get(platform.output))
-    facts.model = facts.model or first_text(
-        {platform.model: _parse(attributes.get(platform.model))}, platform.model
-    )
+    facts.model = facts.model or first_text({platform.model: _parse(attributes.get(platform.model))}, platform.model)
     _add_usage(platform, span, facts)
     for key, value in attributes.items():
         if key.startswith(platform.metadata):

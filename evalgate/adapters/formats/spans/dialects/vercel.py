@@ -45,9 +45,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     facts.provider = facts.provider or first_text(attributes, "ai.model.provider")
     model = first_text(attributes, "gen_ai.response.model", "ai.response.model", "ai.model.id")
     facts.model = model or facts.model
-    facts.response_id = (
-        facts.response_id or first_text(attributes, "ai.response.id") or _provider_id(attributes)
-    )
+    facts.response_id = facts.response_id or first_text(attributes, "ai.response.id") or _provider_id(attributes)
     facts.usage = complete(facts.usage, _read_usage(attributes))
     reason = first_text(attributes, "ai.response.finishReason", "ai.finishReason")
     facts.finish_reason = facts.finish_reason or reason

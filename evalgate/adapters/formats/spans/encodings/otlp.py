@@ -64,9 +64,7 @@ def _add_records(scope: ScopeRecords, span_file: SpanFile) -> None:
         try:
             context = context or _read_context(scope)
             fields = mapping(record, path)
-            span = (
-                _span_from_log(fields, path, context) if scope.is_log else _read_span(fields, path, context)
-            )
+            span = _span_from_log(fields, path, context) if scope.is_log else _read_span(fields, path, context)
         except TraceError as error:
             span_file.mark_damaged(_read_trace_id(record) or "", error)
             continue
@@ -200,9 +198,7 @@ def _resource_scopes(
             if scope.get(key) is not None:
                 records_path = f"{where}.{key}"
                 records = listing(scope[key], records_path)
-                yield ScopeRecords(
-                    resource.get("resource"), f"{path}.resource", name, records, records_path, is_log
-                )
+                yield ScopeRecords(resource.get("resource"), f"{path}.resource", name, records, records_path, is_log)
 
 
 def _objects(value: dict[str, Any], keys: tuple[str, ...], path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -110,9 +110,7 @@ def _read_parent(fields: dict[str, Any], path: str) -> str | None:
     return parse_id(_first(fields, PARENT_IDS), f"{path}.parent_id")
 
 
-def _read_time(
-    fields: dict[str, Any], exact: tuple[str, ...], others: tuple[str, ...], path: str
-) -> int | None:
+def _read_time(fields: dict[str, Any], exact: tuple[str, ...], others: tuple[str, ...], path: str) -> int | None:
     exact_time = _first(fields, exact)
     if exact_time is not None:
         return parse_nanos(exact_time, f"{path}.{exact[0]}")

@@ -83,9 +83,7 @@ def _regression_suites() -> None:
         sa.Column("tags", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint(
-            "critical_issue_threshold >= 0", name="suite_critical_issue_threshold_is_0_or_more"
-        ),
+        sa.CheckConstraint("critical_issue_threshold >= 0", name="suite_critical_issue_threshold_is_0_or_more"),
         sa.CheckConstraint("passing_score >= 0 AND passing_score <= 1", name="suite_passing_score_is_0_to_1"),
         sa.PrimaryKeyConstraint("name"),
     )
@@ -101,9 +99,7 @@ def _regression_suite_goldens() -> None:
         sa.ForeignKeyConstraint(["suite"], ["evalgate_regression_suites.name"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("suite", "golden_id"),
     )
-    op.create_index(
-        "evalgate_regression_suite_goldens_by_golden", "evalgate_regression_suite_goldens", ["golden_id"]
-    )
+    op.create_index("evalgate_regression_suite_goldens_by_golden", "evalgate_regression_suite_goldens", ["golden_id"])
 
 
 def _runs() -> None:
@@ -143,9 +139,7 @@ def _runs() -> None:
         sa.CheckConstraint(
             "approval_status IN ('pending', 'approved', 'rejected')", name="run_approval_status_is_known"
         ),
-        sa.CheckConstraint(
-            "verdict IN ('pass', 'fail', 'cannot_judge', 'invalid')", name="run_verdict_is_known"
-        ),
+        sa.CheckConstraint("verdict IN ('pass', 'fail', 'cannot_judge', 'invalid')", name="run_verdict_is_known"),
         sa.CheckConstraint("avg_score >= 0 AND avg_score <= 1", name="run_avg_score_is_0_to_1"),
         sa.CheckConstraint("pass_rate >= 0 AND pass_rate <= 1", name="run_pass_rate_is_0_to_1"),
         sa.CheckConstraint("score >= 0 AND score <= 1", name="run_score_is_0_to_1"),
@@ -182,17 +176,13 @@ def _run_suites() -> None:
         sa.Column("dimensions", sa.JSON(), nullable=False),
         sa.Column("branch", TEXT),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=False),
-        sa.CheckConstraint(
-            "verdict IN ('pass', 'fail', 'cannot_judge', 'invalid')", name="run_suite_verdict_is_known"
-        ),
+        sa.CheckConstraint("verdict IN ('pass', 'fail', 'cannot_judge', 'invalid')", name="run_suite_verdict_is_known"),
         sa.CheckConstraint("pass_rate >= 0 AND pass_rate <= 1", name="run_suite_pass_rate_is_0_to_1"),
         sa.CheckConstraint("score >= 0 AND score <= 1", name="run_suite_score_is_0_to_1"),
         sa.ForeignKeyConstraint(["run"], ["evalgate_runs.number"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("run", "name"),
     )
-    op.create_index(
-        "evalgate_run_suites_by_branch", "evalgate_run_suites", ["name", "branch", "completed_at", "run"]
-    )
+    op.create_index("evalgate_run_suites_by_branch", "evalgate_run_suites", ["name", "branch", "completed_at", "run"])
     op.create_index("evalgate_run_suites_by_name", "evalgate_run_suites", ["name", "completed_at", "run"])
 
 
@@ -230,8 +220,7 @@ def _run_scenarios() -> None:
         sa.Column("branch", TEXT),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint(
-            "change IN ('unchanged', 'improved', 'regressed', 'broken', 'fixed', "
-            "'new', 'removed', 'inconclusive')",
+            "change IN ('unchanged', 'improved', 'regressed', 'broken', 'fixed', 'new', 'removed', 'inconclusive')",
             name="run_scenario_change_is_known",
         ),
         sa.CheckConstraint(
@@ -252,7 +241,5 @@ def _run_scenarios() -> None:
         "evalgate_run_scenarios",
         ["scenario", "branch", "completed_at", "run"],
     )
-    op.create_index(
-        "evalgate_run_scenarios_by_time", "evalgate_run_scenarios", ["scenario", "completed_at", "run"]
-    )
+    op.create_index("evalgate_run_scenarios_by_time", "evalgate_run_scenarios", ["scenario", "completed_at", "run"])
     op.create_index("evalgate_run_scenarios_by_trace", "evalgate_run_scenarios", ["trace_sha256"])

@@ -68,16 +68,10 @@ def _evaluations() -> None:
         sa.CheckConstraint(
             "memory_precision >= 0 AND memory_precision <= 1", name="evaluation_memory_precision_is_0_to_1"
         ),
-        sa.CheckConstraint(
-            "memory_recall >= 0 AND memory_recall <= 1", name="evaluation_memory_recall_is_0_to_1"
-        ),
-        sa.CheckConstraint(
-            "overall_score >= 0 AND overall_score <= 1", name="evaluation_overall_score_is_0_to_1"
-        ),
+        sa.CheckConstraint("memory_recall >= 0 AND memory_recall <= 1", name="evaluation_memory_recall_is_0_to_1"),
+        sa.CheckConstraint("overall_score >= 0 AND overall_score <= 1", name="evaluation_overall_score_is_0_to_1"),
         sa.CheckConstraint("pass_rate >= 0 AND pass_rate <= 1", name="evaluation_pass_rate_is_0_to_1"),
-        sa.CheckConstraint(
-            "previous_score >= 0 AND previous_score <= 1", name="evaluation_previous_score_is_0_to_1"
-        ),
+        sa.CheckConstraint("previous_score >= 0 AND previous_score <= 1", name="evaluation_previous_score_is_0_to_1"),
         sa.CheckConstraint(
             "refusal_correctness >= 0 AND refusal_correctness <= 1",
             name="evaluation_refusal_correctness_is_0_to_1",
@@ -86,9 +80,7 @@ def _evaluations() -> None:
             "response_completeness >= 0 AND response_completeness <= 1",
             name="evaluation_response_completeness_is_0_to_1",
         ),
-        sa.CheckConstraint(
-            "tone_adherence >= 0 AND tone_adherence <= 1", name="evaluation_tone_adherence_is_0_to_1"
-        ),
+        sa.CheckConstraint("tone_adherence >= 0 AND tone_adherence <= 1", name="evaluation_tone_adherence_is_0_to_1"),
         sa.CheckConstraint(
             "tool_success_rate >= 0 AND tool_success_rate <= 1", name="evaluation_tool_success_rate_is_0_to_1"
         ),
@@ -98,9 +90,7 @@ def _evaluations() -> None:
     )
     op.create_index("evalgate_evaluations_by_golden", "evalgate_evaluations", ["golden_id", "evaluated_at"])
     op.create_index("evalgate_evaluations_by_run", "evalgate_evaluations", ["run_id"])
-    op.create_index(
-        "evalgate_evaluations_by_status", "evalgate_evaluations", ["regression_status", "evaluated_at"]
-    )
+    op.create_index("evalgate_evaluations_by_status", "evalgate_evaluations", ["regression_status", "evaluated_at"])
     op.create_index("evalgate_evaluations_by_suite", "evalgate_evaluations", ["suite", "evaluated_at"])
     op.create_index("evalgate_evaluations_by_time", "evalgate_evaluations", ["evaluated_at"])
     op.create_index("evalgate_evaluations_by_trace", "evalgate_evaluations", ["trace_sha256"])

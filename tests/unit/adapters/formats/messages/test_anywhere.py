@@ -231,9 +231,7 @@ def test_a_call_of_both_lists_is_told_once_however_its_arguments_are_written(ids
     assert len(asked_by([block(of_block, "look", {"a": 1})], [entry(of_list, "look", '{"a": 1.0}')])) == 1
 
 
-@pytest.mark.parametrize(
-    "listed", [entry("c", "delete", "{}"), entry(None, "delete", None), entry("c", "f", "{}")]
-)
+@pytest.mark.parametrize("listed", [entry("c", "delete", "{}"), entry(None, "delete", None), entry("c", "f", "{}")])
 def test_a_call_of_the_second_list_that_is_another_is_told_too(listed):
     calls = asked_by([block("c", "f", {"a": 1})], [listed])
     assert [call.name for call in calls] == ["f", listed["function"]["name"]]
@@ -246,9 +244,7 @@ def test_arguments_that_a_block_lacks_are_those_of_the_second_list(begun):
 
 
 def test_a_request_to_gemini_may_be_plain_words():
-    [system, user] = sniff_messages(
-        {"model": "m", "contents": "hi", "config": {"system_instruction": "Be brief."}}
-    )
+    [system, user] = sniff_messages({"model": "m", "contents": "hi", "config": {"system_instruction": "Be brief."}})
     assert [(system.role, system.content), (user.role, user.content)] == [
         ("system", "Be brief."),
         ("user", "hi"),

@@ -36,9 +36,7 @@ MESSAGES = [
     {"config": {"system_instruction": "x"}, "contents": [{"role": "user", "parts": [{"text": "x"}]}]},
 ]
 KEYS = sorted({place[-1] for place in places(MESSAGES) if place and isinstance(place[-1], str)})
-ODD = st.recursive(
-    ANYTHING, lambda inner: st.dictionaries(st.sampled_from(KEYS), inner, max_size=4), max_leaves=4
-)
+ODD = st.recursive(ANYTHING, lambda inner: st.dictionaries(st.sampled_from(KEYS), inner, max_size=4), max_leaves=4)
 
 
 def is_answer(found):
