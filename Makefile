@@ -1,26 +1,26 @@
-# Each target is a shorthand; the plain commands stand in README.md and CONTRIBUTING.md.
+# Each target is a shorthand; README.md and CONTRIBUTING.md list the plain commands.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 BIN := .venv/bin
 DEMO := .demo/venv/bin
-# A plain path entry: the other kinds of editable install cost every start an import hook.
+# A plain path entry: other kinds of editable installs slow down every start by an import hook.
 EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test matrix check bench lock schema docs python clean
 
 help:
-	@echo "make demo    the gate on the bundled example: a green run, then a pull request that fails"
-	@echo "make test    every test"
-	@echo "make matrix  every fault at every request, of which the tests are a sample"
-	@echo "make check   linters, types, layers, workflows"
-	@echo "make bench   CPU time and memory beside a hand-written floor"
-	@echo "make lock    new versions into requirements/"
-	@echo "make schema  the JSON Schemas into schemas/"
-	@echo "make docs    the table of what each format tells into docs/traces.md"
+	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
+	@echo "make test    run all tests"
+	@echo "make matrix  inject every fault at every request; the tests run a sample"
+	@echo "make check   run linters, type checks, import contracts, workflow checks"
+	@echo "make bench   measure CPU time and memory against a hand-written minimum"
+	@echo "make lock    update the versions in requirements/"
+	@echo "make schema  write the JSON Schemas to schemas/"
+	@echo "make docs    write the table of what each format records to docs/traces.md"
 
 python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is required; choose one with: make PYTHON=/path/to/python"; exit 1; }
 
 .venv/.ready: requirements/dev.txt pyproject.toml | python
 	$(PYTHON) -m venv .venv
@@ -52,7 +52,7 @@ check: .venv/.ready
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --no-progress --config .github/zizmor.yml . examples/workflows/*.yml
 	@! git grep -nE "pip[3x]? install (-[^ ]+ )*['\"]?evalgate([^-_a-zA-Z]|$$)" || \
-		{ echo "The package called evalgate on the Python package index is not ours."; exit 1; }
+		{ echo "The evalgate package on PyPI is another project."; exit 1; }
 
 bench: .venv/.ready
 	$(BIN)/python -m compileall -q evalgate

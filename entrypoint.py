@@ -1,6 +1,6 @@
-"""What the image runs: hands over to evalgate.action. A job may be cancelled before that is loaded."""
+"""Entry point of the image: runs evalgate.action. Handles a cancelled job before that is imported."""
 
-import _signal  # type: ignore[import-not-found]  # what `signal` wraps, which takes long to load
+import _signal  # type: ignore[import-not-found]  # `signal` wraps it and is slow to import
 import os
 import sys
 
@@ -8,7 +8,7 @@ SECOND_START = "--environment="
 
 
 def cancelled(number: int, _: object) -> None:
-    """Ends with the two outputs that say so."""
+    """Writes the two outputs of a cancelled run and exits."""
     code = 128 + number
     with open(os.environ.get("GITHUB_OUTPUT") or os.devnull, "a", encoding="utf-8") as outputs:  # noqa: PTH123
         outputs.write(f"verdict=cannot_judge\nexit-code={code}\n")
@@ -25,4 +25,4 @@ if __name__ == "__main__":
     judge = reexec_without_environment()
     from evalgate.action import main
 
-    os._exit(main(judge))  # a signal on the way out changes nothing any more
+    os._exit(main(judge))  # a signal at exit has no effect

@@ -46,7 +46,7 @@ PANELS = (
         5,
         (
             Line(1, "no correction", "#0969da"),
-            Line(3, "told as \u201cat most\u201d", "#818b98", "2 3"),
+            Line(3, "expected at most", "#818b98", "2 3"),
             Line(4, "Holm", "#bc4c00", "6 3"),
             Line(5, "Benjamini-Hochberg", "#8250df", "3 3"),
         ),
@@ -68,7 +68,7 @@ PANELS = (
 )
 
 
-def picture(table: Table) -> str:
+def draw_picture(table: Table) -> str:
     """The whole SVG; the same table always gives the same text."""
     return "\n".join(_parts(table)) + "\n"
 
@@ -102,7 +102,7 @@ def _axes(panel: Panel, trials: Sequence[float | None]) -> Iterator[str]:
 
 
 def _curve(panel: Panel, line: Line, values: Sequence[float | None]) -> Iterator[str]:
-    """A path through what is known; a figure above the panel is written at its top."""
+    """A path through the known values; a figure above the panel is written at its top."""
     points = []
     for place, value in enumerate(values):
         if value is None:

@@ -1,4 +1,4 @@
-"""How long 1,000 evaluated turns take to become JSON lines, CSV and a summary, and to be read back."""
+"""The time to write 1,000 evaluated turns as JSON Lines, CSV and a summary, and to read them back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ START = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)
 WORDS = ("the", "refund", "is", "on", "its", "way", "and", "you", "will", "have", "it", "in", "three", "days")
 
 
-def evaluation(number: int, chance: random.Random) -> ExportedEvaluation:
+def make_evaluation(number: int, chance: random.Random) -> ExportedEvaluation:
     """A conversation of a few turns, each with a tool call and now and then an issue."""
 
     def words(count: int) -> str:
@@ -48,7 +48,7 @@ def evaluation(number: int, chance: random.Random) -> ExportedEvaluation:
 
     turns = tuple(turn(place) for place in range(TURNS))
     scores = {name: round(chance.random(), 3) for name in DIMENSIONS}
-    told = GoldenEvaluation(
+    scored = GoldenEvaluation(
         *(f"e{number}", f"golden-{number % 50}", 1, "support", 0.9, "good", scores),
         *(
             EvaluationStatistics(TURNS, 900.0, 1600, 0.04, 1, 0, 1.0),
@@ -58,11 +58,11 @@ def evaluation(number: int, chance: random.Random) -> ExportedEvaluation:
         turns=turns,
         regression_status="pass",
     )
-    return ExportedEvaluation(told, GoldenSummary(words(5), "task_execution", "helpful", f"talk-{number}"))
+    return ExportedEvaluation(scored, GoldenSummary(words(5), "task_execution", "helpful", f"talk-{number}"))
 
 
-def best(work: Callable[[], object]) -> float:
-    """CPU milliseconds, the least of a few times."""
+def best_time(work: Callable[[], object]) -> float:
+    """CPU milliseconds, the best of several runs."""
     times = []
     for _ in range(REPEATS):
         begun = time.process_time()
@@ -74,8 +74,8 @@ def best(work: Callable[[], object]) -> float:
 def main() -> None:
     """Prints a table."""
     chance = random.Random(7)
-    found = [evaluation(number, chance) for number in range(ENTRIES // TURNS)]
-    rows = [evaluation(number, chance) for number in range(ENTRIES)]
+    found = [make_evaluation(number, chance) for number in range(ENTRIES // TURNS)]
+    rows = [make_evaluation(number, chance) for number in range(ENTRIES)]
     lines, text = list(encode_evaluations(found)), encode_evaluation_csv(rows)
     jobs = {
         f"{len(lines):,} JSON lines written": lambda: b"".join(encode_evaluations(found)),
@@ -85,7 +85,7 @@ def main() -> None:
         f"summary of {ENTRIES:,} evaluations": lambda: compute_metrics(rows, [], MetricsRequest()),
     }
     for name, work in jobs.items():
-        print(f"{name:34} {best(work):7.1f} ms")
+        print(f"{name:34} {best_time(work):7.1f} ms")
 
 
 if __name__ == "__main__":

@@ -28,16 +28,16 @@ PATHS = (
 Found = tuple[str, str, list[str], float, float]
 
 
-def look(trace: dict[str, Any]) -> Found:
-    """What the checks look at."""
+def read_values(trace: dict[str, Any]) -> Found:
+    """The values that the checks look at."""
     messages = trace["messages"]
     names = [call["name"] for message in messages if "tool_calls" in message for call in message["tool_calls"]]
     status = trace["metadata"]["status"]
     return messages[-1]["content"], status, names, trace["cost_usd"], trace["latency_seconds"]
 
 
-def looking_by_expressions() -> Callable[[dict[str, Any]], Found]:
-    """The same by expressions."""
+def compile_reader() -> Callable[[dict[str, Any]], Found]:
+    """A reader of the same values that uses expressions."""
     from evalgate.measures.jmespath.query import Query
 
     answer, status, names, cost, latency = (Query(path).search_value for path in PATHS)
@@ -50,8 +50,8 @@ def in_order(names: list[str]) -> bool:
     return all(name in rest for name in WANTED)
 
 
-def score(found: Found) -> float:
-    """The weighted share of checks that hold."""
+def weighted_score(found: Found) -> float:
+    """The weighted share of checks that pass."""
     answer, status, names, cost, latency = found
     held = (
         "has been refunded" in answer,
@@ -68,10 +68,10 @@ def main() -> None:
     """Prints how many traces of a file pass, and the mean score."""
     total = passed = 0
     summed = 0.0
-    find = looking_by_expressions() if "--generic" in sys.argv else look
+    find = compile_reader() if "--generic" in sys.argv else read_values
     with open(sys.argv[1], "rb") as file:  # noqa: PTH123 - pathlib would be a tenth of the run
         for line in file:
-            figure = score(find(orjson.loads(line)))
+            figure = weighted_score(find(orjson.loads(line)))
             total += 1
             summed += figure
             passed += figure >= THRESHOLD

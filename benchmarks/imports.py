@@ -27,7 +27,7 @@ MODULES = {
 
 
 def main() -> None:
-    """One line a module that is installed; the rounds go round, so that a busy minute meets all of them."""
+    """Prints one line per installed module; each round measures all of them, so that other load affects all alike."""
     statements = {"bare interpreter": "pass"}
     statements |= {module: code or f"import {module}" for module, code in MODULES.items() if find_spec(module)}
     least = dict.fromkeys(statements, float("inf"))

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Usage(NamedTuple):
-    """What one process and its children took: user and system seconds, peak resident megabytes."""
+    """What one process and its children used: user and system seconds, peak resident megabytes."""
 
     cpu: float
     memory_mb: float
 
 
 class UnexpectedExitError(Exception):
-    """A measured command did not end as it should have."""
+    """A measured command ended with an unexpected exit code."""
 
 
 def once(arguments: Sequence[str], exits: Sequence[int] = (0,), output: Path | None = None) -> Usage:
     """Runs Python with `arguments` the way an installed command runs: with .pyc files.
 
-    What it prints goes into the file `output`, if anywhere.
+    Its output goes into the file `output`, if one is given.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with open(output or os.devnull, "wb") as out:  # noqa: PTH123  (the null device has no Path of its own)
@@ -39,5 +39,5 @@ def once(arguments: Sequence[str], exits: Sequence[int] = (0,), output: Path | N
 
 
 def best(arguments: Sequence[str], times: int, exits: Sequence[int] = (0,)) -> Usage:
-    """The quickest of several runs: on a shared machine everything slower is somebody else's work."""
+    """The quickest of several runs: on a shared machine, slower runs measure other load."""
     return min((once(arguments, exits) for _ in range(times)), key=lambda usage: usage.cpu)

@@ -1,6 +1,6 @@
-"""What reading costs beside decoding: a file of JSON lines into canonical traces, by the CPU.
+"""The CPU cost of reading a JSON Lines file into canonical traces, compared with decoding alone.
 
-Decoding is the strict decoding of every line, and of the JSON that chat recordings keep in text as arguments.
+Decoding is the strict decoding of every line, and of the JSON texts that chat traces hold as arguments.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def main() -> None:
     """Measures and prints."""
     with tempfile.TemporaryDirectory() as scratch:
         for name, shaped in (("native", None), ("openai-chat", traces.chat)):
-            told(name, shaped, Path(scratch))
+            print_reading(name, shaped, Path(scratch))
 
 
-def told(name: str, shaped: Callable[[dict[str, Any]], dict[str, Any]] | None, folder: Path) -> None:
-    """One format in one line."""
+def print_reading(name: str, shaped: Callable[[dict[str, Any]], dict[str, Any]] | None, folder: Path) -> None:
+    """Prints the cost of one format in one line."""
     path = folder / f"{name}.jsonl"
     recorded = (traces.trace(number) for number in range(COUNT))
     path.write_text("".join(json.dumps(shaped(each) if shaped else each) + "\n" for each in recorded))
     lines = path.read_bytes().splitlines()
-    inner = [text.encode() for line in lines for text in arguments(json.loads(line))] if shaped else []
-    decoding = best(lambda: [decode(data) for data in (*lines, *inner)])
-    reading = best(lambda: [None for _ in TraceFiles(Workspace(None, str(folder))).read([path.name], "")])
+    inner = [text.encode() for line in lines for text in call_arguments(json.loads(line))] if shaped else []
+    decoding = best_time(lambda: [decode(data) for data in (*lines, *inner)])
+    reading = best_time(lambda: [None for _ in TraceFiles(Workspace(None, str(folder))).read([path.name], "")])
     adds = (reading - decoding) / decoding
     print(
         f"{name:12} decoding {decoding:5.1f} us, reading {reading:5.1f} us a trace: "
@@ -48,14 +48,14 @@ def told(name: str, shaped: Callable[[dict[str, Any]], dict[str, Any]] | None, f
     )
 
 
-def arguments(conversation: dict[str, Any]) -> list[str]:
-    """The JSON texts inside a chat recording."""
+def call_arguments(conversation: dict[str, Any]) -> list[str]:
+    """The JSON texts inside a chat trace."""
     calls = [call for message in conversation["messages"] for call in message.get("tool_calls", [])]
     return [call["function"]["arguments"] for call in calls]
 
 
-def best(work: Callable[[], object]) -> float:
-    """Microseconds a trace, the least of several runs."""
+def best_time(work: Callable[[], object]) -> float:
+    """Microseconds per trace, the best of several runs."""
     least = float("inf")
     for _ in range(TIMES):
         before = time.process_time()

@@ -1,4 +1,4 @@
-"""What many scenarios cost beside their traces: loaded as a baseline, and told in a comment."""
+"""The cost of many scenarios apart from their traces: loading them as a baseline, and writing the comment."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ COUNT = 10_000
 TIMES = 5
 
 
-def lines(folder: Path) -> list[str]:
-    """The figures, a line each."""
+def format_lines(folder: Path) -> list[str]:
+    """The results, one line each."""
     from evalgate.adapters.archives.baseline_zip import BaselineZips
     from evalgate.adapters.files.workspace import Workspace
     from evalgate.application.documents.comment_template import CommentOptions, write_comment
     from evalgate.reporting.markdown.render import render_summary
     from evalgate.reporting.results.results_json import load_results
 
-    content = results(folder)
+    content = many_results(folder)
     document = load_results(content)
     wording = CommentOptions("bench/gate", 60_000, None)
     zips = BaselineZips(Workspace(None, str(folder / "scenarios")))
-    zips.create(".", str(folder / "scenarios" / "alone.zip"))
-    loading, alone = best(lambda: zips.load_run("alone.zip")), best(lambda: zips.load_run("results.json"))
-    comment = best(lambda: write_comment(document, wording))
-    summary = best(lambda: render_summary(document))
+    zips.create(".", str(folder / "scenarios" / "baseline.zip"))
+    loading, from_results = (
+        best_time(lambda: zips.load_run("baseline.zip")),
+        best_time(lambda: zips.load_run("results.json")),
+    )
+    comment = best_time(lambda: write_comment(document, wording))
+    summary = best_time(lambda: render_summary(document))
     return [
-        f"- A baseline of {COUNT:,} scenarios, {len(content) / 1e6:.0f} MB: {loading:.0f} ms (to reach: 60).",
-        f"- The same out of its `results.json` alone: {alone:.0f} ms.",
+        f"- A baseline of {COUNT:,} scenarios, {len(content) / 1e6:.0f} MB: {loading:.0f} ms (target: 60).",
+        f"- The same from its `results.json` alone: {from_results:.0f} ms.",
         f"- Their comment: {comment:.0f} ms; their job summary: {summary:.0f} ms.",
     ]
 
 
-def results(folder: Path) -> bytes:
-    """The results of a run in which every trace is a scenario of its own."""
+def many_results(folder: Path) -> bytes:
+    """The results of a run in which every trace is a separate scenario."""
     file, output = folder / "scenarios.jsonl", folder / "scenarios"
     traces.write(file, COUNT, scenarios=COUNT)
     words = ["-m", "evalgate", "run", str(HERE / "suite.yaml"), "--traces", str(file), "--no-baseline-zip"]
@@ -50,8 +53,8 @@ def results(folder: Path) -> bytes:
     return (output / "results.json").read_bytes()
 
 
-def best(work: Callable[[], object]) -> float:
-    """Milliseconds of CPU, the least of several times."""
+def best_time(work: Callable[[], object]) -> float:
+    """CPU milliseconds, the best of several runs."""
     least = float("inf")
     for _ in range(TIMES):
         before = time.process_time()
@@ -65,4 +68,4 @@ if __name__ == "__main__":
 
     sys.path.append(str(HERE.parent))
     with tempfile.TemporaryDirectory() as scratch:
-        print("\n".join(lines(Path(scratch))))
+        print("\n".join(format_lines(Path(scratch))))

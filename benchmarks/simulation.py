@@ -1,4 +1,4 @@
-"""How often the comparison cries wolf, and how often it misses a break: seeded, in under 30 seconds.
+"""How often the comparison raises a false alarm or misses a break: seeded, in under 30 seconds.
 
     python benchmarks/simulation.py            writes table and picture into docs/
     python benchmarks/simulation.py --row 4    prints the row of four trials
@@ -37,72 +37,72 @@ CORRECTIONS: tuple[Correction, ...] = ("none", "holm", "bh")
 UNCHANGED = [1.0] * 20 + [0.9] * 10 + [0.7] * 10 + [0.4] * 6
 DROPS = (0.75, 0.5, 0.25, 0.0)
 THRESHOLD = 0.8
-UNTOLD = "\u2013"
+NO_VALUE = "\u2013"
 ALARMS = frozenset({"broken", "fixed", "regressed", "improved"})
 FLIPS = frozenset({"broken", "fixed"})
 FOUND = frozenset({"broken", "regressed"})
 HEAD = (
-    *("trials", "alarms", "flips of them", "flips told", "alarms, holm", "alarms, bh"),
+    *("trials", "alarms", "flips of them", "flips expected", "alarms, holm", "alarms, bh"),
     *("missed to 75 %", "to 50 %", "to 25 %", "to 0 %", "to 0 %, holm", "to 0 %, bh"),
 )
 
 
 class Count(NamedTuple):
-    """What many runs of one policy came to."""
+    """The counts of many runs under one policy."""
 
     alarms: int
     flips: int
-    told: float
+    expected: float
     misses: Counter[float]
 
 
 def main(words: list[str]) -> None:
-    """Prints what is asked for, else writes both."""
+    """Prints the requested part, else writes both files."""
     if words[:1] == ["--row"]:
         print(row(int(words[1])))
     elif words == ["--draw"]:
-        print(chart.picture(rows_of(PAGE.read_text(encoding="utf-8"))), end="")
+        print(chart.draw_picture(read_rows(PAGE.read_text(encoding="utf-8"))), end="")
     else:
         lines = [f"| {' | '.join(HEAD)} |", f"|{'--:|' * len(HEAD)}", *map(row, TRIALS)]
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         text = before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + rest.partition(END)[2]
         PAGE.write_text(text, encoding="utf-8")
-        PICTURE.write_text(chart.picture(rows_of(text)), encoding="utf-8")
+        PICTURE.write_text(chart.draw_picture(read_rows(text)), encoding="utf-8")
 
 
 def row(trials: int) -> str:
     """A line of the table: alarms a run, and the share of breaks that were missed."""
-    counts = simulated(trials)
+    counts = simulate(trials)
     none, holm, bh = (counts[word] for word in CORRECTIONS)
     misses = [*(none.misses[rate] for rate in DROPS), holm.misses[0.0], bh.misses[0.0]]
-    sums = [none.alarms, none.flips, none.told, holm.alarms, bh.alarms, *misses]
+    sums = [none.alarms, none.flips, none.expected, holm.alarms, bh.alarms, *misses]
     figures = [f"{each / RUNS:.2f}" for each in sums]
     if trials == 1:
-        figures[2] = UNTOLD
+        figures[2] = NO_VALUE
     return f"| {trials} | {' | '.join(figures)} |"
 
 
-def rows_of(text: str) -> list[list[float | None]]:
+def read_rows(text: str) -> list[list[float | None]]:
     """The figures of the table in the page."""
     table = text.partition(BEGIN)[2].partition(END)[0].strip().splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    return [[None if cell == UNTOLD else float(cell) for cell in line] for line in cells]
+    return [[None if cell == NO_VALUE else float(cell) for cell in line] for line in cells]
 
 
-def simulated(trials: int) -> dict[str, Count]:
-    """So many runs of so many trials, each compared under every correction."""
+def simulate(trials: int) -> dict[str, Count]:
+    """Simulates the runs, each compared under every correction."""
     chance = Random(f"evalgate {trials}")
     policies = {word: {"s": RegressionPolicy(correction=word)} for word in CORRECTIONS}
     counts: dict[str, Count] = {word: Count(0, 0, 0.0, Counter()) for word in CORRECTIONS}
     for _ in range(RUNS):
-        before = side([*UNCHANGED, *[1.0] * len(DROPS)], trials, chance)
-        now = side([*UNCHANGED, *DROPS], trials, chance)
+        before = draw_side([*UNCHANGED, *[1.0] * len(DROPS)], trials, chance)
+        now = draw_side([*UNCHANGED, *DROPS], trials, chance)
         for word, policy in policies.items():
-            counts[word] = added(counts[word], compare(now, before, policy))
+            counts[word] = add_run(counts[word], compare(now, before, policy))
     return counts
 
 
-def side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, ScenarioOutcome]:
+def draw_side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, ScenarioOutcome]:
     """One side of a comparison: each trial scores 1 or 0."""
     found = {}
     for place, rate in enumerate(rates):
@@ -114,7 +114,7 @@ def side(rates: list[float], trials: int, chance: Random) -> dict[ScenarioKey, S
     return found
 
 
-def added(count: Count, comparison: Comparison) -> Count:
+def add_run(count: Count, comparison: Comparison) -> Count:
     """The counts with one more run."""
     kinds = [change.kind for change in comparison.changes.values()]
     unchanged, dropped = kinds[: len(UNCHANGED)], kinds[len(UNCHANGED) :]
@@ -122,7 +122,7 @@ def added(count: Count, comparison: Comparison) -> Count:
     return Count(
         count.alarms + sum(kind in ALARMS for kind in unchanged),
         count.flips + sum(kind in FLIPS for kind in unchanged),
-        count.told + ((comparison.power and comparison.power.expected_false_alarms) or 0.0),
+        count.expected + ((comparison.power and comparison.power.expected_false_alarms) or 0.0),
         count.misses + missed,
     )
 

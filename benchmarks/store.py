@@ -1,6 +1,6 @@
 """How fast a store of 10,000 runs answers: milliseconds, median and best of many, on both databases.
 
-python benchmarks/store.py [RUNS]; PostgreSQL is that of the tests, or the one EVALGATE_TEST_POSTGRES names.
+python benchmarks/store.py [RUNS]; PostgreSQL is the server of the tests, or the one that EVALGATE_TEST_POSTGRES names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenario
 from evalgate.ports.store import Page, Subject
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from stores import PostgresServer, database_on, programs
+from store_fixtures import PostgresServer, database_on, programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 RESULTS = b'{"schema": "evalgate.results/1", "suites": [' + b'{"id": "a scenario", "verdict": "PASS"},' * 400
 
 
-def made(number: int, draw: random.Random) -> StoredRun:
+def make_run(number: int, draw: random.Random) -> StoredRun:
     """A run of two suites with ten scenarios each."""
     when, branch = START + timedelta(minutes=number), draw.choice(BRANCHES)
     names = [f"suite{n}" for n in range(SUITES)]
@@ -77,36 +77,36 @@ def seed(url: str, runs: int) -> float:
     for first in range(0, runs, 500):
         with database.writing() as connection:
             for number in range(first, min(first + 500, runs)):
-                write_run(connection, database, made(number, draw), ())
+                write_run(connection, database, make_run(number, draw), ())
     database.close()
     return perf_counter() - started
 
 
-def questions(store: Store, runs: int) -> dict[str, Callable[[], Any]]:
-    """What people and verbs ask."""
+def make_queries(store: Store, runs: int) -> dict[str, Callable[[], Any]]:
+    """The queries of people and of verbs."""
     key = ScenarioKey("suite1", "scenario3", None)
     draw = random.Random(8)
     numbers = iter(range(runs, runs + 10_000))
     return {
-        "list, page of 50": store.runs.list,
-        "list, the last page": lambda: store.runs.list(Page(50, runs - 50)),
-        "list of a suite and a branch": lambda: store.runs.list(suite="suite1", branch="dev"),
-        "count": store.runs.count,
+        "list runs, page of 50": store.runs.list,
+        "list runs, last page": lambda: store.runs.list(Page(50, runs - 50)),
+        "list runs of a suite and a branch": lambda: store.runs.list(suite="suite1", branch="dev"),
+        "count runs": store.runs.count,
         "trend of 100 runs": lambda: store.runs.trend(Subject(), 100),
-        "trend of 100, a dimension": lambda: store.runs.trend(Subject(dimension="tone_adherence"), 100),
-        "trend of 100, a suite": lambda: store.runs.trend(Subject("suite1", branch="main"), 100),
-        "trend of 100, a scenario": lambda: store.runs.trend(Subject("suite1", "scenario3"), 100),
+        "trend of 100 runs, one dimension": lambda: store.runs.trend(Subject(dimension="tone_adherence"), 100),
+        "trend of 100 runs, one suite": lambda: store.runs.trend(Subject("suite1", branch="main"), 100),
+        "trend of 100 runs, one scenario": lambda: store.runs.trend(Subject("suite1", "scenario3"), 100),
         "trend of a rare branch": lambda: store.runs.trend(Subject("suite1", "scenario3", branch="rare"), 100),
         "last status of a scenario": lambda: store.runs.last_status(key),
-        "last status of all": store.runs.last_statuses,
-        "last status of all, a branch": lambda: store.runs.last_statuses(branch="dev"),
-        "20 sightings of each scenario": lambda: store.runs.all_sightings(20),
-        "a whole run": lambda: store.runs.get(f"run{runs // 2}"),
-        "record one more": lambda: store.runs.record(made(next(numbers), draw)),
+        "last status of all scenarios": store.runs.last_statuses,
+        "last status of all scenarios, one branch": lambda: store.runs.last_statuses(branch="dev"),
+        "last 20 results of each scenario": lambda: store.runs.all_sightings(20),
+        "read a whole run": lambda: store.runs.get(f"run{runs // 2}"),
+        "store one more run": lambda: store.runs.record(make_run(next(numbers), draw)),
     }
 
 
-def measured(ask: Callable[[], Any]) -> tuple[float, float]:
+def measure_query(ask: Callable[[], Any]) -> tuple[float, float]:
     """Milliseconds: the median, and the best."""
     took = []
     for _ in range(TIMES):
@@ -118,7 +118,7 @@ def measured(ask: Callable[[], Any]) -> tuple[float, float]:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A server of PostgreSQL."""
+    """A PostgreSQL server."""
     named = os.environ.get("EVALGATE_TEST_POSTGRES")
     if named:
         yield named
@@ -133,26 +133,26 @@ def postgres() -> Iterator[str]:
         server.stop()
 
 
-def table(url: str, runs: int) -> tuple[float, dict[str, tuple[float, float]], float]:
-    """Seconds of seeding, milliseconds by question, milliseconds of opening."""
+def measure_store(url: str, runs: int) -> tuple[float, dict[str, tuple[float, float]], float]:
+    """Seconds of seeding, milliseconds per query, milliseconds of opening."""
     seeded = seed(url, runs)
     started = perf_counter()
     with open_store(url, "/") as store:
         opened = (perf_counter() - started) * 1000
-        return seeded, {name: measured(ask) for name, ask in questions(store, runs).items()}, opened
+        return seeded, {name: measure_query(ask) for name, ask in make_queries(store, runs).items()}, opened
 
 
 def main() -> None:
-    """One line a question."""
+    """Prints one line per query."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     folder = Path(tempfile.mkdtemp())
     try:
-        files = table(str(folder / "store.db"), runs)
+        files = measure_store(str(folder / "store.db"), runs)
         size = (folder / "store.db").stat().st_size / 1e6
     finally:
         shutil.rmtree(folder)
     with postgres() as server, database_on(server) as url:
-        servers = table(url, runs)
+        servers = measure_store(url, runs)
     print(f"{runs:,} runs of {SUITES * SCENARIOS} scenarios; the SQLite file has {size:.0f} MB")
     print(f"recorded in {files[0]:.0f} s (SQLite), {servers[0]:.0f} s (PostgreSQL), 500 in a transaction")
     print(f"{'milliseconds, median (best)':34}{'SQLite':>16}{'PostgreSQL':>16}")

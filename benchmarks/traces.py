@@ -1,4 +1,4 @@
-"""Recorded traces of about 8 KB each in the native form, from a seed: trace i is the same in every file."""
+"""Traces of about 8 KB each in the native format, from a seed: trace i is the same in every file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = (*PLAIN, *["naïve", "café", "größer", "“quoted”", "…", "✓"])
 
 
 class Draw(Random):
-    """What is drawn for one trace."""
+    """The random values of one trace."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"{SEED}/{number}")
@@ -40,7 +40,7 @@ class Draw(Random):
 
 
 def write(path: Path, count: int, scenarios: int = SCENARIOS, shaped: Shape | None = None) -> None:
-    """`count` traces of so many scenarios, one a line; `shaped` makes of each what is written."""
+    """Writes `count` traces of so many scenarios, one per line; `shaped` converts each before it is written."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
             found = trace(number, scenarios)
@@ -48,13 +48,13 @@ def write(path: Path, count: int, scenarios: int = SCENARIOS, shaped: Shape | No
             file.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def write_many(path: Path, count: int, some: Path) -> None:
-    """`count` traces: those of the file `some` again and again, each with an id of its own."""
+def write_many(path: Path, count: int, source: Path) -> None:
+    """Writes `count` traces: those of the file `source` repeated, each with a different id."""
     written = 0
     with path.open("wb") as file:
         while written < count:
             new = b'"trace-%d-' % written
-            with some.open("rb") as lines:
+            with source.open("rb") as lines:
                 for line in islice(lines, count - written):
                     file.write(line.replace(b'"trace-', new, 1))
                     written += 1
@@ -95,8 +95,8 @@ def trace(number: int, scenarios: int = SCENARIOS) -> dict[str, Any]:
     }
 
 
-def fuller(trace: dict[str, Any]) -> dict[str, Any]:
-    """The trace with more of what recorders tell, some of it under a name that nobody knows."""
+def add_fields(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace with more of the fields that recorders write, one of them unknown."""
     return {
         **trace,
         "agent_version": "1.4.0",
@@ -106,7 +106,7 @@ def fuller(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def chat(trace: dict[str, Any]) -> dict[str, Any]:
-    """The same conversation as OpenAI messages, with its figures beside them."""
+    """The same conversation as OpenAI messages, with its usage next to them."""
     return {
         "id": trace["trace_id"],
         "scenario_id": trace["scenario_id"],

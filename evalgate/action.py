@@ -77,10 +77,10 @@ def _run_handling_errors(
         return _run_mode(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
     except InvalidInput as error:
         return _report_invalid_input(environ, step, error)
-    except Exception as bug:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
+    except Exception as bug:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         for line in describe_bug(bug):
             step.log(line)
-        step.annotate([Annotation("error", "EvalGate", f"a bug of EvalGate: {_exception_kind(bug)}; see the log")])
+        step.annotate([Annotation("error", "EvalGate", f"a bug in EvalGate: {_exception_kind(bug)}; see the log")])
         return _report_unfinished(step, BUG)
 
 
@@ -118,15 +118,13 @@ def _run_mode(
             task = publishing.build_publish_options(settings)
             return publish(task, publishing.build_publish_ports(settings, step, judge, downloads, deadline))
         return run_gate(
-            gate.build_gate_options(settings),
-            gate.build_gate_ports(settings, step, judge, downloads, deadline),
+            gate.build_gate_options(settings), gate.build_gate_ports(settings, step, judge, downloads, deadline)
         )
 
 
 def _make_sandboxed_judge(
     settings: Settings, step: WorkflowStep, downloads: str, ready_judge: ReadyJudge | None
 ) -> JobJudge:
-    """Makes a judge that runs in a separate process."""
     from evalgate.bootstrap.judge_context import make_judge_context
     from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 
@@ -183,7 +181,7 @@ def _exception_kind(bug: Exception) -> str:
 
 
 def _end_on_signal(step: WorkflowStep, number: int, _: FrameType | None) -> NoReturn:
-    """Ends a cancelled run and keeps the outputs set so far.
+    """Ends a cancelled run; outputs that are already set remain.
 
     It exits instead of raising: an exception while a compiled library is loading may crash it. It blocks
     further signals, so that a second one does not interrupt what the first one writes.
@@ -199,7 +197,6 @@ def _end_on_signal(step: WorkflowStep, number: int, _: FrameType | None) -> NoRe
 
 
 def _call_if_loaded(module: str, function: str) -> None:
-    """Calls a cleanup function of a module if that module was loaded."""
     loaded = sys.modules.get(module)
     if hasattr(loaded, function):
         getattr(loaded, function)()

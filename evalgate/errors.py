@@ -1,7 +1,7 @@
 """All errors, each with its exit code and the code that documents use for it.
 
-EvalGateError                 70  a bug of EvalGate, unless a subclass sets another code
-|-- JudgeCrashed              70  a bug of EvalGate in the judge's process
+EvalGateError                 70  a bug in EvalGate, unless a subclass sets another code
+|-- JudgeCrashed              70  a bug in EvalGate in the judge's process
 |-- InvalidInput               2  something the user can fix: message, location, hint
 |   |-- SuiteError                a suite or project file (`invalid_suite`)
 |   |-- SettingError              a flag, an action input, a file named by one (`invalid_setting`)
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 class EvalGateError(Exception):
-    """Base of all errors; `problems` has one entry per mistake, never the text of a library's exception."""
+    """Base of all errors; `problems` has one entry per error, never the text of a library's exception."""
 
     exit_code = 70
     code = "internal"
@@ -62,7 +62,7 @@ class EvalGateError(Exception):
 
 
 class JudgeCrashed(EvalGateError):
-    """A bug of EvalGate in the judge's process: the class of the exception, and where it was raised."""
+    """A bug in EvalGate in the judge's process: the class of the exception, and where it was raised."""
 
     def __init__(self, kind: str, places: Sequence[str]) -> None:
         super().__init__(kind)
@@ -91,9 +91,9 @@ class SettingError(InvalidInput):
 
 def build_temp_folder_error(error: OSError) -> SettingError:
     """The error for a folder of temporary files that can't be written to."""
-    why = error.strerror or "the system refused"
-    message = f"the folder for temporary files can't take what was found: {why}"
-    return SettingError(Problem(message, None, "make room there, or name another with TMPDIR"))
+    why = error.strerror or "unknown error"
+    message = f"can't write to the folder for temporary files: {why}"
+    return SettingError(Problem(message, None, "free space there, or set TMPDIR to another folder"))
 
 
 class InvalidTemplate(SettingError):

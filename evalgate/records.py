@@ -22,8 +22,6 @@ _set = object.__setattr__
 
 
 class _Field(NamedTuple):
-    """The options of one field."""
-
     default: Any = _MISSING
     default_factory: Any = _MISSING
     init: bool = True
@@ -53,7 +51,6 @@ def _dataclass(
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
-    """A copy of the record with `changes`; see dataclasses.replace."""
     kept = {name: getattr(record, name) for name in record.__match_args__ if name not in changes}
     return record.__class__(**kept, **changes)
 

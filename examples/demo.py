@@ -1,4 +1,4 @@
-"""The gate on the example agent: main's traces make a baseline, then a pull request's traces meet it.
+"""The gate on the example agent: main's traces make a baseline, then a pull request's traces are compared with it.
 
 Records and posts nothing; reads the bundled traces and writes below .demo/, or the folder named as argument.
 """
@@ -26,7 +26,7 @@ def gate(version: str, output: Path, *options: str) -> int:
 
 
 def main(output: Path) -> int:
-    """Both runs; fails where the gate did not say what it should."""
+    """Runs both; fails unless both exit codes are as expected."""
     print("1. main: everything passes, and the run leaves a baseline.")
     green = gate("main", output)
     print("\n2. A pull request that wanted faster refunds, compared with that baseline.")

@@ -53,7 +53,7 @@ def make_call(
     exit_code: int | None = None,
     requestor: str = "assistant",
 ) -> ToolCall:
-    """One tool call that was answered; `step` is a step of its own unless named."""
+    """One tool call that was answered; `step` is a new step unless given."""
     missing = status == "missing"
     return {
         "index": index,
@@ -95,7 +95,7 @@ def make_trace(
 ) -> Trace:
     """A conversation: the `turns` (user, assistant) that came before, then `user`, the `calls`, the `response`.
 
-    A call is a name, a (name, arguments) pair or a whole ToolCall; each is its own step unless it says so.
+    A call is a name, a (name, arguments) pair or a whole ToolCall; each is a separate step unless it sets `step`.
     Any other field of Trace may be set by name.
     """
     messages: list[Message] = []

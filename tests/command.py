@@ -1,4 +1,4 @@
-"""The command's front door in a folder of its own, at a fixed time; tests/integration/cli starts processes."""
+"""Calls `evalgate run` in this process and one folder, at a fixed time; tests/integration/cli starts processes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 NOW = "1800000000"
 
 
-class Ran(NamedTuple):
-    """What the command left."""
+class CommandResult(NamedTuple):
+    """The command's exit code and output, and its output folder."""
 
     code: int
     stdout: str
@@ -33,8 +33,8 @@ class Ran(NamedTuple):
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def evalgate(folder: Path, arguments: list[str], *, now: str = NOW) -> Ran:
+def evalgate(folder: Path, arguments: list[str], *, now: str = NOW) -> CommandResult:
     """Runs `evalgate run` with the arguments, in the folder."""
     out, err = io.StringIO(), io.StringIO()
     code = main(["run", *arguments], Shell(out, err, {"SOURCE_DATE_EPOCH": now}, str(folder)))
-    return Ran(code, out.getvalue(), err.getvalue(), folder / ".evalgate")
+    return CommandResult(code, out.getvalue(), err.getvalue(), folder / ".evalgate")

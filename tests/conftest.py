@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from guards import OutsideNetworkError, is_local
 from hypothesis import settings
-from stores import (  # noqa: F401  fixtures
+from network_guard import OutsideNetworkError, is_local
+from store_fixtures import (  # noqa: F401  fixtures
     empty_postgres_url,
     postgres_database,
     postgres_server,
@@ -23,7 +23,7 @@ from stores import (  # noqa: F401  fixtures
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-settings.register_profile("patient", deadline=None)  # machines that run tests are slow at times
+settings.register_profile("patient", deadline=None)  # test machines are sometimes slow
 settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -54,7 +54,7 @@ def _forget_the_job() -> Iterator[None]:
 
 @pytest.fixture
 def shared() -> Path:
-    """The folder of real recordings and stand-ins, which is not part of the project."""
+    """The folder of real traces and stand-ins, which is not part of the project."""
     if not SHARED.is_dir():
-        pytest.skip("../shared is not here: real recordings and the GitHub stand-in are no part of the project")
+        pytest.skip("../shared is not here: real traces and the GitHub stand-in are not part of the project")
     return SHARED

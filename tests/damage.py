@@ -1,4 +1,4 @@
-"""Recordings as hostile hands leave them: any place of a document gone, or with anything in it."""
+"""Damaged traces: any place of a document removed, or replaced with anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 LEAVES = (
     st.none()
     | st.booleans()
-    | st.integers(-(2**63), 2**64 - 1)  # what a decoder makes of longer ones is a float
+    | st.integers(-(2**63), 2**64 - 1)  # a decoder turns longer ones into floats
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8)
 )
@@ -22,7 +22,7 @@ ANYTHING = st.recursive(
 )
 
 
-def nested(depth):
+def nest_lists(depth):
     """Lists in lists."""
     value = []
     for _ in range(depth):
@@ -38,14 +38,14 @@ def places(value, above=()):
         yield from places(child, (*above, key))
 
 
-def damaged(document):
-    """A strategy: copies of the document with up to three places replaced or removed; it stays of its kind."""
+def damage_document(document):
+    """A strategy: copies of the document with up to three places replaced or removed; its format stays recognizable."""
     known = [place for place in places(document) if place]
     change = st.tuples(st.sampled_from(known), st.none() | st.tuples(ANYTHING))
-    return st.lists(change, min_size=1, max_size=3).map(lambda changes: changed(document, changes))
+    return st.lists(change, min_size=1, max_size=3).map(lambda changes: apply_changes(document, changes))
 
 
-def changed(document, changes):
+def apply_changes(document, changes):
     """The document with each place removed (None) or replaced (by the only item of a tuple)."""
     copy = deepcopy(document)
     for place, instead in changes:
@@ -55,11 +55,11 @@ def changed(document, changes):
             for key in way:
                 node = node[key]
             if isinstance(node, dict) is not isinstance(last, str):
-                continue  # a number is no key of JSON
+                continue  # a number is not a JSON key
             if instead is None:
                 del node[last]
             else:
                 node[last] = instead[0]
         except (KeyError, IndexError, TypeError):
-            continue  # an earlier change took the place away
+            continue  # an earlier change removed this place
     return copy

@@ -1,4 +1,4 @@
-"""The project's documents, taken apart for tests."""
+"""Parses the project's documents for tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blocks(language: str) -> list[Block]:
 
 
 def cells(document: str, heading: str, *, column: int, code: bool = True) -> list[str]:
-    """The words in a column of the first table below a heading: those in code spans, or those in capitals."""
+    """The entries in a column of the first table below a heading: those in code spans, or those in capitals."""
     text = (ROOT / document).read_text(encoding="utf-8")
     section = re.split(rf"^#+ {re.escape(heading)}$", text, maxsplit=1, flags=re.MULTILINE)[1]
     table = TABLE.search(section)

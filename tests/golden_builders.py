@@ -1,4 +1,4 @@
-"""Small builders for tests of goldens: conversations in a line, and a golden judged beside one."""
+"""Small builders for tests of goldens: conversations in a line, and a golden judged against one."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def talk(*turns: Turn, calls: Sequence[ToolCall] = (), scores: dict[str, float] 
 
 def golden(*turns: Turn, **fields: Any) -> Golden:
     """A golden of these turns."""
-    said = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
     return Golden(
-        said.pop("id", "g"),
+        values.pop("id", "g"),
         user_messages=tuple(user for user, _ in turns),
         golden_responses=tuple(answer or "" for _, answer in turns),
-        **said,
+        **values,
     )
 
 
 def judge(what: Golden, trace: Trace, **rules: Any) -> GoldenJudgement:
-    """The trace beside the golden."""
+    """Judges the trace against the golden."""
     return judge_golden(GoldenRules(what, **rules), trace)
 
 
 def dimension(name: str, what: Golden, trace: Trace, **rules: Any) -> DimensionResult:
-    """One dimension of it."""
+    """One dimension of the judgement."""
     return judge(what, trace, **rules).dimensions[name]  # type: ignore[index]

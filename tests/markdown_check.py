@@ -1,4 +1,4 @@
-"""What GitHub would make of our Markdown: mentions, links, images, HTML, tables. Rendered by its own parser."""
+"""What GitHub renders from EvalGate's Markdown: mentions, links, images, HTML, tables. Rendered by its own parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cmarkgfm.cmark import Options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OURS = {"details", "summary"}
+ALLOWED_TAGS = {"details", "summary"}
 HOSTILE = [
     "@octocat and @org/team",
     "<b>bold</b> <script>alert(1)</script> <img src=x onerror=1>",
@@ -34,7 +34,7 @@ HOSTILE = [
     "#::notice::x ##\u200b[error]x ###[error]y",
     "&#64;octocat &lt;b&gt; \\@octocat",
     "\x1b[31mred\x1b[0m \x1b]8;;https://evil.example\x07link\x1b]8;;\x07 \x9b1m \x00\x07\x7f\x85",
-    "\ud800 lone \udfff \ufffe \uffff",
+    "\ud800 single \udfff \ufffe \uffff",
     "z" + "\u0301" * 50 + "algo",
     "```text\n@octocat\n```\n@octocat",
     "$`\\href{https://evil.example}{x}`$ $x$",
@@ -105,23 +105,23 @@ class _Reader(HTMLParser):
         self.comments.append(data.strip())
 
 
-def rendered(markdown: str) -> str:
-    """HTML as GitHub's parser makes it, raw HTML included, so that none of it can hide."""
+def render_html(markdown: str) -> str:
+    """HTML from GitHub's parser, with raw HTML included, so that none is hidden."""
     return cmarkgfm.github_flavored_markdown_to_html(
         markdown, options=Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     )
 
 
-def read(markdown: str) -> _Reader:
+def parse_html(markdown: str) -> _Reader:
     reader = _Reader()
-    reader.feed(rendered(markdown))
+    reader.feed(render_html(markdown))
     reader.close()
     return reader
 
 
-def flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] = ()) -> list[str]:
-    """Everything in the rendered text that is not ours."""
-    reader = read(markdown)
+def find_flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] = ()) -> list[str]:
+    """Everything in the rendered text that EvalGate's own templates never contain."""
+    reader = parse_html(markdown)
     known = {
         "h2",
         "h3",
@@ -142,7 +142,7 @@ def flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] =
         "a",
         "br",
     }
-    found = [f"tag {tag}" for tag in reader.counts if tag not in known | OURS]
+    found = [f"tag {tag}" for tag in reader.counts if tag not in known | ALLOWED_TAGS]
     found += [f"mention in {text!r}" for text in reader.text_outside_code if _MENTION.search(text)]
     found += [f"link {link}" for link in reader.links if link not in links]
     found += [f"comment {comment}" for comment in reader.comments if comment not in comments]

@@ -1,4 +1,4 @@
-"""Every place of a document undefined in every way that a hand, a tool or a stranger makes it so."""
+"""Every place of a document undefined in every way that a typo, a tool or an attacker would."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Again(str):
 
 
 class Mutation(NamedTuple):
-    """What was done to which place of a document, and what it is then."""
+    """The place of a document, the change made there, and the changed document."""
 
     place: tuple[Any, ...]
     done: str
@@ -82,14 +82,14 @@ def _at(document: Any, place: Any) -> Any:
     return document
 
 
-def written(value: Any) -> str:
-    """The document as JSON, which is YAML too, with what is no JSON as it is."""
+def write_document(value: Any) -> str:
+    """The document as JSON, which is YAML too, with raw values as they are."""
     if isinstance(value, Raw):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)}: {written(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {write_document(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
+        return "[" + ", ".join(map(write_document, value)) + "]"
     return json.dumps(value)
 
 

@@ -135,7 +135,7 @@ sum(&name)|length(&name)|items[?type(&name) == 'x']|to_array(&name) && name == '
 
 
 def cases(table):
-    """The expressions of one table; a pipe or an `or` stands between spaces, other bars part them."""
+    """The expressions of one table; a pipe or an `or` has spaces around it, other bars separate expressions."""
     found = []
     for line in table.strip().splitlines():
         parts = line.replace(" || ", " \0\0 ").replace(" | ", " \0 ").split("|")

@@ -1,4 +1,4 @@
-"""Results documents for tests in a line or two, always of the shape that the gate writes."""
+"""Results documents for tests in a line or two, always in the schema that the gate writes."""
 
 from __future__ import annotations
 

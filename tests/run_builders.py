@@ -105,7 +105,7 @@ def make_run(*scenarios: ScenarioResult) -> Run:
     return Run([make_suite(*scenarios)])
 
 
-def make_standing(
+def make_scenario_outcome(
     verdict: Verdict = "PASS",
     scores: Sequence[float | None] = (1.0,),
     *,
@@ -116,7 +116,7 @@ def make_standing(
     tokens: Sequence[int | None] = (),
     first_trial: int = 0,
 ) -> ScenarioOutcome:
-    """One scenario as a comparison sees it; trials of score 0.8 and more passed unless told."""
+    """One scenario as a comparison sees it; trials of score 0.8 and more passed unless `passed` is given."""
     known = [score for score in scores if score is not None]
     return ScenarioOutcome(
         ScenarioKey("support", scenario_id, None),
@@ -131,10 +131,10 @@ def make_standing(
     )
 
 
-def kept(trials: Sequence[TrialResult]) -> Trials:
-    """The trials as a run keeps them."""
-    store, tell = TrialStore(MemorySpool(), trial_of), TrialEncoder(encode_trial, clean_name)
+def store_trials(trials: Sequence[TrialResult]) -> Trials:
+    """Stores the trials as a run does."""
+    store, encode = TrialStore(MemorySpool(), trial_of), TrialEncoder(encode_trial, clean_name)
     for trial in trials:
-        store.take(tell(trial), 0, trial.trial, None)
+        store.take(encode(trial), 0, trial.trial, None)
     places = range(len(trials))
     return Trials(store, places, store.recorded(places))

@@ -14,7 +14,7 @@ ROOT, CHAT, TOOL, LAST = (f"b7ad6b7169203{n}31" for n in range(1, 5))
 TAG_TYPES = {str: "string", int: "int64", bool: "bool", float: "float64"}
 
 
-def said(role, text):
+def encode_message(role, text):
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
 
 
@@ -23,14 +23,14 @@ def rows(question="Where is order 42?", **root):
     call = {"type": "tool_call", "id": "c1", "name": "lookup_order", "arguments": {"id": 42}}
     asked = [{"role": "assistant", "parts": [call]}]
     answer = {"type": "tool_call_response", "id": "c1", "response": "shipped"}
-    history = [*json.loads(said("user", question)), *asked, {"role": "tool", "parts": [answer]}]
+    history = [*json.loads(encode_message("user", question)), *asked, {"role": "tool", "parts": [answer]}]
     chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1", "gen_ai.provider.name": "p"}
     first = {
         **chat,
         "gen_ai.response.id": "r1",
         "gen_ai.usage.input_tokens": 100,
         "gen_ai.usage.output_tokens": 20,
-        "gen_ai.input.messages": said("user", question),
+        "gen_ai.input.messages": encode_message("user", question),
         "gen_ai.output.messages": json.dumps(asked),
     }
     tool = {
@@ -45,7 +45,7 @@ def rows(question="Where is order 42?", **root):
         "gen_ai.usage.input_tokens": 150,
         "gen_ai.usage.output_tokens": 30,
         "gen_ai.input.messages": json.dumps(history),
-        "gen_ai.output.messages": said("assistant", "It has shipped."),
+        "gen_ai.output.messages": encode_message("assistant", "It has shipped."),
     }
     return [
         (ROOT, None, "invoke_agent desk", 0, 900, {"gen_ai.operation.name": "invoke_agent", **root}),
@@ -56,7 +56,7 @@ def rows(question="Where is order 42?", **root):
 
 
 def wrapped(value):
-    """A plain value as OTLP wraps it."""
+    """A plain value as an OTLP value object."""
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
@@ -145,7 +145,7 @@ def camel(value):
 
 
 def protobuf(document):
-    """The bytes of an export request; the packages are needed to write it, too."""
+    """The bytes of an export request; needs the OpenTelemetry packages."""
     from google.protobuf.json_format import ParseDict
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
     from opentelemetry.proto.trace.v1.trace_pb2 import TracesData

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 NOW = "1767220849"  # 2025-12-31T22:40:49Z
 
 
-class Said(NamedTuple):
-    """What a command left behind."""
+class CommandResult(NamedTuple):
+    """A command's exit code and output."""
 
     code: int
     out: str
@@ -30,18 +30,18 @@ class Said(NamedTuple):
 
 
 class Verbs:
-    """`verbs("goldens", "list")`, in a folder and on a store of its own."""
+    """`verbs("goldens", "list")`, in one folder and on one store."""
 
     def __init__(self, folder: Path, store_url: str) -> None:
         self.folder = folder
         self.environ = {"SOURCE_DATE_EPOCH": NOW, "EVALGATE_STORE_URL": store_url}
 
-    def __call__(self, *words: str, code: int = 0, **environ: str) -> Said:
+    def __call__(self, *words: str, code: int = 0, **environ: str) -> CommandResult:
         out, err = StringIO(), StringIO()
-        ended = main(words, Shell(out, err, {**self.environ, **environ}, str(self.folder)))
-        said = Said(ended, out.getvalue(), err.getvalue())
-        assert ended == code, said
-        return said
+        exit_code = main(words, Shell(out, err, {**self.environ, **environ}, str(self.folder)))
+        result = CommandResult(exit_code, out.getvalue(), err.getvalue())
+        assert exit_code == code, result
+        return result
 
 
 @pytest.fixture

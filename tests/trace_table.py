@@ -1,4 +1,4 @@
-"""What recordings of each format tell, as a table for docs/traces.md; run as a script it writes it there."""
+"""Which fields the test traces of each format hold, as a table for docs/traces.md; run as a script, it writes the table."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ RECORDINGS = ROOT / "tests" / "recordings"
 DOCUMENT = ROOT / "docs" / "traces.md"
 BEGIN, END = "<!-- table: make docs writes it -->\n", "<!-- end of the table -->"
 EXPECTATIONS = "adk-evalset"
-"""The format that tells what is expected; there is no recording of it."""
+"""A format for expectations; no agent run is recorded in it."""
 
-TELLS: dict[str, Callable[[Trace], bool]] = {
+FIELD_CHECKS: dict[str, Callable[[Trace], bool]] = {
     "messages": lambda trace: bool(trace.messages),
     "calls": lambda trace: bool(trace.agent_calls),
     "arguments": lambda trace: any(call["arguments"] is not None for call in trace.agent_calls),
@@ -36,37 +36,37 @@ TELLS: dict[str, Callable[[Trace], bool]] = {
 }
 
 
-def recorded(folder: Path = RECORDINGS) -> list[TraceRecord]:
+def read_traces(folder: Path = RECORDINGS) -> list[TraceRecord]:
     """Everything that is read below a folder."""
     return list(TraceFiles(Workspace(None, str(folder))).read(["**/*"], ""))
 
 
-def told(records: Iterable[TraceRecord]) -> dict[str, set[str]]:
-    """By format, what at least one of its recordings tells."""
+def fields_by_format(records: Iterable[TraceRecord]) -> dict[str, set[str]]:
+    """By format, the fields that at least one of its traces holds."""
     found: dict[str, set[str]] = {}
     for trace in records:
         if isinstance(trace, Trace):
-            known = {name for name, tells in TELLS.items() if tells(trace)}
+            known = {name for name, has_field in FIELD_CHECKS.items() if has_field(trace)}
             found.setdefault(trace.source.format, set()).update(known)
     return found
 
 
-def table(found: dict[str, set[str]]) -> str:
-    """One row a format, in the order in which they are asked."""
-    rows = [f"| format | {' | '.join(TELLS)} |", f"|---{'|---' * len(TELLS)}|"]
+def format_table(found: dict[str, set[str]]) -> str:
+    """One row per format, in the order of detection."""
+    rows = [f"| format | {' | '.join(FIELD_CHECKS)} |", f"|---{'|---' * len(FIELD_CHECKS)}|"]
     for known in FORMATS:
         if known.name in found:
-            cells = ["yes" if name in found[known.name] else "" for name in TELLS]
+            cells = ["yes" if name in found[known.name] else "" for name in FIELD_CHECKS]
             rows.append(f"| `{known.name}` | {' | '.join(cells)} |".replace("  ", " "))
     return "".join(f"{row}\n" for row in rows)
 
 
-def in_document(text: str) -> str:
-    """The table as it stands between the marks."""
+def table_in_document(text: str) -> str:
+    """The table between the markers of the document."""
     return text.split(BEGIN)[1].split(END, maxsplit=1)[0]
 
 
 if __name__ == "__main__":
     before, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
     _, after = rest.split(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}{table(told(recorded()))}{END}{after}", encoding="utf-8")
+    DOCUMENT.write_text(f"{before}{BEGIN}{format_table(fields_by_format(read_traces()))}{END}{after}", encoding="utf-8")

@@ -16,7 +16,7 @@ class SystemClock:
         self._fixed: datetime | None = None
         if source_date_epoch:
             if not source_date_epoch.isascii() or not source_date_epoch.isdigit() or int(source_date_epoch) > LATEST:
-                raise SettingError("SOURCE_DATE_EPOCH is no number of seconds since 1970")
+                raise SettingError("SOURCE_DATE_EPOCH is not a number of seconds since 1970")
             self._fixed = datetime.fromtimestamp(int(source_date_epoch), UTC)
 
     def now(self) -> datetime:

@@ -42,7 +42,7 @@ class PluginEvaluators:
             return None
         found = _load_plugin(f"installed evaluator {kind} ({entry.value})", entry.load)
         if _kind_of(found) != kind:
-            raise SettingError(Problem(f"{entry.value} is no evaluator of type {kind}", None, _remedy(kind)))
+            raise SettingError(Problem(f"{entry.value} is not an evaluator of type {kind}", None, _remedy(kind)))
         _require_version(found, entry.value)
         self._classes[kind] = found
         return self._classes[kind]
@@ -56,10 +56,10 @@ class PluginEvaluators:
         top = name.partition(".")[0]
         own = {_kind_of(each): each for each in found if each.__module__.partition(".")[0] == top}
         if not own:
-            raise SettingError(Problem(f"--plugin {name}: no evaluator in it", None, _remedy("my_check")))
+            raise SettingError(Problem(f"--plugin {name} contains no evaluator", None, _remedy("my_check")))
         for kind, each in own.items():
             if kind is None or kind in BUILT_IN_TYPES or kind in GROUPS or kind in self._classes:
-                raise SettingError(f"--plugin {name}: the type {kind} is taken")
+                raise SettingError(f"--plugin {name}: the type `{kind}` is already taken")
             _require_version(each, f"--plugin {name}")
             self._classes[kind] = each
 
@@ -73,7 +73,7 @@ class PluginEvaluators:
 
 
 def _kind_of(found: object) -> str | None:
-    """The evaluator type of a class: the only value its field `type` allows. None if it is no evaluator."""
+    """The evaluator type of a class: the only value its field `type` allows. None if it is not an evaluator."""
     from evalgate.evaluators.base import Evaluator
 
     if not (inspect.isclass(found) and issubclass(found, Evaluator)) or inspect.isabstract(found):
@@ -85,7 +85,7 @@ def _kind_of(found: object) -> str | None:
 def _require_version(found: type[Evaluator], where: str) -> None:
     version: object = found.version
     if type(version) is not int or version < 1:
-        raise SettingError(f"{where}: `version` of {found.__name__} is a whole number from 1")
+        raise SettingError(f"{where}: `version` of {found.__name__} must be a whole number from 1")
 
 
 def _remedy(kind: str) -> str:
@@ -96,7 +96,7 @@ def _load_plugin(label: str, load: Any) -> Any:
     try:
         return load()
     except ModuleNotFoundError as error:
-        raise SettingError(f"{label}: there is no module {error.name}") from None
+        raise SettingError(f"{label}: the module {error.name} was not found") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (plugin code may raise anything)
         raise SettingError(f"{label} can't be imported ({type(error).__name__})") from None
 

@@ -35,7 +35,7 @@ class SafeZip:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
         except _damage_errors():
-            raise ZipRefusedError("it is no zip file, or a damaged one") from None
+            raise ZipRefusedError("it is not a zip file, or it is damaged") from None
         self._entries = self._zip.infolist()
         if len(self._entries) > max_entries:
             raise _too_many_entries(max_entries)
@@ -100,9 +100,9 @@ class SafeZip:
         if entry.flag_bits & 0x1:
             raise ZipRefusedError(f"{name} in it is encrypted")
         if name.endswith("/") or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
-            raise ZipRefusedError(f"{name} in it is no regular file")
+            raise ZipRefusedError(f"{name} in it is not a regular file")
         if entry.compress_type not in (STORED, DEFLATED):
-            raise ZipRefusedError(f"{name} in it is compressed in a way that is not accepted")
+            raise ZipRefusedError(f"{name} in it is compressed with an unsupported method")
         if entry.file_size > self._bytes_left:
             raise ZipRefusedError(f"{name} in it is too large")
         return entry
@@ -110,7 +110,7 @@ class SafeZip:
     def _count_unpacked(self, size: int) -> None:
         self._bytes_left -= size
         if self._bytes_left < 0:
-            raise ZipRefusedError("it unpacks to more than is accepted")
+            raise ZipRefusedError("it unpacks to more than the limit")
 
 
 def _too_many_entries(max_entries: int) -> ZipRefusedError:

@@ -1,1 +1,4 @@
-"""Use cases: functions that work through ports."""
+"""Use cases: functions that work through ports.
+
+Entry points: `action.run_gate`, `judge.judge`, `evaluation.evaluate`, `comparison.weakening`, `approvals.approvals`.
+"""

@@ -79,11 +79,11 @@ def withdraw(store_url: str | None, cwd: str, approval_id: str, source_date_epoc
     from evalgate.bootstrap.store import open_store
 
     if store_url is None:
-        raise SettingError("only an approval of a store is withdrawn: name the store with --store-url")
+        raise SettingError("only an approval in a store can be withdrawn: name the store with --store-url")
     with open_store(store_url, cwd, create=False, source_date_epoch=source_date_epoch) as store:
         if not store.approvals.withdraw(approval_id):
             hint = "evalgate approvals --all --json shows the ids"
-            raise SettingError(Problem(f"no approval {approval_id!r} holds in {store.display_url}", None, hint))
+            raise SettingError(Problem(f"no active approval {approval_id!r} in {store.display_url}", None, hint))
         return store.display_url
 
 

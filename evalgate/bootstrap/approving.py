@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval
     from evalgate.ports import StepOutput
     from evalgate.ports.review import Review
+    from evalgate.settings.event import CommentEvent
     from evalgate.settings.settings import Settings
 
 
@@ -24,16 +25,11 @@ def build_approve_options(settings: Settings) -> ApproveOptions:
     from evalgate.application.action.approve_from_comment import ApproveOptions, TriggeringComment
     from evalgate.application.messages.request import RenderOptions
 
-    inputs, job, comment = settings.inputs, settings.job, settings.event.comment
-    if comment is None:
-        raise SettingError("the event file does not say which comment this is")
+    inputs, job, comment = settings.inputs, settings.job, _require_comment(settings)
     runs = f"{job.server_url}/{job.repository}/actions/runs/"
     return ApproveOptions(
         comment=TriggeringComment(
-            comment.id,
-            comment.body,
-            is_new=comment.action == "created",
-            is_on_pull_request=comment.is_on_pull_request,
+            comment.id, comment.body, is_new=comment.action == "created", is_on_pull_request=comment.is_on_pull_request
         ),
         render_options=RenderOptions(settings.comment_key, inputs.max_comment_chars, ""),
         run_url=runs,
@@ -44,11 +40,7 @@ def build_approve_options(settings: Settings) -> ApproveOptions:
 
 
 def build_approve_ports(
-    settings: Settings,
-    step: StepOutput,
-    judge: JobJudge,
-    downloads: str,
-    deadline: RequestDeadline | None = None,
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, deadline: RequestDeadline | None = None
 ) -> ApprovePorts:
     """The ports of such a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
@@ -58,9 +50,7 @@ def build_approve_ports(
     from evalgate.adapters.archives.report_zip import ReportZips
     from evalgate.application.action.approve_from_comment import ApprovePorts
 
-    comment = settings.event.comment
-    if comment is None:
-        raise SettingError("the event file does not say which comment this is")
+    comment = _require_comment(settings)
     trace = step.log if settings.inputs.debug or settings.job.debug else None
     client = github.Client(build_site(settings), deadline, trace)
     return ApprovePorts(
@@ -84,6 +74,12 @@ def build_review(settings: Settings, client: Client, number: int, downloads: str
     workflow = settings.baseline_workflow if settings.is_approving else settings.job.workflow_path
     reports = github.Reports(client, Path(downloads))
     return github.PullRequestReview(client, number, workflow, settings.report_artifact, reports)
+
+
+def _require_comment(settings: Settings) -> CommentEvent:
+    if settings.event.comment is None:
+        raise SettingError("the event file does not say which comment this is")
+    return settings.event.comment
 
 
 def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None:

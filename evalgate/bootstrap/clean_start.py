@@ -44,10 +44,7 @@ LOADED_BY_BOTH = (
 
 
 def reexec_without_environment() -> ReadyJudge | None:
-    """Returns in the second start only, with the environment restored, and a judge that waits.
-
-    If a restart is not possible, returns None at once.
-    """
+    """Returns in the second start, with the environment restored and a judge that waits; None if it can't restart."""
     if sys.argv[-1].startswith(ENVIRONMENT_FLAG):
         handle = int(sys.argv.pop().removeprefix(ENVIRONMENT_FLAG).partition(os.pathsep)[0])
         judge = _fork_judge()

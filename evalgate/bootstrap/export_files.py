@@ -18,10 +18,7 @@ MOST_BYTES = 256_000_000
 
 
 def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_date_epoch: str | None) -> str:
-    """Writes an export atomically and returns its path; in a folder the file name is the time.
-
-    Raises SettingError if writing fails.
-    """
+    """Writes an export atomically; returns its path, in a folder a name made of the time. Raises SettingError."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import LineFile, OutputFolder, is_folder
     from evalgate.reporting.dataset.export_times import format_file_time
@@ -44,18 +41,18 @@ def read_export(path: str, cwd: str) -> ReadEvaluations:
 
         return read_evaluation_lines(content.split(b"\n"), path)
     if not path.endswith(".csv"):
-        hint = "`evalgate goldens import` takes goldens in"
-        raise SettingError(Problem("an export ends in .jsonl or .csv", Location(path), hint))
+        hint = "for goldens use `evalgate goldens import`"
+        raise SettingError(Problem("the name of an export must end in .jsonl or .csv", Location(path), hint))
     from evalgate.reporting.dataset.evaluation_csv import read_evaluation_csv
 
     try:
         return read_evaluation_csv(content.decode("utf-8-sig"), path)
     except UnicodeDecodeError:
-        raise SettingError(Problem("an export is text in UTF-8", Location(path))) from None
+        raise SettingError(Problem("an export must be UTF-8 text", Location(path))) from None
 
 
 def load_goldens(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
-    """The goldens in files and globs. Raises SuiteError with every mistake, SettingError or OverLimit."""
+    """The goldens in files and globs. Raises SuiteError with every error, SettingError or OverLimit."""
     from evalgate.adapters.formats.adk import ADK_EVALSET
     from evalgate.adapters.suites.golden_files import GoldenFiles
     from evalgate.application.goldens.golden_import import goldens_in

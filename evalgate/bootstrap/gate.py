@@ -74,11 +74,7 @@ def build_judge_request(settings: Settings) -> JudgeRequest:
 
 
 def build_gate_ports(
-    settings: Settings,
-    step: StepOutput,
-    judge: JobJudge,
-    downloads: str,
-    deadline: RequestDeadline | None = None,
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, deadline: RequestDeadline | None = None
 ) -> GatePorts:
     """The gate's ports in a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial
@@ -138,7 +134,7 @@ def _report_zips(folder: Path) -> ReportFiles:
     return ReportZips(folder)
 
 
-def write_invalid_results(workspace_root: str, mistake: InvalidInput) -> str:
+def write_invalid_results(workspace_root: str, error: InvalidInput) -> str:
     """Writes results.json for invalid settings; returns its path, empty if it can't be written."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
@@ -148,7 +144,7 @@ def write_invalid_results(workspace_root: str, mistake: InvalidInput) -> str:
 
     if not workspace_root:
         return ""
-    judgement = render_invalid(JudgeRequest(), mistake, SystemClock(None).now())
+    judgement = render_invalid(JudgeRequest(), error, SystemClock(None).now())
     try:
         folder = OutputFolder(OUTPUT_FOLDER, workspace_root, workspace_root)
         write_outputs(judgement, folder)

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
 from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, CpuAllowance, is_out_of_memory
-from evalgate.application.messages.judge_response import (
-    encode_bug,
-    encode_judgement,
-    encode_refusal,
-    encode_report,
-)
+from evalgate.application.messages.judge_response import encode_bug, encode_judgement, encode_refusal, encode_report
 from evalgate.application.messages.request_codec import decode_value
 from evalgate.bootstrap import process
 from evalgate.errors import InvalidInput

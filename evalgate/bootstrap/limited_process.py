@@ -22,10 +22,7 @@ LOST_OUTPUT = 2
 
 
 def run_in_limited_process(limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]) -> int:
-    """Runs `work` in a child process and returns its exit code; raises OverLimit.
-
-    `guard` runs it so that every outcome becomes an exit code.
-    """
+    """Runs `work` in a child process; `guard` makes every outcome an exit code. Raises OverLimit."""
     import tempfile  # slow to import, so only for limited runs
 
     wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20

@@ -34,11 +34,7 @@ def build_publish_options(settings: Settings) -> PublishOptions:
 
 
 def build_publish_ports(
-    settings: Settings,
-    step: StepOutput,
-    judge: JobJudge,
-    downloads: str,
-    deadline: RequestDeadline | None = None,
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, deadline: RequestDeadline | None = None
 ) -> PublishPorts:
     """The ports of such a job; `downloads` is a private folder, `deadline` the time for GitHub."""
     from functools import partial

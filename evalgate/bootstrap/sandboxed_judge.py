@@ -116,7 +116,7 @@ class SandboxedJudge:
 
             handle = exchange.open_file(BASELINE)
             if handle is None:
-                raise JudgeCrashed("UnfitAnswer", ["the judge leaves no baseline"])
+                raise JudgeCrashed("UnfitAnswer", ["the judge wrote no baseline"])
             folder.copy_from_handle(BASELINE, redact_archive(handle))
         return judgement
 
@@ -182,7 +182,7 @@ def _parse_answer(content: bytes) -> Any:
     try:
         return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise JudgeCrashed("UnfitAnswer", ["the judge does not answer"]) from None
+        raise JudgeCrashed("UnfitAnswer", ["the judge gave no valid answer"]) from None
 
 
 def _refuse_constant(_: str) -> NoReturn:

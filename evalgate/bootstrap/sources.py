@@ -28,10 +28,7 @@ def build_workspace(cwd: str, root: str | None = None) -> Workspace:
 
 
 def build_suite_files(
-    cwd: str,
-    root: str | None = None,
-    bounds: Limits | None = None,
-    store: Callable[[], Store] | None = None,
+    cwd: str, root: str | None = None, bounds: Limits | None = None, store: Callable[[], Store] | None = None
 ) -> SuiteFiles:
     """The source of suites; `store` opens the store with goldens that suites may name."""
     from evalgate.adapters.suites import SuiteFiles

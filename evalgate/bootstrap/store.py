@@ -21,7 +21,7 @@ def open_store(url: str, cwd: str, *, create: bool = True, source_date_epoch: st
     """Opens the store at a path or URL, and migrates an older schema.
 
     Without `create` a SQLite file must exist. Raises StoreUnreachable, or SettingError for an invalid name, a
-    file that is no store, or a newer schema. No message holds a user name or password.
+    file that is not a store, or a newer schema. No message holds a user name or password.
     """
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.store.store_url import parse_store_url
@@ -58,7 +58,7 @@ def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> st
     store_url = read_project_store(build_workspace(cwd))
     if store_url is not None and not _is_below(Path(cwd), store_url):
         hint = "name a file elsewhere with --store-url or EVALGATE_STORE_URL"
-        message = "`store` is a file outside of the working folder"
+        message = "`store` is a file outside the working folder"
         raise RefusedPath(Problem(message, Location("evalgate.yaml"), hint))
     return store_url
 
@@ -75,11 +75,9 @@ def choose_store(flag: str | None, environ: Mapping[str, str], cwd: str, *, crea
 
     Without `create` a file must exist. Raises SettingError, also for the name `none`, and StoreUnreachable.
     """
-    from evalgate.bootstrap.store import DEFAULT_STORE, open_store
-
     store_url = find_store_url(flag, environ, cwd) or DEFAULT_STORE
     if store_url == NONE:
-        raise SettingError(Problem("there is no store called none", None, "name one with --store-url"))
+        raise SettingError(Problem("a store is required here, not `none`", None, "name one with --store-url"))
     return open_store(store_url, cwd, create=create, source_date_epoch=environ.get("SOURCE_DATE_EPOCH"))
 
 

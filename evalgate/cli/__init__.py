@@ -1,4 +1,7 @@
-"""The command line: one parser, one module per verb, one place that handles errors."""
+"""The command line: one parser, one module per verb, one place that handles errors.
+
+Entry points: `main`, `VERBS`, `shell.Shell`, `run`, `traces`, `store`.
+"""
 
 from __future__ import annotations
 
@@ -19,57 +22,38 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 VERBS = {
-    "run": "evaluate recorded traces, compare with a baseline, report, exit by the decision",
-    "merge": "put the shards of one run together: reports, baseline and decision as of one run",
-    "validate": "check suites without reading traces: all mistakes at once",
-    "explain": "tell why a scenario has its verdict, and how it differs from the baseline turn by turn",
+    "run": "evaluate traces, compare with a baseline, report; exits non-zero if the gate fails",
+    "merge": "merge the shards of one run: reports, baseline and verdict as of a run without shards",
+    "validate": "check suites without reading traces; reports all errors at once",
+    "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
-    "baseline": "make or show the artifact that later runs are compared with",
-    "query": "try a JMESPath expression on a trace, or print what expressions can see",
-    "convert": "write traces of any format as native or OpenTelemetry ones",
-    "backtest": "judge past runs by today's rules: which would have been blocked",
-    "approve": "let a failure of a finished run pass: what, why, who answers for it, until when",
-    "approvals": "list approvals, and whether they hold",
-    "fingerprint": "print what files are in one word, for recordings to say what made them",
-    "history": "tell how the runs in the store went, and how steadily each scenario passes",
-    "goldens": "keep golden conversations in the store, and regression suites of them",
-    "feedback": "keep what people said of conversations",
-    "export": "write evaluations out of the store: JSON lines, CSV or a summary",
-    "import": "take exported evaluations into the store",
+    "baseline": "make or show the baseline.zip that later runs are compared with",
+    "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
+    "convert": "convert traces of any format to native or OpenTelemetry traces",
+    "backtest": "judge past runs by today's rules, and print which would have been blocked",
+    "approve": "accept a known failure until a date",
+    "approvals": "list approvals and their status, or withdraw one",
+    "fingerprint": "print a hash of files, for traces to record what made them",
+    "history": "show the runs in the store, and how stable each scenario is",
+    "goldens": "manage golden conversations and their regression suites in the store",
+    "feedback": "store and list user feedback on conversations",
+    "export": "export evaluations from the store as JSON lines, CSV or a summary",
+    "import": "import exported evaluations into the store",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
-VERBS_WITHOUT_PROJECT = VERBS.keys() - {
-    "run",
-    "merge",
-    "validate",
-    "approve",
-    "approvals",
-    "fingerprint",
-    "schema",
-}
+VERBS_WITHOUT_PROJECT = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
-    "run": "run.run",
-    "merge": "run.merge",
-    "validate": "run.validate",
-    "explain": "run.explain",
-    "compare": "run.compare",
-    "baseline": "run.baseline",
-    "query": "traces.query",
-    "convert": "traces.convert",
-    "backtest": "run.backtest",
+    **{verb: f"run.{verb}" for verb in ("run", "merge", "validate", "explain", "compare", "baseline", "backtest")},
+    **{verb: f"traces.{verb}" for verb in ("query", "convert", "fingerprint", "schema")},
+    **{verb: f"store.{verb}" for verb in ("history", "feedback", "export")},
     "approve": "approvals.approve",
     "approvals": "approvals.list",
-    "fingerprint": "traces.fingerprint",
-    "history": "store.history",
     "goldens": "goldens",
-    "feedback": "store.feedback",
-    "export": "store.export",
     "import": "store.import_",
-    "schema": "traces.schema",
 }
-EPILOG = """exit codes: 0 pass, 1 gate failed, 2 wrong input, 3 cannot judge, 4 GitHub or a store
-needed and unreachable, 70 a bug of ours. `evalgate VERB --help` tells more.
+EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a
+required store is unreachable, 70 a bug in EvalGate. `evalgate VERB --help` lists options.
 """
 
 BUG = 70
@@ -96,7 +80,7 @@ def _run_verb(argv: Sequence[str], shell: Shell) -> int:
     arguments, unknown = _build_parser(argv).parse_known_args(argv)
     if unknown:
         hint = f"see evalgate {arguments.verb} --help"
-        raise SettingError(Problem(f"unknown words {' '.join(unknown)}", hint=hint))
+        raise SettingError(Problem(f"unrecognized arguments: {' '.join(unknown)}", hint=hint))
     verb = _import_verb(arguments.verb)
     if arguments.verb in VERBS_WITHOUT_PROJECT:
         from evalgate.bootstrap.sources import apply_project_redaction
@@ -116,7 +100,7 @@ def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
     if not limits.is_process_limited:
         return int(verb.run(arguments, shell))
     if sys.platform == "win32":
-        raise SettingError("limits on cpu and memory can't be set on this system")
+        raise SettingError("limits on cpu and memory are not supported on this system")
     from evalgate.bootstrap.limited_process import run_in_limited_process
 
     try:
@@ -143,7 +127,7 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _handle_closed_pipe()
-    except Exception as error:  # noqa: BLE001  (the only place that handles bugs of EvalGate)
+    except Exception as error:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         shell.note(describe_bug(error))
         return BUG
     return code
@@ -197,7 +181,7 @@ def describe_bug(error: BaseException) -> str:
 
 
 def _handle_closed_pipe() -> int:
-    """Ends quietly when the reader of stdout is gone, as in `evalgate ... | head`: that is no mistake."""
+    """Ends quietly when the reader of stdout is gone, as in `evalgate ... | head`: that is not an error."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -63,7 +63,7 @@ def add_plugins(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="MODULE",
         default=[],
-        help="take own evaluators from it (repeatable)",
+        help="load the evaluators of this module (repeatable)",
     )
 
 

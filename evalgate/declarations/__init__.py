@@ -1,8 +1,10 @@
 """Models of files, declared in pydantic's syntax and validated without loading pydantic.
 
 Loading pydantic and its models would take a quarter of a run's start, only to find that a suite is valid. So
-`checking` reads the declarations and accepts what is certainly valid; anything uncertain, and every mistake,
+`checking` reads the declarations and accepts what is certainly valid; anything uncertain, and every error,
 goes to the pydantic model that `full` makes of the same declarations. Type checkers see pydantic.
+
+Entry points: `closed.Closed`, `marks.Field`, `full_model`, `refusal`.
 """
 
 from __future__ import annotations
@@ -35,14 +37,7 @@ if TYPE_CHECKING:
             return cast("Self", cls.model_construct())  # the plugin of mypy names the base class
 else:
     from evalgate.declarations.closed import Closed
-    from evalgate.declarations.marks import (
-        AfterValidator,
-        BeforeValidator,
-        Discriminator,
-        Field,
-        Tag,
-        WithJsonSchema,
-    )
+    from evalgate.declarations.marks import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 __all__ = [
     "AfterValidator",

@@ -1,7 +1,7 @@
 """Makes a check function from a type; it accepts what pydantic's strict mode certainly accepts.
 
 Pydantic accepts the same values and returns the same results. For everything else a check is uncertain: it
-does not know all of pydantic's rules, and it reports no mistakes.
+does not know all of pydantic's rules, and it reports no errors.
 """
 
 from __future__ import annotations
@@ -214,11 +214,7 @@ _BOUNDS: dict[str, Callable[[Any], Callable[[Any], bool]]] = {
     "lt": lambda bound: lambda value: bool(value < bound),
     "pattern": _matches,
 }
-_WRAPPED = {
-    "BeforeValidator": _wrap_before_validator,
-    "AfterValidator": _wrap_after_validator,
-    "Field": check_bounds,
-}
+_WRAPPED = {"BeforeValidator": _wrap_before_validator, "AfterValidator": _wrap_after_validator, "Field": check_bounds}
 _PLAIN: dict[Any, Check] = {
     Any: _anything,
     str: _text,

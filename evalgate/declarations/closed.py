@@ -16,7 +16,7 @@ class Closed(Declaration):
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
-        """Validates the content of a file. Raises pydantic's ValidationError with every mistake."""
+        """Validates the content of a file. Raises pydantic's ValidationError with every error."""
         try:
             return cls.read_surely(value)
         except UncertainValueError:

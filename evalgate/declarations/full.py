@@ -1,4 +1,4 @@
-"""Makes pydantic models of declared classes: they report mistakes and make JSON Schemas."""
+"""Makes pydantic models of declared classes: they report errors and make JSON Schemas."""
 
 from __future__ import annotations
 
@@ -116,6 +116,5 @@ def _mark(mark: Any) -> Any:
 
 
 def _convert_default(value: Any) -> Any:
-    """The default of a field, as pydantic takes it."""
     kind: Any = type(value)
     return model_of(kind).model_construct() if isinstance(value, Declaration) else _mark(value)

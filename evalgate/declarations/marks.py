@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MISSING: Any = type("Missing", (), {})()
-"""No value is given."""
 
 
 class FieldMark:

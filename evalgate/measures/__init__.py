@@ -1,1 +1,4 @@
-"""Pure algorithms on values: queries, patterns, sequences, numbers, text, redaction."""
+"""Pure algorithms on values: queries, patterns, sequences, numbers, text, redaction.
+
+Entry points: `jmespath.query.Query`, `text.patterns.Pattern`, `sequences`, `numeric`, `redaction.redact`, `values`.
+"""

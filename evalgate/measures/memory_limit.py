@@ -10,7 +10,7 @@ LOW_MEMORY = 600_000_000
 
 @cache
 def get_memory_limit() -> float:
-    """Returns the limit in bytes of address space, infinite if there is none."""
+    """Returns the limit in bytes of address space, infinite if it is not limited."""
     try:
         import resource
     except ImportError:  # a system without such limits

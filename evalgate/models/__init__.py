@@ -1,1 +1,4 @@
-"""The data of all layers above: traces, results, runs, comparisons, decisions. Records without logic."""
+"""The data of all layers above, as records without logic.
+
+Entry points: `trace.trace.Trace`, `run.run.Run`, `results.results.ResultsDoc`, `comparison`, `approvals`.
+"""

@@ -1,4 +1,7 @@
-"""Ports: small protocols through which use cases reach the outside; adapters implement them."""
+"""Ports: small protocols through which use cases reach the outside; adapters implement them.
+
+Entry points: `Files`, `TraceSource`, `SuiteSource`, `BaselineFiles`, `store.Store`, `engines.Engine`.
+"""
 
 from __future__ import annotations
 
@@ -63,10 +66,10 @@ class SuiteSource(Protocol):
     """Where suites come from."""
 
     def load(self, configs: Sequence[str]) -> Configuration:
-        """Projects and suites at the given paths; raises SuiteError listing every mistake."""
+        """Projects and suites at the given paths; raises SuiteError listing every error."""
 
     def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
-        """The approvals in a file; raises SuiteError listing every mistake."""
+        """The approvals in a file; raises SuiteError listing every error."""
 
 
 class PriceTable(Protocol):
@@ -128,10 +131,7 @@ class BaselineFiles(Protocol):
         """
 
     def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
-        """Reads what a comparison needs, and the whole results document if `whole`.
-
-        Raises the same errors as `load`.
-        """
+        """Reads what a comparison needs, and all results if `whole`; raises the same errors as `load`."""
 
     def read_traces(self, path: str) -> Iterator[bytes]:
         """The traces a baseline keeps, unpacked as they are read: one `evalgate.trace/1` document a line.

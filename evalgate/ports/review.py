@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 class Review(Protocol):
-    """One pull request, always read from GitHub: claims in comments or events are not trusted.
-
-    Every method may raise Unreachable.
-    """
+    """One pull request, always read from GitHub, as comments and events are not trusted; may raise Unreachable."""
 
     def change(self) -> PullRequestState:
         """Its current state; raises NotFound if there is no such pull request."""
@@ -51,7 +48,4 @@ class Review(Protocol):
         """Reports that a run uploaded, one per attempt, newest first."""
 
     def fetch(self, report: ReportArtifact) -> str:
-        """Downloads a listed report; returns the zip's path.
-
-        Raises Unreachable, with the reason, if it is unavailable.
-        """
+        """Downloads a listed report and returns the zip's path; raises Unreachable, with the reason."""

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
     from evalgate.models.run.golden import Golden, GoldenEvaluation, RegressionStatus
-    from evalgate.models.store.stored_run import (
-        RunApproval,
-        RunFacts,
-        ScenarioHistoryEntry,
-        StoredRun,
-        TrendPoint,
-    )
+    from evalgate.models.store.stored_run import RunApproval, RunFacts, ScenarioHistoryEntry, StoredRun, TrendPoint
 
 
 class Page(NamedTuple):
@@ -242,10 +236,7 @@ class StoredApprovals(Protocol):
         """All approvals, including those no longer in force."""
 
     def active(self, today: date, *, head_commit: str | None = None) -> Sequence[StoredApproval]:
-        """Approvals in force on a day: not withdrawn, not expired.
-
-        With `head_commit`, only those bound to no commit or to this one.
-        """
+        """Approvals neither withdrawn nor expired on a day; with `head_commit`, those bound to it or to no commit."""
 
     def withdraw(self, approval_id: str) -> bool:
         """Ends an approval now; False if none with that id is in force."""

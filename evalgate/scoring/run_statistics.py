@@ -78,9 +78,7 @@ class _RunningSums:
 
 
 def compute_delta(
-    baseline: Sequence[ScenarioOutcome],
-    current: Sequence[ScenarioOutcome],
-    statistics: Statistics | None = None,
+    baseline: Sequence[ScenarioOutcome], current: Sequence[ScenarioOutcome], statistics: Statistics | None = None
 ) -> StatisticsDelta | None:
     """How the statistics moved; both lists hold the same scenarios in the same order. None for none.
 
@@ -88,10 +86,7 @@ def compute_delta(
     """
     if not current:
         return None
-    baseline_statistics, current_statistics = (
-        compute_statistics(baseline),
-        statistics or compute_statistics(current),
-    )
+    baseline_statistics, current_statistics = (compute_statistics(baseline), statistics or compute_statistics(current))
     flips = [
         (baseline_outcome.verdict == "PASS", current_outcome.verdict == "PASS")
         for baseline_outcome, current_outcome in zip(baseline, current, strict=True)

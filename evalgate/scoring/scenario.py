@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import TrialResult, TrialStatus, Verdict
 
 NO_TRACE = "no trace was recorded for it"
-NO_DIMENSION = "no dimension of the golden has anything to judge it"
+NO_DIMENSION = "the trace has no evidence for any dimension of the golden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,6 @@ def judge_scenario(
 
 
 def _find_unmet_demand(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
-    """What the trials fall short of, or None."""
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)
     if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
@@ -95,11 +94,10 @@ def _find_unmet_demand(score: float | None, threshold: float, passed: int, total
 def _find_missing_evidence(
     trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules
 ) -> str | None:
-    """What is missing for a verdict, or None."""
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
     if len(trials) < rules.min:
-        return f"{len(trials)} of at least {of_trials(rules.min)} recorded"
+        return f"expected at least {of_trials(rules.min)}, got {len(trials)}"
     return None
 
 

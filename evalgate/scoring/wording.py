@@ -37,7 +37,7 @@ def below_threshold(score: float, threshold: float, passed: int, total: int) -> 
 
 def too_few_passed(passed: int, total: int, demand: str) -> str:
     """Fewer trials passed than the suite demands."""
-    return f"{passed} of {of_trials(total)} passed, {demand} demanded"
+    return f"{passed} of {of_trials(total)} passed, expected {demand}"
 
 
 def explain_errors(trials: Sequence[TrialResult]) -> str:
@@ -52,7 +52,7 @@ def explain_hard_fail(trials: Sequence[TrialResult]) -> str:
     """A required assertion did not pass: which one, in how many trials, and its reason in the first."""
     failed = filter_by_status(trials, "hard_fail")
     cause = _explain_first(failed[0].assertions, {"failed", "not_evaluable"})
-    return f"{cause or 'a required assertion did not hold'} (in {len(failed)} of {of_trials(len(trials))})"
+    return f"{cause or 'a required assertion did not pass'} (in {len(failed)} of {of_trials(len(trials))})"
 
 
 def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
@@ -64,27 +64,27 @@ def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) ->
 
 
 _WORDS: dict[WeakeningKind, str] = {
-    "suite_removed": "the suite is gone",
-    "scenario_removed": "the scenario is gone",
-    "scenario_optional": "it may go without a trace",
-    "errors_allowed": "trials may end in errors",
+    "suite_removed": "the suite was removed",
+    "scenario_removed": "the scenario was removed",
+    "scenario_optional": "the scenario no longer needs a trace",
+    "errors_allowed": "errors in trials are now allowed",
     "threshold_lowered": "the threshold was lowered",
-    "trials_lowered": "fewer passes are demanded of its trials",
+    "trials_lowered": "fewer trials need to pass",
     "trials_missing": "fewer trials were recorded",
     "check_removed": "a check was removed",
     "check_loosened": "a check was loosened",
-    "check_replaced": "a check was replaced by one that is not plainly as strict",
+    "check_replaced": "a check was replaced by one that may be less strict",
     "check_optional": "a check is no longer required",
-    "check_skippable": "a check is skipped where its evidence is missing",
-    "weight_lowered": "a check weighs less",
-    "fail_on_dropped": "less fails the gate",
+    "check_skippable": "a check is skipped if its evidence is missing",
+    "weight_lowered": "the weight of a check was lowered",
+    "fail_on_dropped": "the gate fails on less",
     "tolerance_widened": "the tolerance was widened",
-    "evidence_lowered": "less evidence is demanded",
-    "freshness_loosened": "older or foreign recordings are let in",
-    "warning_lowered": "less is said of a weakened gate",
+    "evidence_lowered": "less evidence is required",
+    "freshness_loosened": "older traces or traces of other commits are accepted",
+    "warning_lowered": "a weakened gate is reported less severely",
     "approval_added": "an approval was added",
     "quarantine_added": "a quarantine was added",
-    "quarantine_extended": "a quarantine lasts longer",
+    "quarantine_extended": "a quarantine was extended",
 }
 
 

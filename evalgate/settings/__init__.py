@@ -1,1 +1,4 @@
-"""Settings: the Action's inputs, job and event, and limits. No re-exports, as a shell needs only limits."""
+"""Settings: the Action's inputs, job and event, and limits.
+
+Entry points: `settings.Settings`, `inputs.Inputs`, `job.Job`, `event.TriggerEvent`, `limits.Limits`.
+"""

@@ -133,7 +133,7 @@ def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> T
         problems.append(Problem("the event file does not say which run has finished"))
         return None
     if run_repo != repo:
-        problems.append(Problem("the run that has finished is none of this repository's"))
+        problems.append(Problem("the finished run belongs to another repository"))
     if dig(run, "status") != "completed":
         problems.append(Problem("the run has not finished", hint="use `workflow_run: types: [completed]`"))
     head, name = _as_id(dig(run, "head_repository", "id")), _as_text(dig(run, "head_repository", "full_name"))

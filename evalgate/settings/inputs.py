@@ -24,8 +24,8 @@ WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
 LONGEST_PATH, LONGEST_NAME = 1_000, 255
 """Maximum characters of a path and bytes of one component, on any system."""
 UNSUPPORTED = {
-    "allow-untrusted-head": "nothing of a stranger's is read where a token may write; docs/github.md, Forks, "
-    "shows the two workflows that need no such trust"
+    "allow-untrusted-head": "untrusted files are never read in a job whose token may write; docs/github.md, Forks, "
+    "shows the two workflows that work without it"
 }
 """Inputs that people expect but that don't exist on purpose, with the reason."""
 RUNNER_INPUTS = {"ENTRYPOINT", "ARGS"}
@@ -76,8 +76,8 @@ def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[In
             continue
         try:
             values[name] = read(text)
-        except ValueError as mistake:
-            problems.append(Problem(f"input `{input_name(name)}` {mistake}"))
+        except ValueError as error:
+            problems.append(Problem(f"input `{input_name(name)}` {error}"))
     return Inputs(**values), _check_unknown_inputs(environ, problems)
 
 
@@ -150,7 +150,7 @@ def _list_reader(*allowed: str) -> Callable[[str], tuple[str, ...]]:
     def read(text: str) -> tuple[str, ...]:
         words = [word.strip() for word in re.split(r"[,\n]", text) if word.strip()]
         if not words or text.strip() == "[]":
-            raise ValueError("names nothing; to let nothing fail use `mode: report-only`")
+            raise ValueError("is empty; to never fail the check use `mode: report-only`")
         return tuple(dict.fromkeys(read_choice(word) for word in words))
 
     return read
@@ -206,13 +206,13 @@ def _read_branch(text: str) -> str:
 def _read_limits(text: str) -> Limits:
     try:
         return parse_limits(_read_lines(text), IN_ACTION)
-    except SettingError as mistake:
-        raise ValueError(f"is wrong: {shorten('; '.join(map(str, mistake.problems)), 500)}") from None
+    except SettingError as error:
+        raise ValueError(f"is invalid: {shorten('; '.join(map(str, error.problems)), 500)}") from None
 
 
 def _read_token(text: str) -> str:
     if not re.fullmatch(r"[!-~]{1,4000}", text):
-        raise ValueError("is not a token: it has blanks or characters that no token has")
+        raise ValueError("is not a token: it contains blanks or invalid characters")
     return text
 
 

@@ -95,7 +95,7 @@ def _read_required(environ: Mapping[str, str], name: str, problems: list[Problem
     value = environ.get(name, "")
     if REQUIRED[name].fullmatch(value):
         return value
-    reason = "is not as GitHub Actions sets it" if value else "is not set"
+    reason = "has an unexpected value" if value else "is not set"
     problems.append(Problem(f"variable {name} {reason}", hint="outside GitHub Actions use `evalgate run`"))
     return ""
 
@@ -103,7 +103,7 @@ def _read_required(environ: Mapping[str, str], name: str, problems: list[Problem
 def _read_address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:
     value = environ.get(name) or ADDRESSES[name]
     if value and not ADDRESS.fullmatch(value):
-        problems.append(Problem(f"variable {name} is not an address"))
+        problems.append(Problem(f"variable {name} is not a URL"))
         return ""
     return value.rstrip("/")
 

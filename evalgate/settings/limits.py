@@ -39,15 +39,14 @@ class Limits:
 LIMITS: Mapping[str, str] = {
     "suite": "a suite file, default 1MB",
     "record": "one trace record, or a document of several, default 25MB",
-    "together": "a file that is read whole, as its lines are one recording, default 100MB",
-    "unpacked": "a packed file, unpacked, default 2GB",
+    "together": "a file that is read whole, as its lines are one trace, default 100MB",
+    "unpacked": "a compressed file, decompressed, default 2GB",
     "messages": "messages, and tool calls, of one trace, default 100000",
     "traces": "all traces of a run together, default none in a shell, 2GB in the Action",
     "cpu": "seconds of CPU time to judge, default none in a shell, 60 in the Action",
     "memory": "memory to judge with, default none in a shell, 1GB in the Action",
 }
 PROCESS_LIMITS = ("cpu", "memory")
-"""The limits on the judge's process."""
 COUNTS = {"messages": 5000, "cpu": 120}
 """The limits that are counts instead of sizes, each with an example."""
 _UNITS = {"KB": 1_000, "MB": MB, "GB": 1_000 * MB, "B": 1, "": 1}
@@ -55,7 +54,7 @@ IN_ACTION = Limits(traces=2_000 * MB)
 
 
 def parse_limits(texts: Sequence[str], base: Limits | None = None, *, allowed: Collection[str] = LIMITS) -> Limits:
-    """Parses `name=value` texts such as `record=50MB`; raises SettingError with every mistake."""
+    """Parses `name=value` texts such as `record=50MB`; raises SettingError with every error."""
     values: dict[str, int] = {}
     problems = []
     for text in texts:
@@ -64,8 +63,10 @@ def parse_limits(texts: Sequence[str], base: Limits | None = None, *, allowed: C
         if name not in allowed:
             problems.append(Problem(f"unknown limit {name!r}", None, f"known: {', '.join(allowed)}"))
         elif size is None:
-            kind, example = ("number", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
-            problems.append(Problem(f"limit {name}: {value!r} is no {kind}", None, f"for example {example}"))
+            kind, example = (
+                ("whole number above 0", f"{name}={COUNTS[name]}") if name in COUNTS else ("size", f"{name}=50MB")
+            )
+            problems.append(Problem(f"limit {name}: {value!r} is not a {kind}", None, f"for example {example}"))
         else:
             values[name] = size
     if problems:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CommitKind = Literal["parent", "commit", "fork_point"]
 UNSAFE_EVENTS = {
-    "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, tells how forks get a comment",
+    "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, shows how forks get a comment",
     "workflow_run": "use `on: pull_request`, or `mode: publish` to post what its run found",
 }
 """Events with a write token while the workspace may be untrusted, and what to use instead."""
@@ -29,15 +29,15 @@ INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
 MISSING_CA_BUNDLE = (
-    "REQUESTS_CA_BUNDLE names no file in this container, so only well-known certificates are trusted: put "
-    "the file below the workspace or RUNNER_TEMP"
+    "the file that REQUESTS_CA_BUNDLE names does not exist in this container, so only well-known certificates "
+    "are trusted: put the file below the workspace or RUNNER_TEMP"
 )
 DEPENDABOT = "dependabot[bot]"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Inputs, job and event of one run. `notes` are mistakes that don't stop it."""
+    """Inputs, job and event of one run. `notes` are problems that don't stop it."""
 
     inputs: Inputs
     job: Job
@@ -46,7 +46,7 @@ class Settings:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Settings:
-        """Reads all settings; raises one SettingError with every mistake."""
+        """Reads all settings; raises one SettingError with every error."""
         problems: list[Problem] = []
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
@@ -194,17 +194,16 @@ class Settings:
 
 
 def _check_event(inputs: Inputs, event: str) -> list[Problem]:
-    """Problems if the mode does not fit the event."""
     mode = inputs.mode
     if mode == "publish":
-        text = f"`mode: publish` belongs into a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
+        text = f"`mode: publish` belongs in a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
         hint = "docs/github.md, Forks, shows both workflows"
         return [] if event == PUBLISHING_EVENT else [Problem(text, hint=hint)]
     if mode == "approve" or event == APPROVING_EVENT:
         return _check_approving(inputs, event)
     if event not in UNSAFE_EVENTS:
         return _check_policy_source(inputs)
-    text = f"evalgate reads no files on the event `{event}`: they may be a stranger's"
+    text = f"evalgate reads no files on the event `{event}`: they may be untrusted"
     return [Problem(text, hint=UNSAFE_EVENTS[event])]
 
 
@@ -220,7 +219,7 @@ def _check_approving(inputs: Inputs, event: str) -> list[Problem]:
     """Requires mode `approve` on comment events only, and the path of the gate's workflow."""
     hint = "docs/approvals.md, In a comment, shows the workflow"
     if event != APPROVING_EVENT:
-        text = f"`mode: approve` belongs into a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
+        text = f"`mode: approve` belongs in a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
         return [Problem(text, hint=hint)]
     if inputs.mode not in {"auto", "approve"}:
         return [Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)]

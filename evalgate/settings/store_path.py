@@ -11,7 +11,7 @@ from evalgate.errors import Problem
 FILE = re.compile(r"sqlite:(?:///)?", re.IGNORECASE)
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@|[?&]password=([^&#]+)")
-HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/history.md tells how to carry it"
+HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/history.md shows how to keep it between runs"
 SHORTEST = 4
 """Minimum characters of a password to mask: shorter ones would make a log unreadable."""
 
@@ -26,7 +26,7 @@ def find_store_path_problem(store_url: str, temp: str, workspace: str) -> Proble
         return Problem("input `store-url` is a file, and RUNNER_TEMP is not set", hint=HINT)
     full_path = posixpath.normpath(posixpath.join(temp, path))
     if _is_within(full_path, workspace) and not _is_within(temp, workspace):
-        return Problem("input `store-url` is a file in the workspace, where anybody may leave one", hint=HINT)
+        return Problem("input `store-url` is a file in the workspace, where a pull request may have put it", hint=HINT)
     if not _is_within(full_path, temp):
         return Problem("input `store-url` is a file outside of RUNNER_TEMP", hint=HINT)
     return None

@@ -1,1 +1,4 @@
-"""Suites as parsed: scenarios, their assertions, the policy. Pure data with source locations."""
+"""Suites as parsed: scenarios, their assertions and the policy, each with its location in the file.
+
+Entry points: `models.Suite`, `models.Scenario`, `parse.parse_suite`, `parse.parse_project`, `policy.Policy`, `schema`.
+"""

@@ -11,7 +11,7 @@ from datetime import date
 from typing import NamedTuple
 
 COMMAND = "/evalgate"
-USAGE = f"say `{COMMAND} approve SCENARIO [until 2026-12-31] because REASON`, or `all` for SCENARIO"
+USAGE = f"write `{COMMAND} approve SCENARIO [until 2026-12-31] because REASON`, or `all` for SCENARIO"
 LONGEST_LINE = 1_000
 LONGEST_NAME = 512
 LONGEST_REASON = 500
@@ -44,10 +44,10 @@ def parse_command(body: str) -> ApproveCommand | str | None:
     if len(line) > LONGEST_LINE:
         return f"its first line is longer than {LONGEST_LINE:,} characters"
     if any(unicodedata.category(character) in HIDDEN_CATEGORIES for character in line):
-        return "its first line holds characters that nobody can see"
+        return "its first line contains invisible characters"
     verb, _, rest = line[len(COMMAND) :].strip(" ").partition(" ")
     if verb != "approve":
-        return f"`{COMMAND}` knows no such command: {USAGE}"
+        return f"`{COMMAND}` has no such command: {USAGE}"
     return _parse_approval(rest.strip(" "))
 
 
@@ -59,7 +59,7 @@ def _parse_approval(rest: str) -> ApproveCommand | str:
     name = quoted[2] if quoted else name_match[0]
     tail = _TAIL.fullmatch(rest, name_match.end())
     if tail is None:
-        return f"after the scenario it must go on with `because REASON`: {USAGE}"
+        return f"`because REASON` must follow the scenario: {USAGE}"
     problem, until = _find_problem(name, tail["reason"]), _parse_day(tail["until"])
     if problem is not None or isinstance(until, str):
         return problem or str(until)
@@ -69,7 +69,7 @@ def _parse_approval(rest: str) -> ApproveCommand | str:
 
 def _find_problem(name: str, reason: str) -> str | None:
     if "*" in name:
-        return "an approval has no wildcards: name one scenario, or say `all`"
+        return "an approval has no wildcards: name one scenario, or write `all`"
     if len(name) > LONGEST_NAME:
         return f"a scenario's name has at most {LONGEST_NAME} characters"
     return f"the reason is longer than {LONGEST_REASON} characters" if len(reason) > LONGEST_REASON else None
@@ -83,4 +83,4 @@ def _parse_day(text: str | None) -> date | str | None:
             return date.fromisoformat(text)
         except ValueError:
             pass
-    return "the day after `until` must be one of the calendar, such as 2026-12-31"
+    return "the date after `until` must be valid, such as 2026-12-31"

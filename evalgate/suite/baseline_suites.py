@@ -50,11 +50,7 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
     project_content, entries = content.get("project"), content.get("suites")
     if not isinstance(project_content, dict) or not isinstance(entries, list):
         return None
-    shared, policy, unread = (
-        SharedDefaults(None, Defaults.from_defaults()),
-        PolicyEntry.from_defaults(),
-        list[str](),
-    )
+    shared, policy, unread = (SharedDefaults(None, Defaults.from_defaults()), PolicyEntry.from_defaults(), list[str]())
     if project_content:
         document = BaselineDocument(PROJECT, project_content)
         diagnostics = Diagnostics()

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role
 
 CUSTOM = "custom"
-"""The name of the format."""
 
 
 @dataclass(frozen=True, slots=True)

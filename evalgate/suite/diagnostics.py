@@ -1,4 +1,4 @@
-"""Collects mistakes in suite files, each with its location; a file is read to its end first."""
+"""Collects errors in suite files, each with its location; a file is read to its end first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Diagnostics:
         self.problems.append(Problem(problem.message, document.locate(problem.path), problem.hint))
 
     def read_model(self, document: Document, model: type[FileModel]) -> FileModel | None:
-        """Parses the file as a model; None if it has mistakes, which are added."""
+        """Parses the file as a model; None if it has errors, which are added."""
         try:
             return model.model_validate(document.value)
         except refusal() as error:
@@ -45,7 +45,7 @@ class Diagnostics:
             return None
 
     def parse_assertions(self, document: Document, raw: Any, path: Path) -> list[Assertion]:
-        """The assertions at `path` of the file that have no mistakes; mistakes of the others are added."""
+        """The assertions at `path` of the file that have no errors; errors of the others are added."""
         parser = Parser(document.locate)
         parsed = parser.parse_assertions(raw, path)
         for problem in parser.problems:
@@ -54,8 +54,8 @@ class Diagnostics:
 
 
 def _add_hint(problem: FieldProblem) -> FieldProblem:
-    if problem.path[-1:] == ("fail_on",) and "at least" in problem.message:
-        return problem._replace(message="`fail_on` can't be empty", hint="to never fail the check use report-only")
+    if problem.path[-1:] == ("fail_on",) and "or more entries" in problem.message:
+        return problem._replace(message="`fail_on` can't be empty", hint="to never fail the check, use report-only")
     if not problem.path and "mapping" in problem.message:
-        return problem._replace(message="the file is empty or no mapping", hint=START_HINT)
+        return problem._replace(message="the file is empty or not a mapping", hint=START_HINT)
     return problem

@@ -1,4 +1,4 @@
-"""Parses a loaded file into a suite ready to run; collects every mistake with its location."""
+"""Parses a loaded file into a suite ready to run; collects every error with its location."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 
 
 def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile | None:
-    """A project file, None if it has mistakes, which are added; what it redacts is redacted from here on."""
+    """A project file, None if it has errors, which are added; what it redacts is redacted from here on."""
     project = diagnostics.read_model(document, ProjectFile)
     hide_project_secrets(document, diagnostics)
     if project is not None:
@@ -71,7 +71,7 @@ class SharedDefaults:
         self.prices = prices or {}
 
     def parse_assertions(self) -> list[Assertion]:
-        """The project's assertions, compiled; its mistakes were reported when it was parsed."""
+        """The project's assertions, compiled; its errors were reported when it was parsed."""
         if self.document is None:
             return []
         return Diagnostics().parse_assertions(self.document, self.defaults.assertions, ASSERTIONS)
@@ -85,7 +85,7 @@ def parse_suite(
     diagnostics: Diagnostics,
     goldens: GoldenDocuments | None = None,
 ) -> tuple[Suite | None, list[Problem]]:
-    """One suite, or None if it has mistakes; and what `validate` warns about. Raises OverLimit.
+    """One suite, or None if it has errors; and what `validate` warns about. Raises OverLimit.
 
     `goldens` are the documents outside the suite that the entries of its `goldens` name.
     """
@@ -155,7 +155,7 @@ def name_of(path: str) -> str:
 
 
 def _parse_remaining_assertions(document: Document, diagnostics: Diagnostics) -> None:
-    """Parses the assertions of a file that has other mistakes, so that all are reported at once."""
+    """Parses the assertions of a file that has other errors, so that all are reported at once."""
     value = document.value if isinstance(document.value, dict) else {}
     defaults = value.get("defaults")
     if isinstance(defaults, dict) and isinstance(defaults.get("assertions"), list):
@@ -182,17 +182,13 @@ SPEECH_FIELDS = ("messages", "response", "input")
 
 
 def check_project_custom(document: Document, entry: CustomEntry | None, diagnostics: Diagnostics) -> None:
-    """Adds the mistakes in the `custom` that a project gives to its suites."""
+    """Adds the errors in the `custom` that a project gives to its suites."""
     if entry is not None:
         _compile_entry(document, entry, IN_PROJECT, diagnostics)
 
 
 def compile_custom(
-    document: Document,
-    file: SuiteFile,
-    shared: CustomEntry | None,
-    format_name: str,
-    diagnostics: Diagnostics,
+    document: Document, file: SuiteFile, shared: CustomEntry | None, format_name: str, diagnostics: Diagnostics
 ) -> CustomMapping | None:
     """The compiled `custom` of the suite, else of the project; None for other formats."""
     own = None if file.custom is None else _compile_entry(document, file.custom, IN_SUITE, diagnostics)
@@ -200,15 +196,15 @@ def compile_custom(
         if own is not None:
             message = "`custom` is read only with `format: custom`"
             diagnostics.add_problem(
-                document, FieldProblem(IN_SUITE, message, "add `format: custom`, or take `custom` away")
+                document, FieldProblem(IN_SUITE, message, "add `format: custom`, or remove `custom`")
             )
         return None
     if own is None and shared is None:
-        message = "`format: custom` needs `custom`, which says where the fields of a trace stand"
+        message = "`format: custom` needs `custom`, which describes where the fields of a trace are"
         diagnostics.add_problem(document, FieldProblem(("format",), message))
     if own is not None or shared is None:
         return own
-    return _compile_entry(document, shared, IN_PROJECT, Diagnostics())  # mistakes were reported with the project
+    return _compile_entry(document, shared, IN_PROJECT, Diagnostics())  # errors were reported with the project
 
 
 def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnostics: Diagnostics) -> CustomMapping:
@@ -218,9 +214,9 @@ def _compile_entry(document: Document, entry: CustomEntry, path: Path, diagnosti
 
 
 def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
-    """Mistakes other than expressions that do not compile."""
+    """Errors other than expressions that do not compile."""
     if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEECH_FIELDS):
-        message = "`custom` finds nothing that an agent said or did"
+        message = "`custom` finds neither messages nor tool calls"
         yield FieldProblem(path, message, "give it `messages`, or `response`, or `path` of `tool_calls`")
     duplicates: tuple[tuple[Path, Closed, str, str], ...] = (
         (path, entry, "latency_ms", "latency_seconds"),
@@ -228,7 +224,7 @@ def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
     )
     for parent, holder, one, other in duplicates:
         if getattr(holder, one) is not None and getattr(holder, other) is not None:
-            yield FieldProblem((*parent, other), f"`{one}` and `{other}` say the same thing: keep one")
+            yield FieldProblem((*parent, other), f"`{one}` and `{other}` mean the same: remove one")
 
 
 def _compile_fields(

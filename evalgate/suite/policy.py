@@ -85,10 +85,7 @@ def build_effective_policy(entry: Closed, project: Closed, fail_on: list[FailOn]
     `fail_on` of a flag wins over the project's, which wins over the suite's; any other key of the suite wins
     over the project's.
     """
-    suite_fields, project_fields = (
-        entry.model_dump(exclude_unset=True),
-        project.model_dump(exclude_unset=True),
-    )
+    suite_fields, project_fields = (entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True))
     merged = {**project_fields, **suite_fields}
     for part in ("regression", "freshness"):
         if project_fields.get(part) or suite_fields.get(part):

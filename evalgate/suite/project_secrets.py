@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REDACT = "redact"
 MAX_PATTERNS, MAX_FIELDS = 50, 200
-NARROWER_HINT = "hide what you mean by a narrower pattern"
+NARROWER_HINT = "use a narrower pattern"
 
 
 class RedactPattern(Closed):
@@ -44,7 +44,7 @@ class RedactEntry(Closed):
 
 
 def parse_project_secrets(document: Document, diagnostics: Diagnostics) -> ProjectSecrets | None:
-    """What a project file asks to be redacted; None if it has mistakes, which are added."""
+    """What a project file asks to be redacted; None if it has errors, which are added."""
     problems: list[FieldProblem] = []
     secrets = _parse_entry(document.value[REDACT], problems)
     for problem in problems:
@@ -59,7 +59,7 @@ def _parse_entry(raw: Any, problems: list[FieldProblem]) -> ProjectSecrets | Non
         problems += problems_from_error(error, RedactEntry)
         return None
     if not entry.patterns and not entry.fields:
-        problems.append(FieldProblem((), "`redact` is empty", "it has `patterns`, `fields` or both"))
+        problems.append(FieldProblem((), "`redact` is empty", "give it `patterns`, `fields` or both"))
     problems += _find_field_problems(entry.fields)
     return ProjectSecrets([*_compile_patterns(entry.patterns, problems)], entry.fields)
 
@@ -68,7 +68,7 @@ def _compile_patterns(patterns: Sequence[RedactPattern], problems: list[FieldPro
     names: set[str] = set()
     for index, each in enumerate(patterns):
         if each.name in names:
-            problems.append(FieldProblem(("patterns", index, "name"), f"`{each.name}` stands twice in `redact`"))
+            problems.append(FieldProblem(("patterns", index, "name"), f"`{each.name}` appears twice in `redact`"))
         names.add(each.name)
         compiled = _compile_pattern(each.regex, ("patterns", index, "regex"), problems)
         if compiled is not None:
@@ -87,7 +87,7 @@ def _compile_pattern(source: str, path: Path, problems: list[FieldProblem]) -> P
     else:
         if reason is None:
             return pattern
-        problems.append(FieldProblem(path, f"this pattern would hide everything: {reason}", NARROWER_HINT))
+        problems.append(FieldProblem(path, f"this pattern would redact everything: {reason}", NARROWER_HINT))
     return None
 
 
@@ -97,4 +97,4 @@ def _find_field_problems(fields: Sequence[str]) -> Iterator[FieldProblem]:
     for index, name in enumerate(fields):
         if name.casefold() in reserved_names:
             message = f"`{name}` is a field of every trace or report"
-            yield FieldProblem(("fields", index), message, "hide what stands in it by a pattern")
+            yield FieldProblem(("fields", index), message, "redact its content with a pattern")

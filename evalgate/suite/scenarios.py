@@ -29,7 +29,7 @@ MAX_CHECKS = 5_000_000
 
 
 class ScenarioBuilder:
-    """Builds the scenarios of one suite; `warnings` are what `validate` reports besides mistakes."""
+    """Builds the scenarios of one suite; `warnings` are what `validate` reports besides errors."""
 
     def __init__(self, document: Document, file: SuiteFile, shared: Defaults, diagnostics: Diagnostics) -> None:
         self._document, self._file, self._shared, self._diagnostics = document, file, shared, diagnostics
@@ -46,12 +46,12 @@ class ScenarioBuilder:
         checks = 0
         for index, entry in enumerate(self._file.scenarios):
             if len(self._diagnostics.problems) >= MAX_PROBLEMS:
-                self._add_problem(("scenarios", index), "too many mistakes before this scenario to read on")
+                self._add_problem(("scenarios", index), "too many errors to check the other scenarios")
                 break
             scenarios = self._build_variants(entry, ("scenarios", index), common)
             checks += len(scenarios) * len(scenarios[0].assertions)
             if checks > MAX_CHECKS:
-                raise OverLimit(f"more than {MAX_CHECKS:,} checks, counted for each scenario and variant")
+                raise OverLimit(f"more than {MAX_CHECKS:,} assertions, counted for each scenario and variant")
             found += scenarios
         self._refuse_duplicates()
         self.warnings += [_warn_of_unused(variant) for variant in self._unused_variants.values()]
@@ -63,7 +63,7 @@ class ScenarioBuilder:
         entries = self._file.scenarios
         count = sum(variant_count if each.variants is None else max(1, len(each.variants)) for each in entries)
         if count > MAX_SCENARIOS:
-            raise OverLimit(f"{count:,} scenarios, a run may have {MAX_SCENARIOS:,}")
+            raise OverLimit(f"{count:,} scenarios: a run may have at most {MAX_SCENARIOS:,}")
 
     def _build_variants(self, entry: ScenarioEntry, path: Path, common: list[Assertion]) -> list[Scenario]:
         variants = self.variants
@@ -87,10 +87,10 @@ class ScenarioBuilder:
         return scenarios
 
     def _build_plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
-        """The scenario without its assertions."""
         min_pass_k = entry.trials.min_pass_k
         if min_pass_k and min_pass_k.k > min_pass_k.of:
-            self._add_problem((*path, "trials", "min_pass_k"), f"{min_pass_k.k} of {min_pass_k.of} trials can't pass")
+            message = f"`k` must be at most `of`, and {min_pass_k.k} is more than {min_pass_k.of}"
+            self._add_problem((*path, "trials", "min_pass_k"), message)
         return Scenario(
             id=entry.id,
             match=self._matcher.build_scenario_match(entry, path),
@@ -114,13 +114,13 @@ class ScenarioBuilder:
         """Only goldens have dimensions; in defaults a dimension applies to goldens only."""
         for each in assertions:
             if each.dimension is not None:
-                message = f"`{each.name}` is assigned to `{each.dimension}`, and this is no golden"
-                self._diagnostics.problems.append(Problem(message, each.location, "drop `dimension`"))
+                message = f"`{each.name}` is assigned to `{each.dimension}`, but this is not a golden"
+                self._diagnostics.problems.append(Problem(message, each.location, "remove `dimension`"))
 
     def _check_weights(self, entry: ScenarioEntry, path: Path, assertions: Sequence[Assertion]) -> None:
         has_checks = entry.assertions or "expected_tool" in entry.model_fields_set
         if not assertions and not has_checks:
-            self._add_problem(path, f"scenario `{entry.id}` checks nothing", "give it assertions")
+            self._add_problem(path, f"scenario `{entry.id}` has no assertions", "add assertions")
         elif assertions and not any(assertion.weight for assertion in assertions):
             self._add_problem(path, f"the weights of scenario `{entry.id}` sum to 0")
 
@@ -133,7 +133,7 @@ class ScenarioBuilder:
         for index, entry in enumerate(self._file.scenarios):
             normalised_id = normalize("NFC", entry.id)  # two spellings of one letter look the same
             if normalised_id in seen:
-                self._add_problem(("scenarios", index, "id"), f"scenario `{entry.id}` stands twice in this suite")
+                self._add_problem(("scenarios", index, "id"), f"scenario `{entry.id}` appears twice in this suite")
             seen.add(normalised_id)
 
     def _add_problem(self, path: Path, message: str, hint: str | None = None) -> None:
@@ -142,14 +142,14 @@ class ScenarioBuilder:
 
 def _warn_of_unused(variant: Variant) -> Problem:
     field_name = "`tool`" if variant.tool else "`action`"
-    message = f"no check takes the {field_name} of variant `{variant.name}`"
-    return Problem(message, variant.location, "it stands in for a scenario's `expected_tool`")
+    message = f"no assertion uses the {field_name} of variant `{variant.name}`"
+    return Problem(message, variant.location, "it replaces a scenario's `expected_tool`")
 
 
 class CheckCompiler:
     """The assertions of one entry, its `expected_tool` first.
 
-    `problems` are mistakes, each reported once; `used_variants` are those whose tool or action a check uses.
+    `problems` are errors, each reported once; `used_variants` are those whose tool or action a check uses.
     """
 
     def __init__(self, document: Document, entry: ScenarioEntry, path: Path) -> None:
@@ -165,7 +165,7 @@ class CheckCompiler:
             )
 
     def compile_checks(self, variant: Variant | None) -> list[Assertion]:
-        """Compiles the assertions for one variant; those with mistakes are left out."""
+        """Compiles the assertions for one variant; those with errors are left out."""
         scheduled_tool = ScheduledTool(self._entry.expected_tool)
         if variant is not None:
             scheduled_tool = scheduled_tool._replace(tool=variant.tool, action=variant.action)
@@ -189,8 +189,8 @@ class CheckCompiler:
             and scheduled_tool.action
             and not scheduled_tool.tool
         ):
-            message = f"variant `{variant.name}` has an `action` of no tool, where a scenario expects no tool"
-            self._keep_problem(Problem(message, variant.location, "give the variant its `tool`"))
+            message = f"variant `{variant.name}` has an `action` but no `tool`, in a scenario that expects no tool"
+            self._keep_problem(Problem(message, variant.location, "give the variant a `tool`"))
             return None
         raw = scheduled_tool.build_assertion(self._entry.min_calls)
         return self._compile_once((-1, scheduled_tool), raw, (*self._path, "expected_tool", 0))
@@ -200,7 +200,7 @@ class CheckCompiler:
             return None
         if len(self.problems) == MAX_PROBLEMS:
             self._add_problem(
-                FieldProblem((*self._path, "assertions"), "too many mistakes to read the other assertions")
+                FieldProblem((*self._path, "assertions"), "too many errors to check the other assertions")
             )
             return None
         return self._compile_once((index, scheduled_tool), raw, (*self._path, "assertions", index))

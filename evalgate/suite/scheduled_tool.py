@@ -29,10 +29,7 @@ class ScheduledTool(NamedTuple):
 
     def build_assertion(self, min_calls: int | None) -> dict[str, Any]:
         """The scenario's demand on these calls, as an assertion."""
-        raw: dict[str, Any] = {
-            "type": EXPECTED_TOOL,
-            EXPECTED_TOOL: None if self.expected is None else self.name,
-        }
+        raw: dict[str, Any] = {"type": EXPECTED_TOOL, EXPECTED_TOOL: None if self.expected is None else self.name}
         if self.expected is None and self.tool is not None:
             raw["tool"] = self.tool
         if self.action is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TraceMatcher:
-    """Compiles the expressions and patterns of one file; adds mistakes with their location."""
+    """Compiles the expressions and patterns of one file; adds errors with their location."""
 
     def __init__(self, document: Document, diagnostics: Diagnostics) -> None:
         self._document, self._diagnostics = document, diagnostics
@@ -47,7 +47,7 @@ class TraceMatcher:
         ]
 
     def compile_expression(self, expression: str, path: Path) -> Query | None:
-        """A compiled expression; None if it has a mistake, which is added."""
+        """A compiled expression; None if it has an error, which is added."""
         try:
             return compile_query(expression, str(path[-1]))
         except FieldProblemError as error:

@@ -1,4 +1,4 @@
-"""An evaluator of our own: the final answer gives the customer what a tool returned."""
+"""A plugin evaluator: the final answer gives the customer what a tool returned."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class MentionsResult(Evaluator):
     field: str
 
     def label(self) -> str:
-        """How reports call the check where the suite gives no name."""
+        """The label of the assertion in reports if the suite gives no name."""
         return f"answer mentions {self.field} of {self.tool}"
 
     def compile(self) -> Check:
-        """Looks at the settings once; what it returns looks at one trace after another."""
+        """Reads the settings once; the function it returns judges one trace at a time."""
         if not self.field.isidentifier():
             raise FieldProblemError("field", f"`field` is one name, not {self.field!r}", "for example refund_id")
         tool, field = self.tool, self.field

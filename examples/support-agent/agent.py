@@ -3,8 +3,8 @@
     python examples/support-agent/agent.py --out traces/ --version main
 
 `main` is the agent as it works today. `pr` is the agent of a pull request that wanted faster refunds: it
-skips the policy check for small amounts, no longer asks the carrier twice, answers with a dearer model, and
-tells customers how long a cancellation takes.
+skips the policy check for small amounts, no longer asks the carrier twice, answers with a more expensive model, and
+explains to customers how long a cancellation takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes down what an agent does, as it does it, in EvalGate's native trace form."""
+"""Records what an agent does in EvalGate's native trace format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Model(NamedTuple):
 
 @dataclass
 class Recorder:
-    """One conversation. Time and money are reckoned from the length of texts: no clock, no bill."""
+    """One conversation. Time and cost are computed from the length of the texts, not measured."""
 
     model: Model
     chance: Random

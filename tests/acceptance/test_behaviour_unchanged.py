@@ -1,4 +1,4 @@
-"""What EvalGate decides, apart from its wording, is what tests/behaviour/expected says."""
+"""EvalGate's decisions, apart from wording, equal the digests in tests/behaviour/expected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_acceptance_case_has_a_digest():
     assert prove.expected("acceptance").keys() == prove.acceptance_cases().keys()
 
 
-def test_wording_is_no_behaviour_and_an_outcome_is():
+def test_digests_ignore_wording_and_include_outcomes():
     row = {"outcome": "failed", "reason": "as it was", "evidence": {"found": 1}}
     digest = prove.digest(prove.without_prose(row))
     assert prove.digest(prove.without_prose({**row, "reason": "in other words"})) == digest

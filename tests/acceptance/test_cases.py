@@ -1,9 +1,9 @@
-"""Every folder of cases/ is one run of the command as people start it.
+"""Every folder of cases/ is one run of the command as a user starts it.
 
-A case holds `suite.yaml` and `traces/`; `args` (one a line) where more is given than the suite, `baseline.json`
-where it is compared with an earlier run, and `before/`, the traces that baseline was made of. In `expected/`,
+A case holds `suite.yaml` and `traces/`; `args` (one per line) for more arguments than the suite, `baseline.json`
+for a comparison with an earlier run, and `before/`, the traces of that baseline. In `expected/`,
 `exit_code` and `says` (lines that a person must be able to read somewhere) are written by hand. The documents
-beside them are written by `EVALGATE_REFRESH=1 pytest tests/acceptance`, to be read before they are committed.
+next to them are written by `EVALGATE_REFRESH=1 pytest tests/acceptance`, to be read before they are committed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 from command import evalgate
 
 if TYPE_CHECKING:
-    from command import Ran
+    from command import CommandResult
 
 CASES = sorted(path for path in (Path(__file__).parent / "cases").iterdir() if path.is_dir())
 REFRESH = os.environ.get("EVALGATE_REFRESH") == "1"
@@ -42,8 +42,8 @@ def arguments_of(case: Path) -> list[str]:
     return given.read_text(encoding="utf-8").splitlines() if given.exists() else ["suite.yaml"]
 
 
-def refresh(case: Path, ran: Ran) -> None:
-    """Writes what the command left; `exit_code` and `says` stay as a person wrote them."""
+def refresh(case: Path, ran: CommandResult) -> None:
+    """Writes the output files of the command; `exit_code` and `says` stay as they were written by hand."""
     expected = case / "expected"
     text = json.dumps(scrubbed(ran.results), indent=1, ensure_ascii=False)
     (expected / "results.json").write_text(f"{text}\n", encoding="utf-8")
@@ -52,8 +52,8 @@ def refresh(case: Path, ran: Ran) -> None:
             (expected / name).write_text(content, encoding="utf-8")
 
 
-def invalid_only(ran: Ran) -> str:
-    """Progress and notes may change; what tells of wrong input is part of the promise."""
+def invalid_only(ran: CommandResult) -> str:
+    """Progress and notes may change; reports of invalid input are part of the contract."""
     return ran.stderr if ran.code == 2 else ""
 
 
@@ -78,9 +78,9 @@ def test_case(case, tmp_path):
     report_only = ran.results["report_only"]
     assert report_only or ran.code in VERDICTS[ran.results["verdict"]]
     assert "Traceback" not in ran.stderr
-    told = ran.stdout + ran.stderr + ran.text("comment.md")
-    unsaid = [line for line in (expected / "says").read_text(encoding="utf-8").splitlines() if line not in told]
-    assert unsaid == []
+    output = ran.stdout + ran.stderr + ran.text("comment.md")
+    missing = [line for line in (expected / "says").read_text(encoding="utf-8").splitlines() if line not in output]
+    assert missing == []
     assert scrubbed(ran.results) == json.loads((expected / "results.json").read_bytes())
     for name, content in (("comment.md", ran.text("comment.md")), ("stderr", invalid_only(ran))):
         written = expected / name

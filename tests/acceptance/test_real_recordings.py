@@ -1,4 +1,4 @@
-"""Recordings that nobody here made, judged by their own recorded rewards."""
+"""Traces recorded by other projects, judged by their recorded rewards."""
 
 from __future__ import annotations
 
@@ -117,16 +117,16 @@ def test_tau2_names_what_broke_and_what_was_fixed(tau2, tmp_path, domain, passed
 
     old, new = rewards(before), rewards(after)
     broken = {task for task in old if old[task] == 1.0 > new[task]}
-    mended = {task for task in old if old[task] < 1.0 == new[task]}
-    assert (len(broken), len(mended)) == (broke, fixed)
-    assert by_kind(ran) == {"broken": broken, "fixed": mended, "unchanged": set(old) - broken - mended}
+    repaired = {task for task in old if old[task] < 1.0 == new[task]}
+    assert (len(broken), len(repaired)) == (broke, fixed)
+    assert by_kind(ran) == {"broken": broken, "fixed": repaired, "unchanged": set(old) - broken - repaired}
     assert (main_passed, verdicts(ran)["PASS"], len(scenarios(ran))) == passed
     summary = ran.results["summary"]
     assert (summary["regressions"], summary["improvements"]) == (broke, fixed)
     assert ran.code == 1
     assert {reason["scenario"] for reason in ran.results["reasons"]} == broken
     comment = ran.text("comment.md")
-    assert [task for task in broken | mended if f"` {task} `" not in comment] == []
+    assert [task for task in broken | repaired if f"` {task} `" not in comment] == []
     assert {each["change"]["kind"] for each in scenarios(ran) if each["change"]["flags"] == ["single_trial"]} == {
         "broken",
         "fixed",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import evalgate
-from mutations import Mutation, mutations, written
+from mutations import Mutation, mutations, write_document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Ran
+    from command import CommandResult
 
 EACH = 25
 """Mutations of each failing run in a usual test run; `make matrix` tries all, and pairs of them."""
@@ -76,8 +76,8 @@ def refund(text: str = "refunded", *, amount: int = 40, cost: float = 0.01, firs
 
 
 def greet(trial: int, text: str = "Hello you", *, seconds: float = 1.0) -> Any:
-    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": text}]
-    return {**trace("greet", said, 0.01, seconds), "trial": trial}
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": text}]
+    return {**trace("greet", messages, 0.01, seconds), "trial": trial}
 
 
 def trace(scenario: str, messages: list[Any], cost: float, seconds: float) -> Any:
@@ -112,26 +112,28 @@ def folder(tmp_path: Path) -> Path:
 
 def write(folder: Path, suite: Any, traces: Any) -> None:
     (folder / "traces").mkdir(exist_ok=True)
-    (folder / "suite.yaml").write_text(written(suite), encoding="utf-8")
-    lines = "".join(f"{written(each)}\n" for each in traces) if isinstance(traces, list) else written(traces)
+    (folder / "suite.yaml").write_text(write_document(suite), encoding="utf-8")
+    lines = (
+        "".join(f"{write_document(each)}\n" for each in traces) if isinstance(traces, list) else write_document(traces)
+    )
     (folder / "traces" / "all.jsonl").write_text(lines, encoding="utf-8")
 
 
-def judged(folder: Path, suite: Any, traces: Any) -> Ran:
+def judged(folder: Path, suite: Any, traces: Any) -> CommandResult:
     write(folder, suite, traces)
     return evalgate(folder, ["suite.yaml", "--baseline", "baseline.zip", "--no-baseline-zip"])
 
 
-def problem(ran: Ran) -> str | None:
-    """What is wrong with how the run ended; None where it is honest."""
+def problem(ran: CommandResult) -> str | None:
+    """What is wrong with how the run ended; None if it is correct."""
     if ran.code == 70 or "Traceback" in ran.stderr:
-        return "a bug of ours"
+        return "a bug in EvalGate"
     if ran.code != 0:
         return None
-    told = [key for key in ("weakenings", "removed", "unclaimed", "warnings") if ran.results[key]]
+    reported = [key for key in ("weakenings", "removed", "unclaimed", "warnings") if ran.results[key]]
     heading = next(line for line in ran.text("comment.md").splitlines() if line.startswith("## "))
-    if not told and "passed, but" not in heading:
-        return "green, and nothing is told"
+    if not reported and "passed, but" not in heading:
+        return "green, and nothing is reported"
     return None
 
 
@@ -140,30 +142,30 @@ def cases(suite: Any, traces: Any) -> list[tuple[str, Mutation, Any, Any]]:
     return found + [("traces", each, suite, each.document) for each in mutations(traces)]
 
 
-def tried(folder: Path, chosen: list[tuple[str, Mutation, Any, Any]]) -> list[str]:
+def run_mutations(folder: Path, chosen: list[tuple[str, Mutation, Any, Any]]) -> list[str]:
     wrong = []
     for where, mutation, suite, traces in chosen:
-        said = problem(judged(folder, suite, traces))
-        if said is not None:
-            wrong.append(f"{where} {mutation.place} {mutation.done}: {said}")
+        found = problem(judged(folder, suite, traces))
+        if found is not None:
+            wrong.append(f"{where} {mutation.place} {mutation.done}: {found}")
     return wrong
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_the_run_fails_as_it_is(folder, name):
+def test_the_unchanged_run_fails(folder, name):
     assert judged(folder, SUITE, FAILING[name]).code == 1
 
 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_failing_run_undefined_in_one_place(folder, name):
     chosen = Random(name).sample(cases(SUITE, FAILING[name]), EACH)  # noqa: S311  (the same in every run)
-    assert tried(folder, chosen) == []
+    assert run_mutations(folder, chosen) == []
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", FAILING)
 def test_a_failing_run_undefined_in_each_place(folder, name):
-    assert tried(folder, cases(SUITE, FAILING[name])) == []
+    assert run_mutations(folder, cases(SUITE, FAILING[name])) == []
 
 
 @pytest.mark.matrix
@@ -181,7 +183,7 @@ def test_a_failing_run_undefined_in_two_places(folder, name):
             300,
         )
     ]
-    assert tried(folder, pairs) == []
+    assert run_mutations(folder, pairs) == []
 
 
 def test_a_good_trace_does_not_hide_a_bad_one(folder):
@@ -189,7 +191,7 @@ def test_a_good_trace_does_not_hide_a_bad_one(folder):
     assert ran.code == 1
 
 
-def test_a_bad_trial_that_is_left_out_is_told(folder):
+def test_a_bad_trial_that_is_left_out_is_reported_as_a_weakening(folder):
     suite = {**SUITE, "scenarios": [SUITE["scenarios"][0], {**SUITE["scenarios"][1], "trials": {}}]}
     write(folder, suite, GOOD)
     assert evalgate(folder, ["suite.yaml"]).code == 0

@@ -3,7 +3,7 @@
     .venv/bin/python tests/behaviour/prove.py [--refresh] [--keep DIR]
 
 It runs the acceptance cases, the demo, and a fixed suite over every file of ../shared/traces where that folder is
-there, and compares a digest of what came out with those in `expected/`: exit code, verdicts, scores, outcomes,
+there, and compares a digest of the results with those in `expected/`: exit code, verdicts, scores, outcomes,
 evidence, what a reader found in a trace. Text for people (reasons, messages, titles) and times are left out of it.
 `--keep` writes the documents that are digested, so that two checkouts can be compared line by line; `--refresh`
 writes `expected/` again, for a commit that changes behaviour on purpose and lists what changed.
@@ -49,7 +49,7 @@ PAIRS = {
     ),
     "tau2 airline": (TAU2.format("gpt-4.1_airline"), TAU2.format(TUNED.format("airline"))),
 }
-"""Main's recordings and a pull request's, compared."""
+"""Traces of main and of a pull request, compared."""
 
 READERS = {
     "query": ["query", "@"],
@@ -107,14 +107,33 @@ def recording(path: Path) -> dict[str, Any]:
 
 
 def printed(folder: Path, arguments: list[str]) -> dict[str, Any]:
-    """How a verb ends, and a digest of what it prints."""
+    """The exit code of a verb, and a digest of its output without the sentences of warnings."""
     out = io.StringIO()
     code = command(arguments, Shell(out, io.StringIO(), {}, str(folder)))
-    return {"exit_code": code, "digest": digest(out.getvalue().replace(f'"{__version__}"', ""))}
+    text = out.getvalue().replace(f'"{__version__}"', '""')
+    documents = [text] if text.startswith(("{\n", "[\n")) else text.splitlines()
+    return {"exit_code": code, "digest": digest([without_warning_text(json.loads(each)) for each in documents])}
+
+
+def without_warning_text(value: Any) -> Any:
+    """The document with each warning reduced to its fields; traces inside of text attributes too."""
+    if isinstance(value, dict):
+        plain = {key: without_warning_text(each) for key, each in value.items()}
+        if isinstance(warnings := plain.get("warnings"), list):
+            plain["warnings"] = [
+                {**each, "message": "..."} if isinstance(each, dict) and "message" in each else each
+                for each in warnings
+            ]
+        return plain
+    if isinstance(value, list):
+        return [without_warning_text(each) for each in value]
+    if isinstance(value, str) and value.startswith('{"schema":"evalgate.trace/1"'):
+        return without_warning_text(json.loads(value))
+    return value
 
 
 def folder_of_recordings(path: Path) -> dict[str, Any]:
-    """A recording that is a folder of files."""
+    """A trace that is a folder of files."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copyfile(HERE / "suite.yaml", folder / "suite.yaml")
@@ -123,7 +142,7 @@ def folder_of_recordings(path: Path) -> dict[str, Any]:
 
 
 def pair(before: Path, after: Path) -> dict[str, Any]:
-    """The fixed suite over two recordings, the second compared with the baseline of the first."""
+    """The fixed suite over two trace files, the second compared with the baseline of the first."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copyfile(HERE / "suite.yaml", folder / "suite.yaml")
@@ -136,7 +155,7 @@ def pair(before: Path, after: Path) -> dict[str, Any]:
 
 
 def demo() -> dict[str, Any]:
-    """What `make demo` does, in a folder of its own."""
+    """What `make demo` does, in a temporary folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / DEMO, folder / DEMO)
@@ -179,7 +198,7 @@ def expected(group: str) -> dict[str, str]:
 
 
 def observed(group: str, keep: Path | None = None) -> Iterator[tuple[str, str]]:
-    """Each name of the group with the digest of what it does now."""
+    """Each name of the group with its current digest."""
     for name, run in GROUPS[group]().items():
         document = run()
         if keep is not None:
@@ -192,7 +211,7 @@ def observed(group: str, keep: Path | None = None) -> Iterator[tuple[str, str]]:
 
 
 def differences(found: dict[str, str], wanted: dict[str, str]) -> list[str]:
-    """One line for each name whose digest is another, or that is on one side only."""
+    """One line for each name whose digest differs, or that exists on one side only."""
     return [
         f"{name}: {wanted.get(name, 'not expected')} -> {found.get(name, 'not run')}"
         for name in sorted({*found, *wanted})

@@ -46,7 +46,7 @@ def test_the_readme_names_the_same_outputs(action):
     assert sorted(readme_table("Outputs")) == sorted(action["outputs"])
 
 
-def test_every_default_means_what_leaving_it_out_means(action):
+def test_every_default_equals_an_omitted_input(action):
     unset = Inputs()
     for name, described in action["inputs"].items():
         field, default = name.replace("-", "_"), described["default"]
@@ -54,29 +54,29 @@ def test_every_default_means_what_leaving_it_out_means(action):
             assert READERS[field](default) == getattr(unset, field)
 
 
-def test_the_words_of_an_input_and_of_an_output_are_all_described(action):
+def test_every_value_of_an_input_and_an_output_is_described(action):
     words = action["inputs"]["fail-on"]["description"].partition(": ")[2].partition(". ")[0]
     assert words.split(", ") == list(get_args(FailOn))
     states = re.split(", | or ", action["outputs"]["baseline-status"]["description"])
     assert states == list(get_args(BaselineStatus))
 
 
-def test_the_token_defaults_to_the_jobs(action):
+def test_the_token_defaults_to_the_token_of_the_job(action):
     assert action["inputs"]["github-token"]["default"] == "${{ github.token }}"
 
 
 def test_the_outputs_are_those_that_a_run_sets(action):
     document = results([a_suite("s", [a_scenario()])], baseline=a_baseline())
-    told = {**outputs_of(document, PATHS), **comment_outputs(Comment(1, "", created=True, changed=True))}
+    outputs = {**outputs_of(document, PATHS), **comment_outputs(Comment(1, "", created=True, changed=True))}
     assert list(action["outputs"]) == list(OUTPUTS)
-    assert sorted(action["outputs"]) == sorted(told)
+    assert sorted(action["outputs"]) == sorted(outputs)
 
 
-def test_it_is_a_container_built_from_the_dockerfile(action):
+def test_the_action_is_a_container_built_from_the_dockerfile(action):
     assert action["runs"] == {"using": "docker", "image": "Dockerfile"}
 
 
-def test_it_is_valid_by_githubs_own_schema():
+def test_action_yml_is_valid_under_githubs_schema():
     tool = Path(sys.executable).with_name("check-jsonschema")
     checked = subprocess.run(
         [tool, "--builtin-schema", "vendor.github-actions", ROOT / "action.yml"],
@@ -87,7 +87,7 @@ def test_it_is_valid_by_githubs_own_schema():
     assert checked.returncode == 0, checked.stdout
 
 
-def test_the_image_installs_what_is_locked_by_hash_and_never_our_package_by_name():
+def test_the_image_installs_packages_locked_by_hash_and_never_evalgate_by_name():
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert re.search(r"^FROM python:3\.12\.\d+-slim-bookworm", dockerfile, re.MULTILINE)
     assert "--require-hashes" in dockerfile

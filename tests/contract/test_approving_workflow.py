@@ -1,4 +1,4 @@
-"""The workflow that hears approvals fits the gate's, holds little, and touches nothing of a pull request's."""
+"""The approval workflow fits the gate's, has few permissions, and runs no file of a pull request."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def job(workflow):
     return workflow["jobs"]["approve"]
 
 
-def test_it_hears_new_comments_of_pull_requests_only(workflow, job):
+def test_it_runs_on_new_comments_of_pull_requests_only(workflow, job):
     assert workflow[True] == {"issue_comment": {"types": ["created"]}}  # YAML reads `on` as true
     condition = job["if"]
     assert condition.startswith("github.event.issue.pull_request && ")
     assert "startsWith(github.event.comment.body, '/evalgate ')" in condition
 
 
-def test_it_can_write_no_code_and_starts_no_run(workflow, job):
+def test_it_can_not_write_code_or_start_a_run(workflow, job):
     assert workflow["permissions"] == {}
     assert job["permissions"] == {"actions": "read", "checks": "write", "pull-requests": "write"}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 import yaml
 from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
-from shells import evalgate
+from in_process_command import evalgate
 
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.cli import VERBS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-SOMEBODY_ELSES = re.compile(r"pip[3x]? install (?:-\S+ )*['\"]?evalgate(?![-\w])")
+PACKAGE_OF_SOMEONE_ELSE = re.compile(r"pip[3x]? install (?:-\S+ )*['\"]?evalgate(?![-\w])")
 
 
 def read(name: str) -> str:
@@ -87,7 +87,7 @@ def test_traces_in_documents_can_be_queried(block: Block, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_documents_have_a_target(document: Path) -> None:
     for link in LINK.findall(document.read_text(encoding="utf-8")):
         if link.startswith("https://"):
             continue
@@ -144,11 +144,11 @@ def test_every_verb_and_every_flag_is_documented() -> None:
 
 def test_the_table_of_limits_names_each_and_its_default() -> None:
     section = read("docs/traces.md").split("\n## Limits\n")[1]
-    told = dict(re.findall(r"^\| `(\w+)` \| (\w+)", section, re.MULTILINE))
-    assert set(told) == set(LIMITS)
-    defaults = parse_limits([f"{name}={value}" for name, value in told.items() if value != "none"])
+    documented = dict(re.findall(r"^\| `(\w+)` \| (\w+)", section, re.MULTILINE))
+    assert set(documented) == set(LIMITS)
+    defaults = parse_limits([f"{name}={value}" for name, value in documented.items() if value != "none"])
     assert defaults == Limits()
-    assert told["traces"] == told["cpu"] == told["memory"] == "none"
+    assert documented["traces"] == documented["cpu"] == documented["memory"] == "none"
 
 
 def test_version_is_the_same_everywhere() -> None:
@@ -230,11 +230,11 @@ def test_every_dependency_is_explained() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nobody_is_told_to_install_somebody_elses_package(document: Path) -> None:
-    assert not SOMEBODY_ELSES.search(document.read_text(encoding="utf-8"))
+def test_no_document_installs_the_package_of_someone_else(document: Path) -> None:
+    assert not PACKAGE_OF_SOMEONE_ELSE.search(document.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("words", ["pip {}", "pipx {}", "pip {} -U", "pip3 {} --upgrade"])
-def test_the_search_for_somebody_elses_package_finds_it(words: str) -> None:
-    assert SOMEBODY_ELSES.search(f"{words.format('install')} 'evalgate[x]'")
-    assert not SOMEBODY_ELSES.search(f"{words.format('install')} evalgate-action")
+def test_the_pattern_for_the_package_of_someone_else_matches_it(words: str) -> None:
+    assert PACKAGE_OF_SOMEONE_ELSE.search(f"{words.format('install')} 'evalgate[x]'")
+    assert not PACKAGE_OF_SOMEONE_ELSE.search(f"{words.format('install')} evalgate-action")

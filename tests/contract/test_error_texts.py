@@ -1,7 +1,7 @@
-"""No text of a library's exception is shown: it may quote a stranger's line, or an address with a token in it.
+"""No text of a library's exception is shown: it may quote an untrusted line, or an address with a token in it.
 
-Of an exception that is not ours only these count: its type, places in the text, the system's own words. What
-is called with one is looked at as well, by the annotation of its parameter.
+Of an exception that EvalGate does not define only these count: its type, places in the text, the system's own words. Functions
+that are called with one are checked as well, by the annotation of the parameter.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ TEXTS = {
     for path in [*sorted((ROOT / "evalgate").rglob("*.py")), ROOT / "entrypoint.py"]
 }
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
-LOOKED_INTO_ONLY = {
+SEARCHED_ONLY = {
     (
         "evalgate/adapters/store/errors.py",
         "_error_from_violation",
         "str(error.orig)",
-    ): "the name of a rule of ours",
+    ): "the name of one of EvalGate's constraints",
     ("evalgate/adapters/formats/core/strict_json.py", "_describe_error", "error.msg"): "a phrase",
     ("evalgate/adapters/suites/yaml_tree.py", "_syntax_error", "error.problem"): "phrases",
     (
@@ -35,11 +35,11 @@ LOOKED_INTO_ONLY = {
         "read_evaluation_csv",
         "str(error)",
     ): "own readers raise it",
-    ("evalgate/settings/inputs.py", "read_inputs", "mistake"): "own readers raise it",
+    ("evalgate/settings/inputs.py", "read_inputs", "error"): "own readers raise it",
 }
-"""What is made of such an exception in a function, and what it is searched for, or why it is our own text."""
+"""What is made of such an exception in a function, and what it is searched for, or why it is EvalGate's own text."""
 MAKES_TEXT = {"str", "repr", "format", "ascii"}
-TELLS = {"args", "msg", "message", "problem", "context", "reason", "detail", "note", "doc", "object"}
+TEXT_FIELDS = {"args", "msg", "message", "problem", "context", "reason", "detail", "note", "doc", "object"}
 BUILT_IN = {
     name for name, found in vars(builtins).items() if isinstance(found, type) and issubclass(found, BaseException)
 }
@@ -50,7 +50,7 @@ LIBRARIES = {
 }
 
 
-def ours() -> set[str]:
+def own_exceptions() -> set[str]:
     """Names of the exceptions that the project itself declares."""
     classes = re.findall(r"^class (\w+)\(([^)]*)\)", "\n".join(TEXTS.values()), re.MULTILINE)
     declared = {name: {base.strip().rpartition(".")[2] for base in bases.split(",")} for name, bases in classes}
@@ -60,18 +60,18 @@ def ours() -> set[str]:
     return found
 
 
-OURS = ours()
+OWN_EXCEPTIONS = own_exceptions()
 
 
 def names_in(node: ast.expr | None) -> list[str]:
-    """Of `requests.RequestException | OSError` or a tuple: the last word of each."""
+    """Of `requests.RequestException | OSError` or a tuple: the last name of each."""
     text = "" if node is None else ast.unparse(node).strip("()'\"")
     return [word.strip().rpartition(".")[2] for part in text.split(",") for word in part.split("|")]
 
 
 def is_foreign(names: list[str]) -> bool:
-    known = [name for name in names if name in BUILT_IN | LIBRARIES | OURS]
-    return bool(known) and any(name not in OURS for name in known)
+    known = [name for name in names if name in BUILT_IN | LIBRARIES | OWN_EXCEPTIONS]
+    return bool(known) and any(name not in OWN_EXCEPTIONS for name in known)
 
 
 def foreign(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, str]]:
@@ -88,32 +88,34 @@ def foreign(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, s
         yield from foreign(node, inside)
 
 
-def told(name: str, tree: ast.AST) -> Iterator[ast.expr]:
-    """Where the exception, or what it says of itself, becomes text."""
-    ours = {id(part) for node in ast.walk(tree) if is_of_ours(name, node) for part in ast.walk(node.body)}
+def quoted_parts(name: str, tree: ast.AST) -> Iterator[ast.expr]:
+    """Where the exception, or a text field of it, becomes text."""
+    own_nodes = {
+        id(part) for node in ast.walk(tree) if is_guarded_by_own_exception(name, node) for part in ast.walk(node.body)
+    }
     for node in ast.walk(tree):
-        if id(node) in ours:
+        if id(node) in own_nodes:
             continue
-        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "'msg'":  # of a model's mistakes
+        if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "'msg'":  # of a model's errors
             yield node
-        if isinstance(node, ast.FormattedValue) and says(name, node.value):
+        if isinstance(node, ast.FormattedValue) and quotes(name, node.value):
             yield node.value
         if isinstance(node, ast.Call):
             callee = ast.unparse(node.func).rpartition(".")[2]
-            if callee in MAKES_TEXT and any(says(name, each) for each in node.args):
+            if callee in MAKES_TEXT and any(quotes(name, each) for each in node.args):
                 yield node
-        if isinstance(node, ast.Attribute) and node.attr in TELLS and is_name(name, node.value):
+        if isinstance(node, ast.Attribute) and node.attr in TEXT_FIELDS and is_name(name, node.value):
             yield node
 
 
-def says(name: str, node: ast.expr) -> bool:
-    """The exception itself, or a field of it that is no place and no code."""
+def quotes(name: str, node: ast.expr) -> bool:
+    """The exception itself, or a field of it that is neither a position nor a code."""
     if isinstance(node, ast.Attribute):
-        return node.attr in {*TELLS, "orig"} and is_name(name, node.value)
+        return node.attr in {*TEXT_FIELDS, "orig"} and is_name(name, node.value)
     return is_name(name, node)
 
 
-def is_of_ours(name: str, node: ast.AST) -> TypeGuard[ast.IfExp]:
+def is_guarded_by_own_exception(name: str, node: ast.AST) -> TypeGuard[ast.IfExp]:
     """`... if isinstance(error, TraceError) else ...`."""
     test = node.test if isinstance(node, ast.IfExp) else None
     return (
@@ -134,13 +136,13 @@ def faults(file: str, text: str) -> list[str]:
     found = [
         f"{file}:{part.lineno} {ast.unparse(part)}"
         for name, seen, function in foreign(ast.parse(text))
-        for part in told(name, seen)
-        if (file, function, ast.unparse(part)) not in LOOKED_INTO_ONLY
+        for part in quoted_parts(name, seen)
+        if (file, function, ast.unparse(part)) not in SEARCHED_ONLY
     ]
     return sorted(set(found))
 
 
-def test_no_module_tells_what_a_library_says():
+def test_no_module_quotes_the_text_of_a_library_exception():
     assert [fault for file, text in TEXTS.items() for fault in faults(file, text)] == []
 
 
@@ -156,7 +158,7 @@ def test_no_module_tells_what_a_library_says():
         "def words(place: str, *, error: 'OSError | None') -> str:\n    return '{}'.format(error)",
     ],
 )
-def test_a_module_that_would_is_found(code):
+def test_a_module_that_quotes_one_is_found(code):
     assert faults("evalgate/one.py", code) != []
 
 
@@ -170,5 +172,5 @@ def test_a_module_that_would_is_found(code):
         "def kind(error: Exception) -> str:\n    return type(error).__name__",
     ],
 )
-def test_a_module_that_tells_its_own_words_or_a_place_is_not(code):
+def test_a_module_with_own_text_or_a_position_is_accepted(code):
     assert faults("evalgate/one.py", code) == []

@@ -20,7 +20,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("version", ["main", "pr"])
 @pytest.mark.parametrize("seed", ["0", "7"])
-def test_agent_records_the_bundled_traces_again_whatever_the_hash_seed(version: str, seed: str, tmp_path: Path) -> None:
+def test_agent_records_the_bundled_traces_under_any_hash_seed(version: str, seed: str, tmp_path: Path) -> None:
     command = [sys.executable, str(AGENT / "agent.py"), "--out", str(tmp_path), "--version", version]
     subprocess.run(command, check=True, capture_output=True, env={"PYTHONHASHSEED": seed})
     assert contents(tmp_path) == contents(AGENT / "traces" / version)
@@ -42,12 +42,12 @@ def test_gate_passes_main_of_the_example(runs: dict[str, dict[str, Any]]) -> Non
     assert runs["main"]["summary"]["passed"] == runs["main"]["summary"]["scenarios"] == 8
 
 
-def test_gate_stops_the_pull_request_of_the_example(runs: dict[str, dict[str, Any]]) -> None:
+def test_gate_fails_the_pull_request_of_the_example(runs: dict[str, dict[str, Any]]) -> None:
     assert runs["pr"]["exit_code"] == 1
     assert [reason["code"] for reason in runs["pr"]["reasons"]] == ["hard_fail"]
 
 
-def test_gate_tells_what_the_pull_request_of_the_example_changed(runs: dict[str, dict[str, Any]]) -> None:
+def test_gate_reports_what_the_pull_request_of_the_example_changed(runs: dict[str, dict[str, Any]]) -> None:
     scenarios = {each["id"]: each for suite in runs["pr"]["suites"] for each in suite["scenarios"]}
     assert {name: (each["verdict"], each["change"]["kind"]) for name, each in scenarios.items()} == {
         "refund-in-window": ("FAIL", "broken"),

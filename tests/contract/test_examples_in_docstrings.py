@@ -1,4 +1,4 @@
-"""What a docstring shows in an example is what happens."""
+"""Examples in docstrings give the results they show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWING = sorted(
 
 
 @pytest.mark.parametrize("path", SHOWING, ids=str)
-def test_the_examples_of_a_module_hold(path):
+def test_docstring_examples_give_the_results_they_show(path):
     module = importlib.import_module(".".join(path.with_suffix("").parts))
     found = doctest.testmod(module)
     assert found.attempted > 0

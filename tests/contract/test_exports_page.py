@@ -1,4 +1,4 @@
-"""The commands of docs/exports.md do what the page says, one after the other."""
+"""The commands of docs/exports.md, run in order, print what the page shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```(sh|text|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RECORDED = re.compile(r"^```jsonc\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def test_the_page_tells_what_its_commands_print(tmp_path):
+def test_the_page_shows_what_its_commands_print(tmp_path):
     [trace] = RECORDED.findall((ROOT / "docs" / "golden.md").read_text(encoding="utf-8"))[:1]
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces" / "late-parcel.json").write_text(trace, encoding="utf-8")
@@ -40,6 +40,6 @@ def test_the_page_tells_what_its_commands_print(tmp_path):
     first = json.loads(lines[0])
     named = set(re.findall(r"`(\w+)`", PAGE.split("A line of `jsonl`")[1].split("\n\n")[0]))
     assert set(first) - {"schema"} <= named
-    told = json.loads((tmp_path / "metrics.json").read_text())
-    assert told["totals"]["evaluations"] == 1
-    assert told["feedback"]["count"] == 1
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["totals"]["evaluations"] == 1
+    assert metrics["feedback"]["count"] == 1

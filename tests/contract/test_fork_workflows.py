@@ -1,4 +1,4 @@
-"""The two workflows for pull requests of forks fit together, and the writing one touches nothing of a stranger's."""
+"""The two workflows for pull requests of forks fit together, and the writing one touches no untrusted file."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -39,9 +40,7 @@ def test_a_public_class_name_means_one_thing():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path.relative_to(PACKAGE).as_posix())
-    several = {
-        name: [each for each in found if not each.startswith("ports/")] for name, found in places.items()
-    }
+    several = {name: [each for each in found if not each.startswith("ports/")] for name, found in places.items()}
     assert {name: found for name, found in several.items() if len(found) > 1} == {}
 
 
@@ -50,3 +49,33 @@ def test_a_package_says_what_it_is_for(folder):
     tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
     docstring = ast.get_docstring(tree) or ""
     assert docstring.split("\n")[0].rstrip().endswith((".", ":")), docstring
+
+
+def defined_in(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    targets = [
+        target
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return names | {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def is_entry_point(folder: Path, name: str) -> bool:
+    first, _, rest = name.partition(".")
+    if (folder / first / "__init__.py").exists():
+        return not rest or is_entry_point(folder / first, rest)
+    module = folder / f"{first}.py"
+    if module.exists():
+        return not rest or rest in defined_in(module)
+    return not rest and any(first in defined_in(path) for path in folder.glob("*.py"))
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=name_of)
+def test_entry_points_of_a_package_exist(folder):
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    _, _, entry_points = (ast.get_docstring(tree) or "").partition("Entry points:")
+    names = re.findall(r"`([\w.]+)`", entry_points)
+    assert [name for name in names if not is_entry_point(folder, name)] == []

@@ -1,13 +1,13 @@
-"""What docs/evaluators.md says that a check says is what it says."""
+"""The reasons that docs/evaluators.md shows for a check are the reasons it gives."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from assess_assertion import assess
 from builders import make_call, make_trace
 from documents import ROOT
-from judging import assess
 
 TEXT = (ROOT / "docs" / "evaluators.md").read_text(encoding="utf-8").replace("\n", " ")
 SCHEMA = {"properties": {"amount": {"type": "number"}}}

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 import yaml
 from documents import ROOT
-from shells import evalgate
+from in_process_command import evalgate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every threat that docs/security.md names has a test that is there."""
+"""Every threat that docs/security.md names has a test that exists."""
 
 from __future__ import annotations
 

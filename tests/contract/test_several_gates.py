@@ -1,4 +1,4 @@
-"""The example of several gates keeps them apart, and runs where a merge queue waits for it."""
+"""The example of several gates keeps their comments and baselines separate, and runs in a merge queue."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def workflow():
 
 
 @pytest.mark.parametrize("name", ["config", "comment-key", "baseline-artifact"])
-def test_what_tells_gates_apart_differs_from_leg_to_leg(workflow, name):
+def test_what_distinguishes_the_gates_differs_from_leg_to_leg(workflow, name):
     job = workflow["jobs"]["gate"]
     legs = job["strategy"]["matrix"]["suite"]
     given = job["steps"][-1]["with"][name]
-    told = {given.replace("${{ matrix.suite }}", leg) for leg in legs}
-    assert len(told) == len(legs) > 1
+    values = {given.replace("${{ matrix.suite }}", leg) for leg in legs}
+    assert len(values) == len(legs) > 1
 
 
 def test_the_merge_queue_gets_its_check(workflow):
     assert "merge_group" in workflow[True]  # YAML reads `on` as true
 
 
-def test_a_gate_that_fails_does_not_silence_the_other(workflow):
+def test_a_gate_that_fails_does_not_cancel_the_other(workflow):
     assert workflow["jobs"]["gate"]["strategy"]["fail-fast"] is False

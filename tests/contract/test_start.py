@@ -1,4 +1,4 @@
-"""What a verb loads: start-up is the price of every run, so nothing is loaded that the run does not use."""
+"""The modules a verb loads: every run pays for start-up, so nothing is loaded that the run does not use."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def loaded(folder: Path, *words: str) -> set[str]:
-    """Every module that a command loads; the command must end well."""
+    """Every module that a command loads; the command must succeed."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *words], cwd=folder, capture_output=True, text=True, check=True
     )
@@ -95,7 +95,7 @@ def test_a_pattern_loads_the_package_for_patterns(project):
     assert packages(loaded(project, "run", "suite.yaml", "--no-baseline-zip")) == {*RUN, "regex"}
 
 
-def test_a_run_loads_what_it_uses_of_ours(project):
+def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     modules = loaded(project, "run", "suite.yaml", "--no-baseline-zip")
 
     def within(package: str) -> set[str]:
@@ -115,13 +115,13 @@ def test_a_run_loads_what_it_uses_of_ours(project):
     assert not within("evalgate.models.results") & {"results", "results_statistics", "results_approvals"}
 
 
-def test_a_run_loads_no_mail_no_zip_and_no_network_to_find_nothing_in_them(project):
+def test_a_run_loads_no_mail_zip_or_network_module_it_does_not_use(project):
     modules = loaded(project, "run", "suite.yaml", "--no-baseline-zip")
 
     assert not modules & {"email", "importlib.metadata", "socket", "zipfile"}
 
 
-def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
+def test_other_uses_of_pydantic_plugins_get_its_own_loader():
     asked = (
         "from evalgate.declarations.full import use_no_plugins; use_no_plugins();"
         "from pydantic.plugin._loader import get_plugins; print(list(get_plugins()));"
@@ -132,7 +132,7 @@ def test_whoever_asks_pydantic_for_more_than_plugins_gets_its_own_loader():
 
 
 @pytest.mark.parametrize("words", [["--version"], ["validate", "suite.yaml"]], ids=" ".join)
-def test_what_renders_is_not_loaded_where_nothing_is_rendered(project, words):
+def test_the_renderer_is_not_loaded_where_nothing_is_rendered(project, words):
     assert "evalgate.reporting.markdown.render" not in loaded(project, *words)
 
 
@@ -203,20 +203,20 @@ def judged_of(project, tmp_path):
     return JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"])
 
 
-def test_the_process_that_holds_the_token_loads_nothing_that_reads_strangers_files(project, tmp_path):
+def test_the_process_that_holds_the_token_loads_no_reader_of_untrusted_files(project, tmp_path):
     modules = modules_of(job_of(project, tmp_path))
     assert packages(modules) & HEAVY == set()
     assert "evalgate.suite.models" not in modules
     assert (project / ".evalgate/results.json").is_file()
 
 
-def test_settings_that_can_not_be_meant_are_refused_without_loading_what_reads_suites(tmp_path):
+def test_invalid_settings_are_refused_without_loading_the_suite_reader(tmp_path):
     modules = modules_of(JOB.format(environ={"GITHUB_WORKSPACE": str(tmp_path)}), "2")
     assert packages(modules) & HEAVY <= {"orjson"}
     assert (tmp_path / ".evalgate/results.json").is_file()
 
 
-def test_the_judge_loads_nothing_that_speaks_with_others(project, tmp_path):
+def test_the_judge_loads_no_network_module(project, tmp_path):
     modules = modules_of(judged_of(project, tmp_path))
     assert (tmp_path / "judge" / "files" / "results.json").is_file()
     assert {name.partition(".")[0] for name in modules} & {"requests", "urllib3", "ssl", "http"} == set()
@@ -237,7 +237,7 @@ print(0, *sorted(set(sys.modules) - before))
 MAY_BE_LOADED_TWICE = 5
 
 
-def test_what_parent_and_judge_both_load_is_loaded_before_they_part(project, tmp_path):
+def test_modules_of_both_parent_and_judge_are_loaded_before_the_fork(project, tmp_path):
     parent, judge = modules_of(job_of(project, tmp_path)), modules_of(judged_of(project, tmp_path))
     at_fork = modules_of(AT_FORK)
     assert len(parent & judge - at_fork) <= MAY_BE_LOADED_TWICE, parent & judge - at_fork

@@ -1,4 +1,4 @@
-"""docs/statistics.md and its picture against the simulation, the tests and the documents it speaks of."""
+"""docs/statistics.md and its picture against the simulation, the tests and the documents it refers to."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_picture_is_drawn_from_the_table_of_the_page():
     assert simulation("--draw") == (ROOT / "docs/statistics.svg").read_text(encoding="utf-8")
 
 
-def test_simulation_keeps_what_the_page_promises():
-    alarms, flips, told, holm, bh = row(4)[1:6]
-    assert flips <= told
+def test_the_simulation_confirms_the_claims_of_the_page():
+    alarms, flips, marked_flips, holm, bh = row(4)[1:6]
+    assert flips <= marked_flips
     assert alarms <= 0.05 * 46
     assert holm == bh == 0.0
     assert row(4)[9:] == [0.0, 1.0, 1.0]
@@ -58,7 +58,7 @@ def test_simulation_keeps_what_the_page_promises():
     assert row(1)[1] > 8
 
 
-def test_figures_in_its_sentences_are_right():
+def test_figures_in_the_text_are_correct():
     assert fisher_exact(4, 4, 0, 4) == pytest.approx(0.029, abs=5e-4)
     assert trials_for_flip(2, 2, 0, 2, 0.05) == trials_for_scores(0.05) == 4
     enough = [n for n in range(2, 12) if correct_p_values([fisher_exact(n, n, 0, n)], 50, "holm")[0] <= 0.05]
@@ -66,9 +66,9 @@ def test_figures_in_its_sentences_are_right():
     assert (mcnemar(6, 0), pairs_for_scores(0.05)) == (0.03125, 6)
 
 
-def test_every_figure_is_described():
+def test_every_statistic_is_described():
     described = {
-        *cells(PAGE, "Figures of suites and runs", column=1),
+        *cells(PAGE, "Statistics of suites and runs", column=1),
         *("pass_rate_interval", "scenarios", "trials"),
     }
     assert set(get_type_hints(StatisticsDoc)) <= described

@@ -25,14 +25,14 @@ def test_the_page_names_every_table():
     assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, schema_version.VERSION_TABLE}
 
 
-def test_the_page_names_what_goes_with_a_golden_or_a_run():
+def test_the_page_names_what_is_deleted_with_a_golden_or_a_run():
     section = next(part for part in (blocks_of_page()) if part.startswith("What is kept"))
     for table in METADATA.sorted_tables:
-        kept = {key.column.table.name for key in table.foreign_keys if key.ondelete == "CASCADE"}
+        cascading = {key.column.table.name for key in table.foreign_keys if key.ondelete == "CASCADE"}
         row = next(line for line in section.splitlines() if line.startswith(f"| `{table.name}` |"))
-        goes_with = row.split("|")[3]
-        assert ("golden" in goes_with) == ("evalgate_goldens" in kept)
-        assert ("run" in goes_with) == ("evalgate_runs" in kept)
+        deleted_with = row.split("|")[3]
+        assert ("golden" in deleted_with) == ("evalgate_goldens" in cascading)
+        assert ("run" in deleted_with) == ("evalgate_runs" in cascading)
 
 
 def blocks_of_page():
@@ -41,7 +41,7 @@ def blocks_of_page():
     return (ROOT / PAGE).read_text(encoding="utf-8").split("\n## ")
 
 
-def test_the_page_tells_the_limits_as_they_are():
+def test_the_page_shows_the_limits_as_they_are():
     page = "\n".join(blocks_of_page())
 
     assert f"at most {MAX_KEY_BYTES} bytes" in page
@@ -52,7 +52,7 @@ def test_the_page_tells_the_limits_as_they_are():
 
 @pytest.fixture
 def filled(store, store_url):
-    """A store with two runs, and a connection of somebody who knows SQL."""
+    """A store with two runs, and a plain SQL connection to it."""
     for number, year in ((1, 2024), (2, 2026)):
         when = datetime(year, 3, 1, tzinfo=UTC)
         facts = RunFacts(f"r{number}", ("s",), "pass", 0, when, when, 1, branch="main", score=0.5)
@@ -64,7 +64,7 @@ def filled(store, store_url):
     database.close()
 
 
-def test_the_statements_of_the_page_answer_what_it_says(filled):
+def test_the_sql_of_the_page_returns_what_it_describes(filled):
     last, often, old = map(text, STATEMENTS)
 
     assert [row.id for row in filled.execute(last)] == ["r2", "r1"]

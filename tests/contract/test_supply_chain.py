@@ -1,4 +1,4 @@
-"""What is installed, run and released is what was looked at: by hash, by commit, by digest, with few rights."""
+"""Everything installed, run and released is pinned by hash, commit or digest, and has few permissions."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def named(workflow: str, start: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_workflow_begins_with_no_rights_and_each_job_names_its_own(name):
+def test_a_workflow_has_no_permissions_and_each_job_declares_its_own(name):
     assert WORKFLOWS[name]["permissions"] == {}
     jobs = WORKFLOWS[name]["jobs"].values()
     assert all(isinstance(job["permissions"], dict) for job in jobs)
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_actions_of_others_are_named_by_commit_with_the_version_beside_it(name):
+def test_third_party_actions_are_pinned_by_commit_with_a_version_comment(name):
     used = [step["uses"] for step in steps(WORKFLOWS[name]) if "uses" in step]
     assert [each for each in used if not PINNED.fullmatch(each) and not OF_OURS.match(each)] == []
     lines = [line for line in TEXTS[name].splitlines() if re.search(r"uses: [\w.-]+/.*@[0-9a-f]{40}", line)]
@@ -53,33 +53,33 @@ def test_actions_of_others_are_named_by_commit_with_the_version_beside_it(name):
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_no_checkout_leaves_its_token_behind(name):
+def test_no_checkout_persists_its_token(name):
     checkouts = [step for step in steps(WORKFLOWS[name]) if step.get("uses", "").startswith("actions/checkout@")]
     assert [step for step in checkouts if step["with"].get("persist-credentials") is not False] == []
 
 
-def test_the_readmes_workflow_has_these_rights_and_no_others():
+def test_the_readmes_workflow_has_these_permissions_and_no_others():
     [text] = [block.text for block in blocks("yaml") if block.document == "README.md" and "jobs:" in block.text]
     [job] = yaml.safe_load(text)["jobs"].values()
     assert job["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
 
 
-def test_nothing_of_an_event_is_pasted_into_a_script():
+def test_no_script_interpolates_event_data():
     pasted = [step for name in WORKFLOWS for step in steps(WORKFLOWS[name]) if "${{" in step.get("run", "")]
     assert pasted == []
 
 
 @pytest.mark.parametrize("lock", ["image", "dev", "audit"])
-def test_whatever_is_locked_has_one_version_and_hashes(lock):
+def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
-    told = [entry for entry in entries if entry.strip()]
-    assert told
-    assert [entry for entry in told if not re.match(r"[\w.-]+(\[\w+\])?==\S+", entry)] == []
-    assert [entry for entry in told if "--hash=sha256:" not in entry] == []
+    requirements = [entry for entry in entries if entry.strip()]
+    assert requirements
+    assert [entry for entry in requirements if not re.match(r"[\w.-]+(\[\w+\])?==\S+", entry)] == []
+    assert [entry for entry in requirements if "--hash=sha256:" not in entry] == []
 
 
-def test_the_image_takes_wheels_by_hash_and_nothing_that_they_ask_for():
+def test_the_image_installs_wheels_by_hash_without_their_dependencies():
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     install = re.search(r"pip install((?:.*\\\n)*.*)", dockerfile)
     assert install is not None
@@ -89,7 +89,7 @@ def test_the_image_takes_wheels_by_hash_and_nothing_that_they_ask_for():
     assert re.search(r'^ENTRYPOINT \["/usr/local/bin/python", "-I"', dockerfile, re.MULTILINE)
 
 
-def test_a_release_comes_with_its_parts_its_origin_and_a_signature_over_its_digest():
+def test_a_release_has_an_sbom_a_provenance_and_a_signed_digest():
     release = ".github/workflows/release.yml"
     build = named(release, "docker/build-push-action@")["with"]
     assert (build["sbom"], build["provenance"]) == (True, "mode=max")
@@ -121,24 +121,24 @@ def release(tmp_path: Path):
     return run
 
 
-def test_a_release_is_built_on_a_base_named_by_digest(release):
+def test_a_release_is_built_on_a_base_pinned_by_digest(release):
     folder = release("Name the image", OWNER="Org")
     assert re.search(rf"^FROM python:\S+@{BASE}$", (folder / "Dockerfile").read_text(), re.MULTILINE)
     assert "image=ghcr.io/org/evalgate\n" in (folder / "outputs").read_text()
 
 
 def test_a_release_names_its_image_by_digest(release):
-    told = {"VERSION": "1.2.3", "IMAGE": "ghcr.io/org/evalgate", "DIGEST": DIGEST, "BASE": f"python:3@{BASE}"}
-    folder = release("Tag a commit", until="git config", **told)
+    variables = {"VERSION": "1.2.3", "IMAGE": "ghcr.io/org/evalgate", "DIGEST": DIGEST, "BASE": f"python:3@{BASE}"}
+    folder = release("Tag a commit", until="git config", **variables)
     action = yaml.safe_load((folder / "action.yml").read_text())
     assert action["runs"]["image"] == f"docker://ghcr.io/org/evalgate:1.2.3@{DIGEST}"
     assert f"\nFROM python:3@{BASE}\n" in f"\n{(folder / 'Dockerfile').read_text()}"
 
 
-def test_every_push_looks_for_known_holes_in_code_workflows_and_what_the_image_holds():
+def test_every_push_scans_code_workflows_and_image_for_vulnerabilities():
     security = WORKFLOWS[".github/workflows/security.yml"]
     assert {"pull_request", "push", "schedule"} <= set(security[True])  # YAML reads `on` as true
-    told = [step.get("run", "") + step.get("uses", "") for step in steps(security)]
-    for due in ("zizmor --offline", "pip-audit --require-hashes", "github/codeql-action/analyze@"):
-        assert any(due in each for each in told), due
+    commands = [step.get("run", "") + step.get("uses", "") for step in steps(security)]
+    for tool in ("zizmor --offline", "pip-audit --require-hashes", "github/codeql-action/analyze@"):
+        assert any(tool in each for each in commands), tool
     assert any(step.get("with", {}).get("languages") == "python, actions" for step in steps(security))

@@ -40,15 +40,15 @@ def text() -> str:
 
 
 def test_every_block_is_described_in_its_order():
-    ours = (ROOT / "evalgate/reporting/templates/comment.md.j2").read_text(encoding="utf-8")
-    assert cells(PAGE, "Blocks", column=1) == re.findall(r"{% block (\w+) %}", ours)
+    template = (ROOT / "evalgate/reporting/templates/comment.md.j2").read_text(encoding="utf-8")
+    assert cells(PAGE, "Blocks", column=1) == re.findall(r"{% block (\w+) %}", template)
 
 
 def test_every_field_of_the_report_is_described_in_its_order():
     assert cells(PAGE, "What a template sees", column=1) == names(view.Report)
 
 
-def test_every_field_of_what_is_in_it_is_described():
+def test_every_field_of_the_nested_objects_is_described():
     rows = dict(re.findall(r"^\| (\w+) \| (`.*) \|$", text().partition("| a | has |")[2], re.MULTILINE))
     assert {name: re.findall(r"`(\w+)`", row) for name, row in rows.items()} == {
         name: names(record) for name, record in RECORDS.items()
@@ -63,11 +63,11 @@ def test_every_part_filter_and_tag_is_described():
         assert f"`{name}" in section
 
 
-def test_the_example_is_a_template_that_works():
+def test_the_example_template_renders():
     [example] = [block.text for block in blocks("jinja") if block.document == PAGE]
     scenarios = [a_scenario("refund", "HARD_FAIL", a_change("broken")), a_scenario("greeting")]
     document = results([a_suite("support", scenarios, "fail")], "fail", baseline=a_baseline())
-    told = render_comment(document, key="gate", template=TemplateFile("x.md.j2", example))
-    assert "**Owner** @support-agents" in told
-    assert "### ` refund ` \u26d4\u00a0HARD\u00a0FAIL\n\n- ` check `: " in told
-    assert "Passing" not in told
+    comment = render_comment(document, key="gate", template=TemplateFile("x.md.j2", example))
+    assert "**Owner** @support-agents" in comment
+    assert "### ` refund ` \u26d4\u00a0HARD\u00a0FAIL\n\n- ` check `: " in comment
+    assert "Passing" not in comment

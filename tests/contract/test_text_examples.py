@@ -1,4 +1,4 @@
-"""The examples of docs/evaluators.md for checks of text do what the page says."""
+"""The text-check examples of docs/evaluators.md give the results that the page shows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def assess(raw, answer):
 
 
 @pytest.mark.parametrize(("heading", "raw"), EXAMPLES, ids=str)
-def test_example__passes_and_fails_in_the_words_of_its_section(heading, raw):
+def test_example__passes_and_fails_with_the_reasons_of_its_section(heading, raw):
     if "not" in raw:
         assert assess(raw, REFUNDED).outcome == "passed"
         return

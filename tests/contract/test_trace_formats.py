@@ -1,11 +1,19 @@
-"""docs/traces.md beside the formats themselves."""
+"""docs/traces.md matches the formats in the code."""
 
 import re
 from pathlib import Path
 
 import pytest
 from documents import ROOT, cells
-from trace_table import DOCUMENT, EXPECTATIONS, RECORDINGS, in_document, recorded, table, told
+from trace_table import (
+    DOCUMENT,
+    EXPECTATIONS,
+    RECORDINGS,
+    fields_by_format,
+    format_table,
+    read_traces,
+    table_in_document,
+)
 
 from evalgate.adapters.formats.open.detect import FORMATS
 from evalgate.models.trace.trace import Trace
@@ -19,12 +27,12 @@ def text():
     return DOCUMENT.read_text(encoding="utf-8")
 
 
-def test_the_table_of_formats_is_what_their_recordings_tell(text):
-    assert in_document(text) == table(told(recorded())), "make docs"
+def test_the_table_of_formats_lists_the_fields_of_their_traces(text):
+    assert table_in_document(text) == format_table(fields_by_format(read_traces())), "make docs"
 
 
-def test_every_format_has_recordings_that_are_read_as_such():
-    records = recorded()
+def test_every_format_has_traces_that_are_detected_as_it():
+    records = read_traces()
     assert [record.reason for record in records if not isinstance(record, Trace)] == []
     for record in records:
         assert Path(record.source.path).is_relative_to(record.source.format), record.source.path
@@ -33,11 +41,11 @@ def test_every_format_has_recordings_that_are_read_as_such():
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project")
-def test_real_recordings_tell_no_more_than_the_table_says():
-    ours, theirs = told(recorded()), told(recorded(SHARED))
-    assert theirs.keys() <= ours.keys()
-    assert {name: told_more for name in theirs if (told_more := theirs[name] - ours[name])} == {}
+@pytest.mark.skipif(not SHARED.is_dir(), reason="traces of other projects are not part of this one")
+def test_real_traces_have_no_field_that_the_table_lacks():
+    documented, found = fields_by_format(read_traces()), fields_by_format(read_traces(SHARED))
+    assert found.keys() <= documented.keys()
+    assert {name: extra for name in found if (extra := found[name] - documented[name])} == {}
 
 
 def test_every_format_has_its_section(text):

@@ -1,4 +1,4 @@
-"""The image itself: built from the Dockerfile, run as root on a checkout that belongs to somebody else."""
+"""The image itself: built from the Dockerfile, run as root on a checkout that belongs to another user."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_workspace_that_shadows_the_standard_library__is_not_imported(image, c
     assert ended.code == 0, ended.log
 
 
-def test_outside_a_job__one_line_says_what_is_missing(image, checkout, tmp_path):
+def test_outside_a_job__one_line_names_what_is_missing(image, checkout, tmp_path):
     ended = image.run(checkout, tmp_path / "job", {})
     assert ended.code == 2, ended.log
     assert "GITHUB_REPOSITORY" in ended.log
@@ -108,11 +108,11 @@ def test_the_judge_is_another_user_than_the_root_that_starts_it(image, checkout,
     assert (checkout / ".evalgate" / "results.json").is_file()
 
 
-def test_a_judge_that_passes_its_limits__is_wrong_input(image, checkout, tmp_path):
+def test_a_judge_that_exceeds_its_limits__is_invalid_input(image, checkout, tmp_path):
     job = {**JOB, "INPUT_TRACES": "traces/main/*.jsonl", "INPUT_LIMITS": "memory=20MB"}
     ended = image.run(checkout, tmp_path / "job", job)
     assert ended.code == 2, ended.log
-    assert "memory it may use (20 MB)" in ended.log
+    assert "judging exceeded its memory limit (20 MB)" in ended.log
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the checkout to the runner's user")
@@ -122,4 +122,5 @@ def test_a_file_that_the_judge_may_not_read__is_named(image, checkout, tmp_path,
     ended = image.run(checkout, tmp_path / "job", {**JOB, "INPUT_TRACES": "traces/main/*.jsonl"})
     assert ended.code == 2, ended.log
     assert private in ended.log
-    assert "may not be read (check its permissions)" in ended.log
+    assert "no permission to read " in ended.log
+    assert "(check its permissions)" in ended.log

@@ -38,17 +38,17 @@ def trace(*, tool: str = "lookup_order", content: str = "refunded") -> dict[str,
     }
 
 
-def record(workspace: Path, document: dict[str, Any]) -> None:
-    """Leaves the agent's trace."""
+def write_trace(workspace: Path, document: dict[str, Any]) -> None:
+    """Writes the agent's trace."""
     (workspace / "traces/refund.json").write_text(json.dumps(document))
 
 
-def a_workspace(folder: Path) -> Path:
+def make_workspace(folder: Path) -> Path:
     """A checkout with suite and trace."""
     (folder / "evals").mkdir(parents=True)
     (folder / "traces").mkdir()
     (folder / "evals/support.yaml").write_text(SUITE)
-    record(folder, trace())
+    write_trace(folder, trace())
     return folder
 
 
@@ -73,6 +73,6 @@ def next_run(hub: FakeHub, conclusion: str, **other: Any) -> None:
     hub.state["runtime"]["run_id"] = after["id"]
 
 
-def ours(hub: FakeHub) -> list[str]:
-    """The bodies of our comments."""
+def own_comments(hub: FakeHub) -> list[str]:
+    """The bodies of the Action's comments."""
     return [comment["body"] for comment in hub.comments_of(BOT)]

@@ -24,8 +24,8 @@ OF_THE_RUNNER = {
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a container ended, with what it printed and the files it was given."""
+class ContainerResult:
+    """A container's exit code, output and files."""
 
     code: int
     log: str
@@ -41,7 +41,7 @@ class Docker:
     def build(self) -> None:
         _call(["docker", "build", "--quiet", "--tag", TAG, str(ROOT)])
 
-    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> Ended:
+    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> ContainerResult:
         mounts = {
             workspace: "/github/workspace",
             folder / "_github_workflow": "/github/workflow",
@@ -60,27 +60,27 @@ class Docker:
         for here, there in mounts.items():
             command += ["-v", f"{here}:{there}"]
         done = subprocess.run([*command, TAG], capture_output=True, text=True, check=False, timeout=120)
-        return Ended(done.returncode, done.stdout + done.stderr, files)
+        return ContainerResult(done.returncode, done.stdout + done.stderr, files)
 
 
 class Script:
-    """A machine without one, where buildah and podman do the same."""
+    """A machine without Docker, where buildah and podman do the same."""
 
     def build(self) -> None:
         _call([str(SCRIPT), "--build-only", "--tag", TAG, str(ROOT)])
 
-    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> Ended:
+    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> ContainerResult:
         variables = folder / "env"
         folder.mkdir(parents=True, exist_ok=True)
         variables.write_text("".join(f"{name}={value}\n" for name, value in env.items()))
         command = [str(SCRIPT), "--run-only", "--tag", TAG, "--network", "none", "--env-file", str(variables)]
         command += ["--workspace", str(workspace), "--temp", str(folder), str(ROOT)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        return Ended(done.returncode, done.stdout + done.stderr, folder / "_runner_file_commands")
+        return ContainerResult(done.returncode, done.stdout + done.stderr, folder / "_runner_file_commands")
 
 
 def engine() -> Docker | Script | None:
-    """What can build and run an image here; None where nothing can."""
+    """The available engine to build and run an image, or None."""
     if shutil.which("docker") and _works(["docker", "info", "--format", "{{json .ServerErrors}}"]):
         return Docker()
     if shutil.which("buildah") and shutil.which("podman") and SCRIPT.is_file() and os.geteuid() == 0:

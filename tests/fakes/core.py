@@ -49,15 +49,15 @@ class SuiteTexts:
         self._policy = policy or PolicyEntry()
 
     def load(self, configs: Sequence[str]) -> Configuration:
-        mistakes, suites, warnings = Diagnostics(), [], []
+        diagnostics, suites, warnings = Diagnostics(), [], []
         for number, text in enumerate(self._texts):
             path = f"suite{number}.yaml"
             document = load(text, path)
-            suite, said = parse_suite(document, path, ".", SharedDefaults(None, Defaults()), mistakes)
+            suite, found_warnings = parse_suite(document, path, ".", SharedDefaults(None, Defaults()), diagnostics)
             suites.append(suite)
-            warnings += said
-        if mistakes.problems:
-            raise SuiteError(*mistakes.problems)
+            warnings += found_warnings
+        if diagnostics.problems:
+            raise SuiteError(*diagnostics.problems)
         return Configuration([suite for suite in suites if suite is not None], self._policy, warnings, {})
 
     def load_approvals(self, file: ApprovalFile) -> Sequence[Approval]:
@@ -80,20 +80,20 @@ class TraceList:
         return build(orjson.loads(line))
 
 
-class BaselineShelf:
+class MemoryBaselines:
     """Baselines by path, in memory."""
 
     def __init__(self, **results: ResultsDoc) -> None:
-        self._shelf = {path: Baseline(document, None) for path, document in results.items()}
+        self._baselines = {path: Baseline(document, None) for path, document in results.items()}
         self.written: dict[str, BaselineParts] = {}
         self.kept: list[str] = []
         self.stored: dict[str, list[Trace]] = {}
         self.kept_suites: dict[str, bytes] = {}
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
-        if path not in self._shelf:
+        if path not in self._baselines:
             raise SettingError(f"no baseline {path}")
-        return self._shelf[path]
+        return self._baselines[path]
 
     def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         found = self.load(path)
@@ -104,7 +104,7 @@ class BaselineShelf:
         return ComparableBaseline(build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest)
 
     def put(self, path: str, baseline: Baseline) -> None:
-        self._shelf[path] = baseline
+        self._baselines[path] = baseline
 
     def read_traces(self, path: str) -> Iterator[bytes]:
         return (orjson.dumps(encode_trace(trace)) for trace in self.stored.get(path, ()))
@@ -159,7 +159,7 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
     return Tools(
         SuiteTexts(*suites, policy=given.get("policy")),
         TraceList(traces),
-        given.get("baselines") or BaselineShelf(),
+        given.get("baselines") or MemoryBaselines(),
         MemoryFolder(),
         FixedClock(),
         SilentProgress(),

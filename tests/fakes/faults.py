@@ -1,11 +1,11 @@
-"""What can go wrong between the gate and GitHub, as the stand-in for GitHub acts it out."""
+"""What can go wrong between the gate and GitHub, as faults that the stand-in for GitHub can simulate."""
 
 from __future__ import annotations
 
 from typing import Any
 
 PACE = 0.04
-"""Real seconds to one of the gate's: its minute for GitHub passes in 2.4 s."""
+"""Real seconds per second of the gate: its minute for GitHub passes in 2.4 s."""
 TOKEN = "ghs_write"
 ELSEWHERE = f"http://{TOKEN}:x@127.0.0.2:9/x?token={TOKEN}"
 
@@ -27,7 +27,7 @@ PASSING: dict[str, dict[str, Any]] = {
     "bad JSON": {"kind": "bad_json"},
     "HTML 502": {"kind": "html_502"},
 }
-"""Troubles that pass: happening once they may change nothing."""
+"""Transient faults: if they happen once, the result must not change."""
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "expired": {"kind": "expired"},

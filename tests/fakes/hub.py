@@ -20,7 +20,7 @@ MAIN = "main"
 
 
 class FakeHub:
-    """One server for a whole session, with a fresh world for every test."""
+    """One server for a whole session, with a new state for every test."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         spec = importlib.util.spec_from_file_location("fakehub", FAKEHUB)
@@ -29,7 +29,7 @@ class FakeHub:
         spec.loader.exec_module(self._module)
         self._module.Base.disable_nagle_algorithm = True  # or every answer waits 40 ms
         self._count_requests()
-        self._tell_makers()
+        self._add_commit_authors()
         self._folder = folder
         state = folder / "first.json"
         parser = self._module.build_parser()
@@ -39,7 +39,7 @@ class FakeHub:
         self._hub.start()
 
     def fresh(self) -> FakeHub:
-        """Begins a new world without faults. What is still going on in the old one stays there."""
+        """Starts with a new state without faults. Pending requests of the old state do not affect it."""
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         born = round(time.time(), 3)
         hub = copy.copy(self._hub)
@@ -59,7 +59,7 @@ class FakeHub:
         return self
 
     def _count_requests(self) -> None:
-        """The server notes a request after it has answered: counting those begun tells when all are noted."""
+        """The server notes a request after it has answered: comparing with those begun shows when all are noted."""
         handler = self._module.Base
         read_body = handler.read_body
 
@@ -70,15 +70,15 @@ class FakeHub:
 
         handler.read_body = counting
 
-    def _tell_makers(self) -> None:
-        """Lets commits say who made them: `author` and `committer` in the state, logins."""
+    def _add_commit_authors(self) -> None:
+        """Adds accounts to commits: `author` and `committer` in the state, logins."""
         api = self._module.Api
-        told = api.o_commit
+        describe_commit = api.o_commit
 
         def with_makers(itself, sha):
             known = itself.w.s["commits"][sha]
             accounts = {role: known[role] for role in ("author", "committer") if role in known}
-            return {**told(itself, sha), **{role: itself.w.user(login) for role, login in accounts.items()}}
+            return {**describe_commit(itself, sha), **{role: itself.w.user(login) for role, login in accounts.items()}}
 
         api.o_commit = with_makers
 
@@ -110,7 +110,7 @@ class FakeHub:
 
     @property
     def waiting(self) -> bool:
-        """Whether a planned fault is being acted out."""
+        """True while a planned fault is in progress."""
         return any(rule["_used"] for rule in self._hub.faults.rules)
 
     def ready_file(self, path: Path) -> Path:
@@ -128,12 +128,12 @@ class FakeHub:
         self._hub.args.results_style = style
 
     def reached_at(self, api: str, blob: str) -> None:
-        """Another address in front of this server's own, in every link it gives."""
+        """Replaces this server's address with another in every link it gives."""
         self._hub.world.base = self._base.replace(self._hub.api_url, api)
         self._hub.blob_url = blob
 
     def forget_faults(self) -> None:
-        """From here on all goes well."""
+        """Removes all planned faults."""
         self._rules.clear()
         self._hub.faults.load({"rules": []})
 
@@ -197,13 +197,13 @@ class FakeHub:
         """So many seconds from now, as GitHub writes it."""
         return self._module.now_iso(seconds)
 
-    def say(self, body: str, user: str, *, at: float = 60, **other: Any) -> dict[str, Any]:
-        """Somebody comments on pull request 7, so many seconds from now; returns the record."""
+    def post_comment(self, body: str, user: str, *, at: float = 60, **other: Any) -> dict[str, Any]:
+        """Adds a comment to pull request 7, dated so many seconds from now; returns the record."""
         self.comment(body, user)
-        said = self.state["comments"][-1]
+        comment = self.state["comments"][-1]
         stamp = self.moment(at)
-        said.update(created_at=stamp, updated_at=stamp, **other)
-        return said
+        comment.update(created_at=stamp, updated_at=stamp, **other)
+        return comment
 
     def comments_of(self, user: str) -> list[dict[str, Any]]:
         return [comment for comment in self.state["comments"] if comment["user"] == user]

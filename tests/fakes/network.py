@@ -1,4 +1,4 @@
-"""What stands between a company's job and its GitHub: a private certificate authority and a proxy."""
+"""What is between a company's job and its GitHub: a private certificate authority and a proxy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEAD_ENDS = b"\r\n\r\n"
 
 
 class Authority:
-    """A certificate authority of one's own, made by openssl in `folder`."""
+    """A private certificate authority, made by openssl in `folder`."""
 
     def __init__(self, folder: Path, name: str = "ca") -> None:
         self._folder, self._name = folder, name
@@ -55,7 +55,7 @@ def _openssl(folder: Path, *words: str) -> None:
 
 
 class Listener:
-    """Accepts on loopback and serves each connection on a thread of its own."""
+    """Accepts on loopback and serves each connection on a separate thread."""
 
     def __init__(self) -> None:
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -74,7 +74,7 @@ class Listener:
             Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, suppress(OSError):  # also what TLS makes of a client that does not trust us
+        with client, suppress(OSError):  # also what TLS makes of a client that does not trust this server
             self.serve(self._kept(client))
 
     def serve(self, client: socket.socket) -> None:
@@ -86,7 +86,7 @@ class Listener:
         return connection
 
     def join(self, client: socket.socket, address: tuple[str, int], first: bytes = b"") -> None:
-        """Carries bytes both ways until either side is done."""
+        """Copies bytes in both directions until either side is done."""
         with self._kept(socket.create_connection(address, PATIENCE)) as server:
             server.sendall(first)
             back = Thread(target=_pump, args=(server, client), daemon=True)
@@ -124,12 +124,12 @@ class TlsFront(Listener):
 
 
 class Proxy(Listener):
-    """A company's proxy: knows names that nobody else does, and may want a password."""
+    """A company's proxy: resolves names that no other resolver knows, and may require a password."""
 
     def __init__(self, hosts: Mapping[str, str] | None = None, password: str = "") -> None:
         self._hosts, self._password = dict(hosts or {}), password
         self.asked: list[str] = []  # the first lines of requests
-        self.heard = b""  # all that a client has told the proxy itself
+        self.heard = b""  # all headers that clients sent to the proxy itself
         super().__init__()
 
     def url(self, user: str = "") -> str:
@@ -142,9 +142,9 @@ class Proxy(Listener):
             if not data:
                 return
             head += data
-        told, _, body = head.partition(HEAD_ENDS)
-        self.heard += told
-        first, *headers = told.decode("latin-1").split("\r\n")
+        header, _, body = head.partition(HEAD_ENDS)
+        self.heard += header
+        first, *headers = header.decode("latin-1").split("\r\n")
         self.asked.append(first)
         if not self._may(headers):
             client.sendall(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

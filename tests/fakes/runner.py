@@ -32,7 +32,7 @@ ACTION = ROOT / "action.yml"
 
 
 class FakeRunner:
-    """Runs the Action for one workspace, in this process or in one of its own."""
+    """Runs the Action for one workspace, in this process or in a new one."""
 
     def __init__(self, hub: FakeHub, workspace: Path, folder: Path) -> None:
         spec = importlib.util.spec_from_file_location("fakerunner", FAKERUNNER)
@@ -55,7 +55,7 @@ class FakeRunner:
     ) -> dict[str, str]:
         """What the process of the Action finds in its environment.
 
-        `after_run` is the run that a `workflow_run` event tells of, `heard` the comment of an `issue_comment`;
+        `after_run` is the run that a `workflow_run` event is about, `heard` the comment of an `issue_comment`;
         `variables` replace what the runner sets.
         """
         described_as = "workflow_dispatch" if event == "issue_comment" else event
@@ -64,7 +64,7 @@ class FakeRunner:
         home = Path(tempfile.mkdtemp(dir=self._folder))
         environ, _ = self._module.world_env(asked, vars(self._hub.info), self._hub.state, home)
         if heard is not None:
-            environ |= self._told_of(heard, action, Path(environ["GITHUB_EVENT_PATH"]), environ)
+            environ |= self._comment_event(heard, action, Path(environ["GITHUB_EVENT_PATH"]), environ)
         declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
         for name, described in declared.items():
             given = inputs.get(name.replace("-", "_"))
@@ -72,7 +72,7 @@ class FakeRunner:
             environ[f"INPUT_{name.upper()}"] = default if given is None else given
         return {**environ, **variables}
 
-    def _told_of(
+    def _comment_event(
         self, comment: Mapping[str, Any], action: str, path: Path, environ: Mapping[str, str]
     ) -> dict[str, str]:
         """The event of a comment, which the runner's stand-in does not know."""
@@ -80,8 +80,8 @@ class FakeRunner:
         number = comment["issue_number"]
         is_pull_request = str(number) in self._hub.state["pulls"]
         issue = {"number": number, **({"pull_request": {"url": "x"}} if is_pull_request else {})}
-        told = {"action": action, "issue": issue, "comment": {**comment, "user": {"login": comment["user"]}}}
-        path.write_text(json.dumps({**payload, **told}), encoding="utf-8")
+        event = {"action": action, "issue": issue, "comment": {**comment, "user": {"login": comment["user"]}}}
+        path.write_text(json.dumps({**payload, **event}), encoding="utf-8")
         workflow = environ["GITHUB_WORKFLOW_REF"].replace("/evalgate.yml@", "/approve.yml@")
         return {
             "GITHUB_EVENT_NAME": "issue_comment",
@@ -94,19 +94,19 @@ class FakeRunner:
         event: str = "pull_request",
         *,
         budget: RequestDeadline | None = None,
-        is_apart: bool = False,
+        is_sandboxed: bool = False,
         **options: Any,
     ) -> SimpleNamespace:
-        """One run in this process, judged as the runner would."""
-        return self.act_in(self.environment(event, **options), budget, is_apart=is_apart)
+        """One run in this process, checked as the runner would."""
+        return self.act_in(self.environment(event, **options), budget, is_sandboxed=is_sandboxed)
 
     def act_in(
-        self, environ: Mapping[str, str], budget: RequestDeadline | None = None, *, is_apart: bool = False
+        self, environ: Mapping[str, str], budget: RequestDeadline | None = None, *, is_sandboxed: bool = False
     ) -> SimpleNamespace:
-        """The same in an environment that was made before."""
+        """The same in a given environment."""
         console = io.StringIO()
         step = WorkflowStep(console, environ["GITHUB_OUTPUT"], environ["GITHUB_STEP_SUMMARY"])
-        code = run(environ, step, budget, is_sandboxed=is_apart)
+        code = run(environ, step, budget, is_sandboxed=is_sandboxed)
         seen = self._module.Step()
         for line in console.getvalue().split("\n"):
             seen.line(line)
@@ -128,18 +128,18 @@ class FakeRunner:
         )
 
     def act_as_process(self, *options: str) -> SimpleNamespace:
-        """One run as a process of its own."""
+        """One run as a separate process."""
         ready = self._hub.ready_file(self._folder / "ready.json")
         command = [sys.executable, FAKERUNNER, "--ready", ready, "--workspace", self._workspace]
         command += ["--action-yml", ACTION, *options, "--", sys.executable, ENTRYPOINT]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         return self._checked(**json.loads(done.stdout))
 
-    def _checked(self, **told: Any) -> SimpleNamespace:
-        """What holds for every run: no command but ours, no secret, no malformed file."""
-        assert told["legacy_commands"] == []
-        assert told["token_leaks"] == []
-        assert told["errors"] == []
-        assert {said["command"] for said in told["commands"]} <= {"error", "warning", "notice", "add-mask"}
-        assert "Traceback" not in "\n".join(told["log"])
-        return SimpleNamespace(**told)
+    def _checked(self, **run: Any) -> SimpleNamespace:
+        """Checks what holds for every run: no command but the Action's, no secret, no malformed file."""
+        assert run["legacy_commands"] == []
+        assert run["token_leaks"] == []
+        assert run["errors"] == []
+        assert {each["command"] for each in run["commands"]} <= {"error", "warning", "notice", "add-mask"}
+        assert "Traceback" not in "\n".join(run["log"])
+        return SimpleNamespace(**run)

@@ -1,4 +1,4 @@
-"""A server that says whatever it is told to, of HTTP as little as that."""
+"""A server that answers with given bytes, valid HTTP or not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Server:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
-    def says(self, *parts: bytes) -> None:
+    def set_answer(self, *parts: bytes) -> None:
         self._parts = parts
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What the gate acts through in a workflow, kept in memory."""
+"""In-memory fakes of the ports that the gate uses in a workflow."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class FakeFile:
 
 @dataclass
 class FakeJudge:
-    """Answers with what it was given, in order; the last answer holds on."""
+    """Answers with what it was given, in order; the last answer repeats."""
 
     answers: list[Judgement]
     requests: list[JudgeRequest] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target takes any bytes and raises only where EvalGate does what it must not."""
+"""The fuzz targets: each takes any bytes and raises only if EvalGate does something it must not do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOCUMENT = {"a": [1, "x", None, {"b": True, "c": [2.5, -1]}], "d": {"e": "text",
 
 
 def suite(data: bytes) -> None:
-    """YAML becomes a tree or is refused with a place."""
+    """YAML becomes a tree or is refused with a position."""
     with contextlib.suppress(SuiteError):
         yaml_tree.load(data.decode("utf-8", "replace"), "suite.yaml")
 
@@ -48,10 +48,10 @@ def json(data: bytes) -> None:
 
 
 def markdown(data: bytes) -> None:
-    """Nothing of a text is alive outside of code, in a paragraph, a list, a table and a fence."""
+    """No part of a text is active Markdown outside of code, in a paragraph, a list, a table and a fence."""
     text = data.decode("utf-8", "replace")
     for shown, cells in (
-        (f"told: {escape_span(text)} end", 0),
+        (f"text: {escape_span(text)} end", 0),
         (f"- {escape_span(text)}\n- next", 0),
         (f"| a | b |\n|---|---|\n| {escape_cell(text)} | end |", 4),
         (escape_fence(text), 0),
@@ -80,7 +80,7 @@ def archive(data: bytes) -> None:
 
 
 def _zipped(data: bytes) -> bytes:
-    """A zip whose directory the fuzzer bends: its first byte says where, the second how."""
+    """A zip whose directory the fuzzer changes: its first byte is the position, the second the value."""
     place = io.BytesIO()
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("a.json", data)
@@ -91,7 +91,7 @@ def _zipped(data: bytes) -> bytes:
 
 
 def query(data: bytes) -> None:
-    """An expression is answered or refused."""
+    """An expression is evaluated or refused."""
     with contextlib.suppress(QueryError, QueryFailedError):
         orjson.dumps(Query(data.decode("utf-8", "replace")).search_value(DOCUMENT), default=str)
 
@@ -108,9 +108,9 @@ def trace(data: bytes) -> None:
 
 
 def redaction(data: bytes) -> None:
-    """What a project hides is gone after one pass, and passes come to an end.
+    """The secrets of a project are gone after one pass, and repeated passes reach a fixed point.
 
-    A mark is no letter, so a name behind one that began within a word is a name of its own the next time.
+    A redaction mark is not a letter, so a name after a mark that began within a word is a separate name in the next pass.
     """
     text = data.decode("utf-8", "replace")
     once = PROJECT.redact_text(text)

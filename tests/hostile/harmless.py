@@ -6,7 +6,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hostile.hostile_case import GOOD, HEAD, PASSES, SUITE, Case, answer, checks, nested, trace
+from hostile.hostile_case import GOOD, HEAD, PASSES, SUITE, Case, answer, checks, nest_list, trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,7 +62,7 @@ TRACES = {
     "windows-lines": GOOD.replace(b"\n", b"\r\n"),
     "no-last-line-end": GOOD.strip(),
     "indented": json.dumps(json.loads(GOOD), indent=2).encode(),
-    "depth": trace(metadata={"x": nested(50)}),
+    "depth": trace(metadata={"x": nest_list(50)}),
     "openai": json.dumps({"messages": json.loads(GOOD)["messages"]}).encode(),
     "commit": trace(commit="a" * 40),
     "nulls": trace(cost_usd=None, latency_seconds=None, usage=None),

@@ -1,4 +1,4 @@
-"""One hostile or harmless input: how it is laid out in a folder, and how a run over it may end."""
+"""One hostile or harmless input: how it is laid out in a folder, and which exit codes are allowed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SUITE = HEAD + "scenarios: [{id: '*', assertions: [{contains: ok, required: true
 
 
 class Case(NamedTuple):
-    """`prepare` lays the folder out beside what every case has; `arguments` come after `run suite.yaml`.
+    """`prepare` adds further files to the folder; `arguments` come after `run suite.yaml`.
 
-    With `keeps` the run leaves a baseline as well.
+    With `keeps` the run also writes a baseline.
     """
 
     name: str
@@ -47,8 +47,8 @@ class Case(NamedTuple):
 def trace(**fields: Any) -> bytes:
     """One line of a trace that says ok, with other fields."""
     messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "ok"}]
-    said = {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": messages, **fields}
-    return json.dumps(said).encode() + b"\n"
+    record = {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": messages, **fields}
+    return json.dumps(record).encode() + b"\n"
 
 
 def answer(content: Any, **more: Any) -> bytes:
@@ -61,7 +61,7 @@ def checks(assertion: str) -> str:
     return f"{HEAD}scenarios: [{{id: '*', assertions: [{assertion}]}}]\n"
 
 
-def nested(depth: int) -> Any:
+def nest_list(depth: int) -> Any:
     """A list in lists."""
     value: Any = 1
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""Odd ways to write suites, traces and names; what of it is harmless says so and must be accepted."""
+"""Odd ways to write suites, traces and names; those named harmless must be accepted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cases() -> Iterator[Case]:
 
 
 def _large() -> Iterator[Case]:
-    """Records as large as they may be, judged and kept within the bounds."""
+    """Records of the maximum size, judged and stored within the limits."""
     for name, keeps in (("judged", False), ("kept", True)):
         for content, record in FINE_RECORDS.items():
             yield Case(f"harmless-{content}-{name}", PASSES, traces=partial(_made, record), keeps=keeps)
@@ -72,7 +72,7 @@ def _made(record: Any) -> Mapping[str, bytes]:
 
 
 def _of_size(size: int) -> bytes:
-    """A record of so many bytes, its line end not counted."""
+    """A record of so many bytes, without its line end."""
     return trace(metadata={"x": "y" * (size + 1 - len(trace(metadata={"x": ""})))})
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAY_FALL_BACK = frozenset({0, 2})
-"""A template that can't be used is told; the comment is then ours."""
+"""A template that can't be used is reported; the built-in comment is used instead."""
 LINK = 0o120777 << 16
 IN_A_BLOCK = '{{% extends "comment.md.j2" %}}\n{{% block footer %}}\n{}\n{{% endblock %}}\n'
 
@@ -51,7 +51,7 @@ def _archive(members: Sequence[tuple[str | ZipInfo, bytes]], compression: int = 
 
 
 def _twice() -> bytes:
-    """Two entries of one name, which the writer would warn of."""
+    """Two entries with the same name; the writer would warn about them."""
     return _archive([("results.json", b"{}"), ("results.jsoN", b"{}")]).replace(b"results.jsoN", b"results.json")
 
 

@@ -40,12 +40,12 @@ def _values() -> Iterator[Case]:
         yield Case(f"weight-{number}", REFUSED, checks(f"{{contains: ok, weight: {value}}}"))
     for number, value in enumerate(("'true'", "1", "0", "[]", "yes")):
         yield Case(f"required-{number}", REFUSED, checks(f"{{contains: no, required: {value}}}"))
-    for number, said in enumerate(NO_CHECKS):
-        yield Case(f"check-{number}", REFUSED, checks(f"{{{said}, required: true}}"))
-    for number, said in enumerate(POLICIES):
-        yield Case(f"policy-{number}", REFUSED, f"{SUITE}policy: {{{said}}}\n")
-    for number, said in enumerate(SCENARIOS):
-        entry = f"{{id: a, {said}, assertions: [{{contains: no, required: true}}]}}"
+    for number, text in enumerate(NO_CHECKS):
+        yield Case(f"check-{number}", REFUSED, checks(f"{{{text}, required: true}}"))
+    for number, text in enumerate(POLICIES):
+        yield Case(f"policy-{number}", REFUSED, f"{SUITE}policy: {{{text}}}\n")
+    for number, text in enumerate(SCENARIOS):
+        entry = f"{{id: a, {text}, assertions: [{{contains: no, required: true}}]}}"
         yield Case(f"scenario-{number}", NOT_GREEN, f"{HEAD}scenarios: [{entry}]\n")
 
 

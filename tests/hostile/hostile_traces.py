@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from hostile.hostile_case import ENDS, GOOD, NOT_GREEN, PASSES, Case, answer, nested, trace
+from hostile.hostile_case import ENDS, GOOD, NOT_GREEN, PASSES, Case, answer, nest_list, trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,8 +27,8 @@ def cases() -> Iterator[Case]:
         for name, content in contents.items():
             yield Case(f"trace-{name}", ends, traces=partial(_one, content))
     for ends, fields in ((NOT_GREEN, WRONG_FIELDS), (ENDS, ODD_FIELDS)):
-        for name, said in fields.items():
-            yield Case(f"trace-{name}", ends, traces=partial(_one, trace(**said)))
+        for name, changes in fields.items():
+            yield Case(f"trace-{name}", ends, traces=partial(_one, trace(**changes)))
     for name, (ends, file, content) in PACKED.items():
         yield Case(f"trace-{name}", ends, traces=partial(_one, content, file))
     for number, name in enumerate(NAMES):
@@ -126,7 +126,7 @@ BROKEN = {
     "blank": b"  \n\n",
     "nul": b"\0" * 1_000,
     "noise": NOISE,
-    "too-deep": trace(metadata={"x": nested(90)}),
+    "too-deep": trace(metadata={"x": nest_list(90)}),
     "nan": trace(cost_usd=float("nan")),
     "infinity": trace(cost_usd=float("inf")),
     "overflow": _with(b'"schema"', b'"cost_usd": 1e999, "schema"'),
@@ -145,8 +145,8 @@ BROKEN = {
 ODD = {
     "byte-order-mark": b"\xef\xbb\xbf" + GOOD,
     "half-a-pair": trace(metadata={"x": "\ud800"}),
-    "half-a-pair-said": answer("ok\ud800"),
-    "nul-said": answer("ok\0"),
+    "half-a-pair-in-answer": answer("ok\ud800"),
+    "nul-in-answer": answer("ok\0"),
 }
 WRONG_FIELDS: dict[str, dict[str, Any]] = {
     "cost-text": {"cost_usd": "0"},

@@ -1,4 +1,4 @@
-"""Whatever is thrown at the command, it ends in the right class, within its limits, and leaves nothing behind."""
+"""For any input, the command exits with an expected code, within its limits, and leaves no other files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from markdown_check import flaws, runner_commands
+from markdown_check import find_flaws, runner_commands
 
 from hostile import harmless, hostile_odds, hostile_others, hostile_suites, hostile_traces
 
@@ -37,20 +37,20 @@ child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, used = os.wait4(child, 0)
 print(f"\\n{os.waitstatus_to_exitcode(status)} {used.ru_utime + used.ru_stime} {used.ru_maxrss}", end="")
 """
-"""A small process between: one that is forked from the tests' own would count their memory as its own."""
+"""A small process between: one that is forked from the test process would count their memory as its own."""
 ELSEWHERE = ("root:x:0", "daemon:")
 
 
-class Ended(NamedTuple):
-    """How the command ended, what it said, and what it and its judge took."""
+class CommandResult(NamedTuple):
+    """The command's exit code and output, and what it and its judge used."""
 
     code: int
-    said: str
+    output: str
     cpu: float
     kilobytes: int
 
 
-def run(folder: Path, case: Case) -> Ended:
+def run(folder: Path, case: Case) -> CommandResult:
     named = case.arguments and not case.arguments[0].startswith("-")
     suite = () if named else ("suite.yaml",)
     bare = () if case.keeps else ("--no-baseline-zip",)
@@ -67,54 +67,54 @@ def run(folder: Path, case: Case) -> Ended:
     )
     code, cpu, kilobytes = ran.stdout.rsplit(b"\n", 1)[-1].split()
     text = (ran.stdout.rpartition(b"\n")[0] + b"\n" + ran.stderr).decode("utf-8", "replace")
-    return Ended(int(code), text, float(cpu), int(kilobytes))
+    return CommandResult(int(code), text, float(cpu), int(kilobytes))
 
 
-def wrong(case: Case, folder: Path, before: set[Path], ended: Ended) -> list[str]:
-    """All that is wrong with how it ended."""
-    found = [f"exit {ended.code}"] if ended.code not in case.ends else []
-    found += ["a traceback"] if "Traceback" in ended.said else []
-    found += ["nothing is said"] if not ended.said.strip() else []
-    found += [f"{ended.cpu:.1f} s"] if ended.cpu > MOST_CPU else []
-    found += [f"{ended.kilobytes} kB"] if ended.kilobytes > MOST_KB else []
-    found += [f"command {line!r}" for line in ended.said.splitlines() if runner_commands(line)]
+def find_faults(case: Case, folder: Path, before: set[Path], result: CommandResult) -> list[str]:
+    """Everything that is wrong with the result."""
+    found = [f"exit {result.code}"] if result.code not in case.ends else []
+    found += ["a traceback"] if "Traceback" in result.output else []
+    found += ["no output"] if not result.output.strip() else []
+    found += [f"{result.cpu:.1f} s"] if result.cpu > MOST_CPU else []
+    found += [f"{result.kilobytes} kB"] if result.kilobytes > MOST_KB else []
+    found += [f"command {line!r}" for line in result.output.splitlines() if runner_commands(line)]
     found += [f"file {path}" for path in set(folder.rglob("*")) - before if ".evalgate" not in path.parts]
     left = folder / ".evalgate"
     files = [path for path in left.iterdir() if path.is_file()] if left.is_dir() else []
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
-    for text in (ended.said, *texts):
-        found += [f"{secret!r} is told" for secret in (TOKEN, *ELSEWHERE) if secret in text]
+    for text in (result.output, *texts):
+        found += [f"{secret!r} is shown" for secret in (TOKEN, *ELSEWHERE) if secret in text]
     comment = left / "comment.md"
     if comment.exists() and "--template" not in case.arguments:  # its words are the project's own
-        found += flaws(comment.read_text("utf-8"), comments=[MARKER])
+        found += find_flaws(comment.read_text("utf-8"), comments=[MARKER])
     if (left / "results.json").exists():
         code = json.loads((left / "results.json").read_bytes())["exit_code"]
-        found += [f"results say {code}"] if code != ended.code else []
+        found += [f"results say {code}"] if code != result.code else []
     return found
 
 
-def tried(case: Case, tmp_path: Path) -> list[str]:
+def run_case(case: Case, tmp_path: Path) -> list[str]:
     folder = tmp_path / "work"
     folder.mkdir()
     case.lay_out(folder)
     before = set(folder.rglob("*"))
-    return wrong(case, folder, before, run(folder, case))
+    return find_faults(case, folder, before, run(folder, case))
 
 
 @pytest.mark.parametrize("case", CASES[::EVERY], ids=lambda case: case.name)
-def test_it_ends_well(case, tmp_path):
-    assert tried(case, tmp_path) == []
+def test_a_sampled_case_ends_well(case, tmp_path):
+    assert run_case(case, tmp_path) == []
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(
     "case", [case for number, case in enumerate(CASES) if number % EVERY], ids=lambda case: case.name
 )
-def test_each_ends_well(case, tmp_path):
-    assert tried(case, tmp_path) == []
+def test_every_other_case_ends_well(case, tmp_path):
+    assert run_case(case, tmp_path) == []
 
 
-def test_there_are_enough_of_them():
+def test_there_are_enough_cases():
     names = [case.name for case in CASES]
     assert len(names) == len(set(names))
     assert sum(name.startswith("harmless") for name in names) >= 40

@@ -1,4 +1,4 @@
-"""What a further trace takes, counted in calls: the same on every machine, however busy it is."""
+"""What a further trace costs, counted in function calls: the same on every machine, however busy it is."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ FEW, MANY = 20, 120
 
 
 def bare_chat(trace: dict[str, Any]) -> dict[str, Any]:
-    """A chat recording that tells of little but its messages."""
+    """A chat trace with little but its messages."""
     recorded = traces.chat(trace)
     return {name: recorded[name] for name in ("model", "messages", "cost_usd")}
 
 
 SHAPES = {
     "native": None,
-    "native with more fields": traces.fuller,
+    "native with more fields": traces.add_fields,
     "openai-chat": traces.chat,
     "openai-chat and little else": bare_chat,
     "openai-chat with flat calls": traces.flat_chat,

@@ -11,7 +11,7 @@ class Broken(dict):
         raise RuntimeError("hidden")
 
 
-def test_a_bug_is_exit_70_with_a_report_that_repeats_nothing_that_was_read(tmp_path):
+def test_a_bug_exits_with_70_and_a_report_without_any_input_text(tmp_path):
     console = io.StringIO()
     assert run(Broken(), WorkflowStep(console, str(tmp_path / "output"))) == 70
     assert (tmp_path / "output").read_text().startswith("verdict=cannot_judge\nexit-code=70\n")
@@ -20,7 +20,7 @@ def test_a_bug_is_exit_70_with_a_report_that_repeats_nothing_that_was_read(tmp_p
     assert "Traceback" not in console.getvalue()
 
 
-def test_a_report_names_files_and_lines():
+def test_a_bug_report_has_files_and_lines():
     try:
         raise ValueError("hidden")
     except ValueError as bug:
@@ -29,7 +29,7 @@ def test_a_report_names_files_and_lines():
     assert "test_action.py:" in lines[1]
 
 
-def test_outside_github_it_says_what_to_use_instead(tmp_path):
+def test_outside_github_the_error_names_evalgate_run(tmp_path):
     console = io.StringIO()
     assert run({}, WorkflowStep(console, str(tmp_path / "output"))) == 2
     assert "evalgate run" in console.getvalue()

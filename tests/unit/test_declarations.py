@@ -1,4 +1,4 @@
-"""`evalgate.declarations` beside pydantic, whose models it stands in for."""
+"""`evalgate.declarations` compared with the pydantic models that it replaces."""
 
 from __future__ import annotations
 
@@ -62,28 +62,28 @@ PLAIN: dict[Any, list[Any]] = {
 }
 
 
-def likely(kind: Any, pick: Random) -> Any:
-    """A value that a type may well accept, or may not."""
+def make_value(kind: Any, pick: Random) -> Any:
+    """A value that a type probably accepts."""
     origin, inner = get_origin(kind), get_args(kind)
     if pick.random() < 0.05:
         return copy.deepcopy(pick.choice(JUNK))
     if origin in (Annotated, Union, UnionType):
-        return likely(inner[0] if origin is Annotated else pick.choice(inner), pick)
+        return make_value(inner[0] if origin is Annotated else pick.choice(inner), pick)
     if origin is list:
-        return [likely(inner[0], pick) for _ in range(pick.randrange(3))]
+        return [make_value(inner[0], pick) for _ in range(pick.randrange(3))]
     if origin is dict:
-        return {pick.choice(["a", "Bc", "", 1]): likely(inner[1], pick) for _ in range(pick.randrange(3))}
+        return {pick.choice(["a", "Bc", "", 1]): make_value(inner[1], pick) for _ in range(pick.randrange(3))}
     if isinstance(kind, type) and issubclass(kind, Closed):
-        return contents(kind, pick)
+        return make_mapping(kind, pick)
     choices = inner if origin is Literal else PLAIN.get(kind, [None])
     return pick.choice(choices)
 
 
-def contents(declared: Any, pick: Random) -> dict[str, Any]:
-    """A mapping with some of a class's keys, now and then without one that is due or with one too many."""
+def make_mapping(declared: Any, pick: Random) -> dict[str, Any]:
+    """A mapping with some keys of a class, sometimes without a required one or with an unknown one."""
     fields = list(declared.model_fields.values())
-    said = [each for each in fields if pick.random() < (0.97 if is_due(declared, each) else 0.3)]
-    found = {each.key: likely(each.kind, pick) for each in said}
+    set_fields = [each for each in fields if pick.random() < (0.97 if is_due(declared, each) else 0.3)]
+    found = {each.key: make_value(each.kind, pick) for each in set_fields}
     if pick.random() < 0.05:
         found[pick.choice(["unknown", *declared.model_fields])] = "a"
     return found
@@ -93,26 +93,26 @@ def is_due(declared: Any, field: Any) -> bool:
     return bool(full_model(declared).model_fields[field.name].is_required())
 
 
-def told(found: Any, **options: Any) -> str:
-    """All that a record holds and says of itself."""
-    said = found.model_dump(exclude_unset=True, **options)
-    return repr((found.model_dump(**options), said, sorted(found.model_fields_set)))
+def dump_record(found: Any, **options: Any) -> str:
+    """All values of a record and the names of its set fields."""
+    set_fields = found.model_dump(exclude_unset=True, **options)
+    return repr((found.model_dump(**options), set_fields, sorted(found.model_fields_set)))
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=lambda each: each.__qualname__)
-def test_a_class_is_sure_of_what_its_model_accepts_and_of_nothing_else(declared: Any) -> None:
+def test_a_class_accepts_what_its_pydantic_model_accepts_and_nothing_else(declared: Any) -> None:
     pick, accepted = Random(8), 0  # noqa: S311  (values to try)
     for _ in range(40):
-        value = contents(declared, pick)
+        value = make_mapping(declared, pick)
         before = repr(value)
         try:
-            expected = told(full_model(declared).model_validate(value), warnings=False)
+            expected = dump_record(full_model(declared).model_validate(value), warnings=False)
         except ValidationError:
             with pytest.raises(UncertainValueError):
                 declared.read_surely(value)
         else:
             accepted += 1
-            assert told(declared.read_surely(value)) == expected
+            assert dump_record(declared.read_surely(value)) == expected
         assert repr(value) == before
     assert accepted
 
@@ -121,7 +121,7 @@ SUITES = [*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("evals/**/*.yaml"), *ROOT
 
 
 @pytest.mark.parametrize("path", SUITES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_suites_and_projects_are_read_surely(path: Path) -> None:
+def test_suites_and_projects_are_read_without_pydantic(path: Path) -> None:
     value = yaml.safe_load(path.read_text(encoding="utf-8"))
     if "scenarios" in value:
         assert SuiteFile.read_surely(value).scenarios
@@ -162,7 +162,7 @@ def test_a_record_is_frozen_compared_copied_and_pickled() -> None:
 
     assert (made.other, made.parts["a"].size, made.total, made.version) == ("x", 2, 3, 3)
     assert made.model_fields_set == {"other", "parts"}
-    sent = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)
+    sent = pickle.loads(pickle.dumps(made))  # noqa: S301  (own bytes)
     for same in (sent, copy.deepcopy(made), Outer(**{"in": "x"}, parts=made.parts)):
         assert same == made
         assert repr(same) == repr(made)
@@ -172,7 +172,7 @@ def test_a_record_is_frozen_compared_copied_and_pickled() -> None:
         made.even = 4  # type: ignore[misc]
 
 
-def test_defaults_are_shared_by_no_two_records() -> None:
+def test_defaults_are_not_shared_between_records() -> None:
     one, other = Outer.from_defaults(), Outer.model_validate({})
 
     one.words.append("b")
@@ -180,14 +180,14 @@ def test_defaults_are_shared_by_no_two_records() -> None:
     assert one.model_fields_set == set()
 
 
-def test_a_copy_takes_what_it_is_told() -> None:
+def test_a_copy_takes_the_given_values() -> None:
     made = Inner.from_defaults().model_copy(update={"size": 5})
 
     assert (made.size, made.model_fields_set) == (5, {"size"})
 
 
 @pytest.mark.parametrize("text", ["é" * 3, "abc\n", "\ud800"])
-def test_what_is_not_sure_is_asked_of_pydantic(text: str) -> None:
+def test_an_uncertain_value_is_decided_by_pydantic(text: str) -> None:
     value = {"text": text, "even": 2**70, "inner": {"size": 2**60}}
     with pytest.raises(UncertainValueError):
         Outer.read_surely(value)
@@ -214,7 +214,7 @@ def test_what_is_not_sure_is_asked_of_pydantic(text: str) -> None:
         ([], ()),
     ],
 )
-def test_mistakes_are_told_by_pydantic(value: Any, place: tuple[str, ...]) -> None:
+def test_errors_are_reported_by_pydantic(value: Any, place: tuple[str, ...]) -> None:
     with pytest.raises(ValidationError) as refused:
         Outer.model_validate(value)
     assert refused.value.errors()[0]["loc"] == place

@@ -1,4 +1,4 @@
-"""`evalgate.records` beside the standard library, whose classes it stands in for."""
+"""`evalgate.records` compared with the dataclasses of the standard library that it replaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @records.dataclass(frozen=True, slots=True)
 class Point:
-    """A frozen one; it stands here for pickle, which finds classes by their name."""
+    """A frozen record; pickle needs it at module level."""
 
     x: int
     y: int = 0
@@ -39,26 +39,26 @@ class Standard:
 
 
 @pytest.mark.parametrize("args", [(1,), (1, 2), (1, 2, ["n"], "secret")])
-def test_a_record_holds_and_shows_what_one_of_the_standard_library_does(args):
-    ours, theirs = Point(*args), Standard(*args)
+def test_a_record_has_the_values_and_repr_of_a_standard_dataclass(args):
+    record, standard = Point(*args), Standard(*args)
 
-    assert repr(ours).removeprefix("Point") == repr(theirs).removeprefix("Standard")
-    assert dataclasses.asdict(ours) == dataclasses.asdict(theirs)
+    assert repr(record).removeprefix("Point") == repr(standard).removeprefix("Standard")
+    assert dataclasses.asdict(record) == dataclasses.asdict(standard)
 
 
-def test_fields_are_those_of_the_standard_library():
-    def told(cls):
+def test_fields_are_those_of_a_standard_dataclass():
+    def list_fields(cls):
         return [
             (each.name, each.type, each.default, each.default_factory, each.init, each.repr, each.compare)
             for each in dataclasses.fields(cls)
         ]
 
-    assert told(Point) == told(Standard)
+    assert list_fields(Point) == list_fields(Standard)
     assert dataclasses.is_dataclass(Point(1))
     assert dataclasses.replace(Point(1), y=5) == Point(1, 5)
 
 
-def test_a_default_factory_makes_one_for_each_record():
+def test_a_default_factory_is_called_for_each_record():
     assert Point(1).notes is not Point(1).notes
 
 
@@ -72,7 +72,7 @@ def test_records_are_equal_by_class_and_compared_fields():
     assert Point(1).__eq__(Standard(1)) is NotImplemented
 
 
-def test_a_record_of_one_field_equals_its_like_and_not_the_value():
+def test_a_record_of_one_field_equals_an_equal_record_and_not_the_value():
     @records.dataclass(frozen=True, slots=True)
     class One:
         x: int
@@ -89,7 +89,7 @@ def test_frozen_records_of_hashable_values_can_be_keys():
 
 
 @pytest.mark.parametrize("name", ["x", "kept", "unknown"])
-def test_a_frozen_record_refuses_to_be_changed(name):
+def test_a_frozen_record_can_not_be_changed(name):
     point = Point(1)
 
     with pytest.raises(dataclasses.FrozenInstanceError, match=name):
@@ -98,7 +98,7 @@ def test_a_frozen_record_refuses_to_be_changed(name):
         delattr(point, name)
 
 
-def test_a_record_that_is_not_frozen_can_be_changed_and_is_no_key():
+def test_a_record_that_is_not_frozen_can_be_changed_and_is_not_hashable():
     @records.dataclass(slots=True)
     class Count:
         figure: int = 0
@@ -111,7 +111,7 @@ def test_a_record_that_is_not_frozen_can_be_changed_and_is_no_key():
         hash(count)
 
 
-def test_slots_leave_no_room_for_other_names():
+def test_slots_allow_no_other_attributes():
     @records.dataclass(slots=True)
     class Count:
         figure: int = 0
@@ -121,7 +121,7 @@ def test_slots_leave_no_room_for_other_names():
         Count().other = 1
 
 
-def test_without_slots_a_default_stands_at_the_class():
+def test_without_slots_a_default_is_a_class_attribute():
     @records.dataclass(frozen=True)
     class Row:
         name: str
@@ -145,7 +145,7 @@ def test_without_eq_records_are_equal_to_themselves_only():
     assert "object at" in repr(row)
 
 
-def test_what_a_class_defines_itself_stays():
+def test_methods_that_a_class_defines_are_kept():
     @records.dataclass(frozen=True, slots=True)
     class Loud:
         name: str
@@ -164,7 +164,7 @@ def test_what_a_class_defines_itself_stays():
     assert hash(Loud("a")) == 7
 
 
-def test_a_generic_record_keeps_its_parameters_methods_and_place():
+def test_a_generic_record_keeps_its_parameters_methods_and_qualname():
     @records.dataclass(slots=True)
     class Group(Generic[T]):
         """Some."""
@@ -187,7 +187,7 @@ def test_missing_unknown_and_too_many_values_are_refused():
             Point(*args, **named)
 
 
-def test_replace_changes_what_is_named_and_leaves_the_record():
+def test_replace_changes_the_given_fields_of_a_copy():
     point = Point(1, 2, ["n"])
 
     assert records.replace(point, y=5) == Point(1, 5, ["n"])
@@ -198,9 +198,9 @@ def test_replace_changes_what_is_named_and_leaves_the_record():
 
 @pytest.mark.parametrize(
     "again",
-    [copy.copy, copy.deepcopy, lambda point: pickle.loads(pickle.dumps(point))],  # noqa: S301  (our own bytes)
+    [copy.copy, copy.deepcopy, lambda point: pickle.loads(pickle.dumps(point))],  # noqa: S301  (own bytes)
 )
-def test_copies_hold_the_same(again):
+def test_copies_are_equal(again):
     point = Point(1, 2, ["n"])
     object.__setattr__(point, "kept", "too")
 
@@ -208,7 +208,7 @@ def test_copies_hold_the_same(again):
     assert again(point).kept == "too"
 
 
-def test_a_pattern_names_fields_by_place():
+def test_a_match_pattern_has_positional_fields():
     match Point(1, 2):
         case Point(x, y):
             assert (x, y) == (1, 2)

@@ -29,17 +29,17 @@ def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
 
     spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open(_build_entry(RESULTS), "w") as member:
+        with archive.open(build_entry(RESULTS), "w") as member:
             for piece in iter_chunks(parts.results):
                 member.write(piece)
         standings = _standings(archive.getinfo(RESULTS), parts)
         if standings is not None:
-            archive.writestr(_build_entry(STANDINGS_FILE), standings)
-        archive.writestr(_build_entry(SUITES), parts.suites)
+            archive.writestr(build_entry(STANDINGS_FILE), standings)
+        archive.writestr(build_entry(SUITES), parts.suites)
         unpacked = sum(entry.file_size for entry in archive.infolist()) + limits.slack
         kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
         manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
-        archive.writestr(_build_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
+        archive.writestr(build_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
     return left_out
 
 
@@ -56,7 +56,7 @@ def _write_traces(archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, li
         return 0, 0
     kept, unpacked, full = 0, 0, False
     left_out = spool.left_out
-    with archive.open(_build_entry(TRACES), "w") as member:
+    with archive.open(build_entry(TRACES), "w") as member:
         for line in spool.lines():
             packed = archive.fp.tell() if archive.fp else 0
             unpacked += len(line)
@@ -69,7 +69,8 @@ def _write_traces(archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, li
     return kept, left_out
 
 
-def _build_entry(name: str) -> zipfile.ZipInfo:
+def build_entry(name: str) -> zipfile.ZipInfo:
+    """The entry of a member, with nothing that depends on time or machine."""
     import zipfile
 
     entry = zipfile.ZipInfo(name, _EPOCH)

@@ -29,8 +29,8 @@ LIMITS = ZipLimits()
 NESTED = "baseline.zip"
 MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
-HOW_TO_KEEP = "run without --no-baseline-zip to keep them"
-HOW_TO_FINISH = "name the --output-dir of a finished `evalgate run`"
+HOW_TO_KEEP = "run without --no-baseline-zip to include them"
+HOW_TO_FINISH = "pass the --output-dir of a finished `evalgate run`"
 
 
 class BaselineZips:
@@ -97,7 +97,7 @@ class BaselineZips:
         return self._files.read(path, self._limits.packed, what="baseline")
 
     def _open_archive(self, content: bytes) -> SafeZip | None:
-        """The archive, None if the file is no zip."""
+        """The archive, None if the file is not a zip."""
         if content[:2] != b"PK":
             return None
         archive = SafeZip(content, self._limits.unpacked)
@@ -113,7 +113,7 @@ class BaselineZips:
             _write_file(path, self._files.read(existing, self._limits.packed, what="baseline"))
             return []
         if finished is None:
-            raise SettingError(Problem(f"{folder} holds no results.json", None, HOW_TO_FINISH))
+            raise SettingError(Problem(f"{folder} contains no results.json", None, HOW_TO_FINISH))
         manifest = {
             "schema": BASELINE_SCHEMA,
             "commit": finished["commit"],
@@ -141,11 +141,11 @@ class BaselineZips:
             left_out = write_archive(draft, parts, self._limits)
             draft.replace(path)  # replaces an existing file or link
         except OSError as error:
-            raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+            raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
         if not left_out:
             return []
-        message = f"{left_out:,} traces were left out of {NESTED}, which holds {self._limits.packed:,} bytes"
-        return [Problem(message, None, "results are whole; only comparing behaviour needs the traces")]
+        message = f"{left_out:,} traces were left out of {NESTED}, which is limited to {self._limits.packed:,} bytes"
+        return [Problem(message, None, "the results are complete; only trajectory diffs need the traces")]
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
 
 
 def _unfinished_run_error(path: str) -> SettingError:
-    return SettingError(Problem(f"{path} holds no finished run", None, "its run ended in exit code 2"))
+    return SettingError(Problem(f"{path} contains no finished run", None, "its run ended with exit code 2"))
 
 
 def _run_from_archive(archive: SafeZip, *, whole: bool) -> BaselineRun:
@@ -196,7 +196,7 @@ def _write_file(path: str, content: bytes) -> None:
     try:
         Path(path).write_bytes(content)
     except OSError as error:
-        raise SettingError(f"can't write {path}: {error.strerror or 'the system refused'}") from None
+        raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
 
 def _parse_manifest(content: bytes) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _parse_manifest(content: bytes) -> dict[str, Any]:
         manifest = orjson.loads(content)
         orjson.dumps(manifest)  # fails for a manifest that is nested too deep to print
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        raise SettingError("its manifest.json is no JSON") from None
+        raise SettingError("its manifest.json is not valid JSON") from None
     if not isinstance(manifest, dict) or manifest.get("schema") != BASELINE_SCHEMA:
-        raise SettingError(f"its manifest.json is not of schema {BASELINE_SCHEMA}")
+        raise SettingError(f"its manifest.json does not have the schema {BASELINE_SCHEMA}")
     return manifest

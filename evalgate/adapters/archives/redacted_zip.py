@@ -20,18 +20,18 @@ MAX_UNPACKED = 300_000_000
 
 
 def redact_archive(handle: int) -> int:
-    """The same open file if it holds no secret, otherwise a redacted copy; JudgeCrashed if it is no zip."""
+    """The same open file if it holds no secret, otherwise a redacted copy; JudgeCrashed if it is not a zip."""
     with os.fdopen(os.dup(handle), "rb") as stream:
         content = stream.read(MAX_PACKED + 1)
     os.lseek(handle, 0, os.SEEK_SET)
     if len(content) > MAX_PACKED:
-        raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is too large"])
+        raise JudgeCrashed("UnfitAnswer", ["the judge wrote a baseline that is too large"])
     try:
         if all(line == clean for _, line, clean in _redacted_lines(content)):
             return handle
         cleaned = _rewrite_archive(content)
     except ZipRefusedError:
-        raise JudgeCrashed("UnfitAnswer", ["the judge leaves a baseline that is none"]) from None
+        raise JudgeCrashed("UnfitAnswer", ["the judge wrote a baseline that is not valid"]) from None
     os.close(handle)
     return cleaned
 

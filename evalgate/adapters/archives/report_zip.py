@@ -5,13 +5,13 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from evalgate.adapters.archives.archive_writer import build_entry
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import OverLimit, SettingError
 
 MEMBER = "results.json"
 LARGEST_PACKED = 32 * 1024 * 1024
 LARGEST_UNPACKED = 128 * 1024 * 1024
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ReportZips:
@@ -23,12 +23,8 @@ class ReportZips:
     def pack(self, results: bytes) -> str:
         """Writes a zip with one member, deterministically; returns its path."""
         path = self._folder / "report.zip"
-        entry = zipfile.ZipInfo(MEMBER, _EPOCH)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        entry.create_system = 3
-        entry.external_attr = 0o100644 << 16
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr(entry, results)
+            archive.writestr(build_entry(MEMBER), results)
         return str(path)
 
     def unpack(self, path: str) -> bytes:

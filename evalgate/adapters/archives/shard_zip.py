@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pydantic import ValidationError
 
+from evalgate.adapters.archives.archive_writer import build_entry
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.models.shards.shard import ShardHead
@@ -23,7 +24,6 @@ NAME = "shard.zip"
 HEAD, BATCHES, TRACES = "shard.json", "found.jsonl", "traces.jsonl"
 MAX_PACKED, MAX_UNPACKED = 512_000_000, 4_000_000_000
 MAX_HEAD, MAX_LINE = 16_000_000, 64_000_000
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ShardWriter:
@@ -45,14 +45,14 @@ class ShardWriter:
         try:
             draft.unlink(missing_ok=True)
             with zipfile.ZipFile(draft, "x", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(_build_entry(HEAD), head.model_dump_json(by_alias=True))
+                archive.writestr(build_entry(HEAD), head.model_dump_json(by_alias=True))
                 for name, content in ((BATCHES, self._batches), (TRACES, self._traces)):
                     content.seek(0)
-                    with archive.open(_build_entry(name), "w", force_zip64=True) as member:
+                    with archive.open(build_entry(name), "w", force_zip64=True) as member:
                         shutil.copyfileobj(content, member, 1 << 20)
             draft.replace(self._path)
         except OSError as error:
-            raise SettingError(f"can't write {self._path}: {error.strerror or 'the system refused'}") from None
+            raise SettingError(f"can't write {self._path}: {error.strerror or 'unknown error'}") from None
 
     def close(self) -> None:
         """Deletes the temporary files."""
@@ -72,7 +72,7 @@ class ShardReader:
         for pattern in patterns:
             matches = [each for each in self._files.expand(pattern, ".") if each.path.endswith(".zip")]
             if not matches:
-                hint = f"name the {NAME} files that `evalgate run --shard` left, or a folder of them"
+                hint = f"pass the {NAME} files that `evalgate run --shard` wrote, or a folder that contains them"
                 raise SettingError(Problem(f"no shard at {pattern!r}", None, hint))
             found.update((each.real, each) for each in matches)
         return [self._open_shard(each) for each in sorted(found.values())]
@@ -85,7 +85,7 @@ class ShardReader:
         except ZipRefusedError as error:
             raise damaged_shard_error(file.path, str(error)) from None
         except ValidationError:
-            raise damaged_shard_error(file.path, f"its {HEAD} is not as this version writes it") from None
+            raise damaged_shard_error(file.path, f"its {HEAD} was not written by this version of EvalGate") from None
         return ZippedShard(file.path, archive, head)
 
 
@@ -113,12 +113,4 @@ class ZippedShard:
 
 def damaged_shard_error(path: str, reason: str) -> SettingError:
     """The error for an invalid shard."""
-    return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(path)))
-
-
-def _build_entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _EPOCH)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system = 3
-    entry.external_attr = 0o100644 << 16
-    return entry
+    return SettingError(Problem(f"this shard can't be merged: {reason}", Location(path)))

@@ -1,1 +1,4 @@
-"""Engines that judge batches of traces: `InProcessEngine`, `ProcessPool`, `DaskCluster`."""
+"""Engines that judge batches of traces.
+
+Entry points: `in_process.InProcessEngine`, `process_pool.ProcessPool`, `dask_cluster.DaskCluster`.
+"""

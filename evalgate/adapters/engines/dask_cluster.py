@@ -16,7 +16,7 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-HINT = "install evalgate-action[dask] here, and the same version on its workers"
+HINT = "install evalgate-action[dask] here, and the same version on the Dask workers"
 PRICES = "genai-prices"
 RETRIES = 2
 """How often the cluster retries a batch after its worker was lost."""
@@ -45,7 +45,7 @@ class DaskCluster:
             import cloudpickle
             import distributed
         except ImportError:
-            raise SettingError(Problem("--engine dask needs more than is installed", None, HINT)) from None
+            raise SettingError(Problem("--engine dask needs packages that are not installed", None, HINT)) from None
         self._client = self._connect(distributed)
         self.workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
         self._check_versions()
@@ -78,7 +78,7 @@ class DaskCluster:
                 )
             return distributed.Client(self._cluster or self._scheduler, timeout=CONNECT_TIMEOUT)
         except (OSError, ValueError, TimeoutError) as error:
-            where = self._scheduler or "a cluster of this machine"
+            where = self._scheduler or "a cluster on this machine"
             message = f"the Dask scheduler can't be reached: {where} ({type(error).__name__})"
             raise SettingError(Problem(message, None, "--scheduler tcp://host:8786")) from None
 
@@ -87,7 +87,7 @@ class DaskCluster:
         local_version = describe_version()
         for worker, worker_version in self._client.run(describe_version).items():
             if worker_version != local_version:
-                message = f"the Dask worker {worker} has {worker_version}, this is {local_version}"
+                message = f"the Dask worker {worker} has {worker_version}, this machine has {local_version}"
                 raise SettingError(Problem(message, None, HINT))
 
 

@@ -180,8 +180,8 @@ class _Worker:
             os.kill(self.pid, signal.SIGKILL)
         _, status = os.waitpid(self.pid, 0)
         if os.WIFSIGNALED(status):
-            return f"was ended by signal {os.WTERMSIG(status)}"
-        return f"ended with exit code {os.WEXITSTATUS(status)}"
+            return f"was killed by signal {os.WTERMSIG(status)}"
+        return f"exited with code {os.WEXITSTATUS(status)}"
 
 
 def _serve(work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]) -> NoReturn:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 500_000_000
 BLOCK = 1 << 20
-GLOB_HINT = "globs start from the working folder"
+GLOB_HINT = "globs are relative to the working folder"
 
 
 class FileFingerprints:

@@ -22,7 +22,7 @@ class LocalApprovals:
         """The file, None if it does not exist; raises InvalidInput."""
         if not self._files.expand(FILE, "."):
             return None
-        return ApprovalFile(FILE, self._files.read(FILE, MAX_FILE_BYTES, what="the file of approvals"))
+        return ApprovalFile(FILE, self._files.read(FILE, MAX_FILE_BYTES, what="the approvals file"))
 
 
 class LocalApprovalsFile:
@@ -45,9 +45,9 @@ class LocalApprovalsFile:
             current = target.read_bytes() if target.exists() else None
             if current != expected:
                 draft.unlink()
-                raise SettingError(f"{FILE} was changed meanwhile: try again")
+                raise SettingError(f"{FILE} has changed in the meantime: try again")
             if target.exists():
                 draft.chmod(target.stat().st_mode)
             draft.replace(target)
         except OSError as error:
-            raise SettingError(f"can't write {FILE}: {error.strerror or 'the system refused'}") from None
+            raise SettingError(f"can't write {FILE}: {error.strerror or 'unknown error'}") from None

@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 class OutputFolder:
     """Writes EvalGate's files atomically and touches no other files.
 
-    `folder` is relative to `cwd`. With `root` it must lie inside that folder, no symbolic link is followed,
+    `folder` is relative to `cwd`. With `root` it must be inside that folder, no symbolic link is followed,
     and written files get the owner of `root`.
     """
 
@@ -75,8 +75,8 @@ class OutputFolder:
             raise self._refusal(name, error) from None
 
     def _refusal(self, name: str, error: OSError) -> SettingError:
-        reason = f"can't write {self._shown}/{name}: {error.strerror or 'the system refused'}"
-        return SettingError(Problem(reason, None, "name another folder with --output-dir"))
+        reason = f"can't write {self._shown}/{name}: {error.strerror or 'unknown error'}"
+        return SettingError(Problem(reason, None, "choose another folder with --output-dir"))
 
     def _make_folder(self) -> None:
         if self._folder.is_dir():
@@ -91,12 +91,12 @@ class OutputFolder:
     def _require_inside(self, root: Path) -> None:
         absolute = _absolute(self._folder)
         if not absolute.is_relative_to(root) or absolute == root:
-            raise RefusedPath(f"the output folder {self._shown!r} does not lie below the workspace")
+            raise RefusedPath(f"the output folder {self._shown!r} is not inside the workspace")
         step = root
         for part in absolute.relative_to(root).parts:
             step /= part
             if step.is_symlink():
-                raise RefusedPath(f"the output folder {self._shown!r} passes a symbolic link")
+                raise RefusedPath(f"the output folder {self._shown!r} goes through a symbolic link")
 
 
 class NamedFile:
@@ -117,7 +117,7 @@ class NamedFile:
         inside = self._target.is_relative_to(self._root) and self._target != self._root
         try:
             if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
-                raise RefusedPath(f"{self._shown!r} does not lie inside the workspace without symbolic links")
+                raise RefusedPath(f"{self._shown!r} must be inside the workspace, without symbolic links")
             new = [folder for folder in self._target.parents if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
             self._target.write_bytes(content)
@@ -161,7 +161,7 @@ class LineFile:
             raise self._refusal(error) from None
 
     def _refusal(self, error: OSError) -> SettingError:
-        return SettingError(f"can't write {self._shown}: {error.strerror or 'the system refused'}")
+        return SettingError(f"can't write {self._shown}: {error.strerror or 'unknown error'}")
 
 
 def _owner_of(root: str) -> tuple[int, int] | None:

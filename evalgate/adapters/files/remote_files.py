@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 URL = "://"
 MAX_ENTRIES = 1_000_000
-HINT = "install evalgate-action[dask], and what fsspec needs for this kind of URL (s3fs, gcsfs, ...)"
+HINT = "install evalgate-action[dask] and the fsspec package for this kind of URL (s3fs, gcsfs, ...)"
 
 
 class RemoteFiles:
@@ -69,7 +69,7 @@ class RemoteFiles:
 
             return fsspec.filesystem(scheme)
         except (ImportError, ValueError):
-            raise SettingError(Problem(f"{scheme}:// can't be read here", Location(shown), HINT)) from None
+            raise SettingError(Problem(f"{scheme}:// URLs can't be read here", Location(shown), HINT)) from None
         except Exception as error:  # noqa: BLE001  (each file system raises other errors)
             raise _unreadable_error(shown, error) from None
 

@@ -50,8 +50,8 @@ class Workspace:
         """
         _require_plain_text(pattern)
         if URL in pattern:
-            hint = "only a shell's --traces may name a URL"
-            raise RefusedPath(Problem("this is a URL and no path", Location(pattern), hint))
+            hint = "a URL works only with --traces on the command line"
+            raise RefusedPath(Problem("this is a URL, not a path", Location(pattern), hint))
         start, glob = Glob.split(pattern)
         target = self._locate(pattern, base)
         if os.path.lexists(target) and not os.path.isdir(target):
@@ -117,7 +117,7 @@ class Workspace:
         return FoundFile(shown, os.path.basename(real), real)
 
     def _show(self, real: str, named: str = "") -> str:
-        """The path to display: relative, unless it lies outside `cwd` and was given as absolute."""
+        """The path to display: relative, unless it is outside `cwd` and was given as absolute."""
         if real.startswith(_with_slash(self._cwd)) or not named.startswith(os.sep):
             return os.path.relpath(real, self._cwd)
         return real
@@ -153,11 +153,11 @@ def _steps_inside(root: str, real: str, shown: str) -> list[str]:
     if real == root:
         return []
     if not real.startswith(_with_slash(root)):
-        hint = "only files of the repository are read"
-        raise RefusedPath(Problem("the path leaves the workspace", Location(shown), hint))
+        hint = "only files in the repository can be read"
+        raise RefusedPath(Problem("the path points outside the workspace", Location(shown), hint))
     steps = real[len(_with_slash(root)) :].split("/")
     if GIT in steps:  # a checkout may have left the job's token there
-        raise RefusedPath(Problem("what git keeps for itself is not read", Location(shown)))
+        raise RefusedPath(Problem("files in .git are not read", Location(shown)))
     return steps
 
 
@@ -172,17 +172,17 @@ def _unreadable_error(error: OSError, shown: str, what: str) -> InvalidInput:
     if isinstance(error, IsADirectoryError):
         return _irregular_error(shown)
     if isinstance(error, PermissionError):
-        return RefusedPath(Problem(f"{what} may not be read", location, "check its permissions"))
+        return RefusedPath(Problem(f"no permission to read {what}", location, "check its permissions"))
     return RefusedPath(Problem(f"{what} can't be read", location))
 
 
 def _irregular_error(shown: str) -> RefusedPath:
-    return RefusedPath(Problem("this is no regular file", Location(shown)))
+    return RefusedPath(Problem("this is not a regular file", Location(shown)))
 
 
 def _require_plain_text(path: str) -> None:
     if not path:
-        raise SettingError("an empty path names no file")
+        raise SettingError("the path is empty")
     if not path.isprintable():
         shown = path.encode("unicode_escape").decode("ascii")
-        raise RefusedPath(Problem("the path holds characters that can't be printed", Location(shown)))
+        raise RefusedPath(Problem("the path contains characters that can't be printed", Location(shown)))

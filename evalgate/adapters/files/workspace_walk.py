@@ -55,7 +55,7 @@ class Glob:
         if ".." in rest:
             raise SettingError(Problem("`..` can't follow a wildcard", Location(pattern)))
         if rest.count("**") > MAX_DOUBLE_STARS:
-            raise SettingError(Problem("a pattern holds at most two `**`", Location(pattern)))
+            raise SettingError(Problem("a pattern may contain at most two `**`", Location(pattern)))
         start = "/" if pattern.startswith("/") else ""
         return start + "/".join(steps[:wild]), cls(rest)
 
@@ -148,12 +148,12 @@ class Walk:
                         raise self._too_many(folder)
                     found.append(entry)
         except PermissionError:
-            raise RefusedPath(Problem("the folder may not be read", Location(self._show(folder)))) from None
+            raise RefusedPath(Problem("no permission to read the folder", Location(self._show(folder)))) from None
         return found
 
     def _too_many(self, folder: str) -> OverLimit:
-        problem = f"more than {self._max:,} files and folders would have to be looked at"
-        return OverLimit(Problem(problem, Location(self._show(folder)), "name the folder more closely"))
+        problem = f"more than {self._max:,} files and folders would have to be searched"
+        return OverLimit(Problem(problem, Location(self._show(folder)), "use a more specific folder"))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         if not _is_kind(entry.is_dir):
@@ -176,7 +176,7 @@ class Walk:
     def _require_good_name(self, entry: os.DirEntry[str]) -> None:
         if any(unicodedata.category(char) in FORBIDDEN_CATEGORIES for char in entry.name):
             shown = self._show(entry.path).encode("unicode_escape", "backslashreplace").decode("ascii")
-            problem = "the file name holds control characters or is not UTF-8"
+            problem = "the file name contains control characters or is not UTF-8"
             raise RefusedPath(Problem(problem, Location(shown), "rename it"))
 
 
@@ -191,7 +191,7 @@ def _is_kind(kind: Callable[[], bool]) -> bool:
 def link_error(shown: str) -> RefusedPath:
     """The error for a symbolic link in untrusted files."""
     return RefusedPath(
-        Problem("symbolic links are not followed", Location(shown), "name the file or folder it points to")
+        Problem("symbolic links are not followed", Location(shown), "use the path of the file or folder it points to")
     )
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evalgate.adapters.github.connection import Site
 
 BLOCK = 8 * 1024 * 1024
-SUCCESS = range(200, 300)
 CREATED = 201
 VERSION = 7
 """The version of the protocol that has a media type."""
@@ -53,9 +52,9 @@ class Artifacts:
     def _require_service(self) -> None:
         host = urlsplit(self._site.server_url).hostname or ""
         if host != "github.com" and not host.endswith((".ghe.com", ".localhost")):
-            raise Unreachable("GitHub Enterprise Server has no service for this")
+            raise Unreachable("GitHub Enterprise Server does not support this")
         if not self._site.results_url or not self._site.runtime_token:
-            raise Unreachable("the job was given no access to its artifacts")
+            raise Unreachable("the job has no access to the artifact service")
 
     def _create(self, service: ResultsService, name: str) -> str:
         document = {"name": name, "version": VERSION, "mime_type": "application/zip"}
@@ -66,7 +65,7 @@ class Artifacts:
         url = get_either_spelling(answer, "signed_upload_url")
         schemes = {"https", urlsplit(self._site.results_url).scheme}
         if not isinstance(url, str) or urlsplit(url).scheme not in schemes:
-            raise Unreachable("the artifact service named no place for the upload")
+            raise Unreachable("the artifact service returned no valid upload URL")
         return url
 
     def _create_again(self, service: ResultsService, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,13 +95,13 @@ class Artifacts:
             seconds = self._http.deadline.seconds_left()
             all_headers = {"x-ms-version": STORAGE_VERSION, **headers}
             answer = self._http.send(HttpRequest("PUT", url, all_headers, body, seconds=seconds))
-            if answer.status in SUCCESS and answer.status != CREATED:
-                raise NoAnswer("the storage of artifacts did not say that it stored anything")
+            if answer.status in range(200, 300) and answer.status != CREATED:
+                raise NoAnswer("the artifact storage did not confirm the upload")
             return answer
 
         answer = send_with_retries(attempt, self._http.deadline, repeatable=True)
         if answer.status != CREATED:
-            raise Unreachable(f"the storage of artifacts answered {answer.status}")
+            raise Unreachable(f"the artifact storage returned status {answer.status}")
 
     def _finalize(self, service: ResultsService, name: str, size: int, digest: str) -> int:
         document = {"name": name, "size": str(size), "hash": digest}
@@ -135,7 +134,7 @@ def _parse_id(value: Any) -> int:
         return int(value)
     if isinstance(value, int):
         return value
-    raise Unreachable("the artifact service gave the artifact no id")
+    raise Unreachable("the artifact service returned no artifact id")
 
 
 SERVICE = "/twirp/github.actions.results.api.v1.ArtifactService/"
@@ -164,7 +163,7 @@ class BackendIds:
             scopes = document["scp"].split(" ")
             found = next(scope.split(":") for scope in scopes if re.fullmatch(r"Actions\.Results:[^:]+:[^:]+", scope))
         except (IndexError, KeyError, TypeError, AttributeError, ValueError, binascii.Error, StopIteration):
-            raise Unreachable("the job's runtime token is not as expected") from None
+            raise Unreachable("the job's runtime token has an unexpected format") from None
         return cls(found[1], found[2])
 
 
@@ -197,9 +196,9 @@ class ResultsService:
 
         answer = send_with_retries(attempt, self._http.deadline, repeatable=repeatable, tries=TRIES)
         if answer.status == CONFLICT:
-            raise Conflict("the run already has an artifact of this name")
+            raise Conflict("the run already has an artifact with this name")
         if answer.status != OK or not isinstance(parsed[0], dict):
-            raise Unreachable(f"the artifact service answered {answer.status}")
+            raise Unreachable(f"the artifact service returned status {answer.status}")
         return parsed[0]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ARTIFACTS_PER_ROUND = 10
 """How many artifacts are located in the branch's history per round; each takes one or two requests."""
 MAX_ROUNDS = 3
-UNKNOWN_COMMIT = "its commit is not known"
+UNKNOWN_COMMIT = "its commit is unknown"
 MAX_REFUSALS_SHOWN = 10
 """How many refused artifacts are listed; the others are only counted."""
 
@@ -113,7 +113,7 @@ class Baselines:
             for page in self._client.pages("/actions/artifacts", name=self._request.artifact):
                 yield from filter(None, map(Artifact.from_entry, objects(page, "artifacts")))
         except ListTooLong as error:
-            self._refused.append(f"only the newest artifacts were looked at: {error}")
+            self._refused.append(f"only the newest artifacts were searched: {error}")
             self._is_list_cut = True
 
     def _rank_candidates(
@@ -142,7 +142,7 @@ class Baselines:
         try:
             run = self._client.get(f"/actions/runs/{artifact.run_id}")
         except NotFound:
-            return "the run that made it is gone"
+            return "its workflow run no longer exists"
         return find_run_problem(run, artifact, provenance)
 
     def _locate(self, artifact: Artifact, branch: str, commit: str | None) -> BaselineCandidate | None:
@@ -163,7 +163,7 @@ class Baselines:
         artifact = candidate.artifact
         path = self._folder / f"baseline-{artifact.id}.zip"
         reason = (
-            "it holds no baseline"
+            "it contains no baseline"
             if str(path) in self._excluded_paths
             else download_artifact(self._client, artifact, path, LARGEST_BASELINE)
         )
@@ -185,7 +185,7 @@ class Baselines:
 
     def _refuse(self, artifact: Artifact, reason: str) -> None:
         run = f" of run {artifact.run_id}" if artifact.run_id else ""
-        self._refused.append(f"artifact {artifact.id}{run} was refused as baseline: {reason}")
+        self._refused.append(f"artifact {artifact.id}{run} was refused as a baseline: {reason}")
 
 
 def _preference(candidate: BaselineCandidate) -> tuple[bool, int, int]:
@@ -210,7 +210,7 @@ class ArtifactProvenance:
 def find_origin_problem(artifact: Artifact, origin: ArtifactProvenance) -> str | None:
     """Why the artifact is not from this repository, by its entry in the artifact list; None if it is."""
     if artifact.run_id is None:
-        return "the run that made it is not known"
+        return "its workflow run is unknown"
     if artifact.head_repository_id != origin.repository_id:
         return "it was made by a fork"
     if artifact.repository_id != origin.repository_id:
@@ -233,7 +233,7 @@ def find_run_problem(run: Any, artifact: Artifact, origin: ArtifactProvenance) -
         (is_here and as_int(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
         (dig(run, "event") == "push", "it was not made by a push"),
         (dig(run, "status") == "completed", "its run has not finished"),
-        (dig(run, "conclusion") in FINISHED, "its run was broken off"),
+        (dig(run, "conclusion") in FINISHED, "its run was cancelled or did not complete"),
         (as_text(dig(run, "path")).partition("@")[0] == origin.workflow, "it was made by another workflow"),
         (as_int(dig(run, "head_repository", "id")) == origin.repository_id, "it was made by a fork"),
         (

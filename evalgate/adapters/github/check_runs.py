@@ -105,5 +105,5 @@ def _encode_annotation(annotation: Annotation) -> dict[str, Any] | None:
 def _parse_id(answer: Any) -> int:
     number = as_int(dig(answer, "id"))
     if number is None:
-        raise Unreachable("GitHub's answer to the check run is not as promised")
+        raise Unreachable("unexpected response from GitHub to the check run")
     return number

@@ -88,7 +88,7 @@ class Client:
                 return
             url = link[1]
             if origin(url) != self._api_origin:
-                raise Unreachable("GitHub's next page lies on another host")
+                raise Unreachable("GitHub's next page is on another host")
         raise ListTooLong(f"more than {pages * PER_PAGE:,} entries")
 
     def download(self, path: str, sink: Callable[[], BodySink], limit: int) -> None:
@@ -97,14 +97,14 @@ class Client:
         def attempt() -> HttpResponse:
             found = self._send_once(HttpRequest("GET", self._url(path, {}), HEADERS, token=self.site.token))
             if found.status in OK:
-                raise NoAnswer("GitHub did not say where the download lies")
+                raise NoAnswer("GitHub returned no download URL")
             if found.status not in MOVED:
                 return found
             url = self._download_target(found)
             request = HttpRequest("GET", url, sink=sink(), limit=limit, seconds=self.deadline.seconds_left())
             answer = self._send_once(request)
             if answer.status in (FORBIDDEN, NOT_FOUND):  # the signed URL has expired: request another
-                raise NoAnswer(f"the download answered {answer.status}")
+                raise NoAnswer(f"the download returned status {answer.status}")
             return answer
 
         answer = send_with_retries(attempt, self.deadline, repeatable=True)
@@ -153,7 +153,7 @@ class Client:
         """The redirect target of a renamed repository: same host only, since the token is sent along."""
         target = _resolve_location(url, answer)
         if origin(target) != self._api_origin or (method != "GET" and answer.status not in METHOD_PRESERVING):
-            raise Unreachable("GitHub redirects where the token must not go")
+            raise Unreachable("GitHub redirects to where the token must not be sent")
         return target
 
     def _download_target(self, answer: HttpResponse) -> str:
@@ -161,9 +161,9 @@ class Client:
         target = _resolve_location(self.site.api_url, answer)
         parts = urlsplit(target)
         if parts.scheme not in {"https", urlsplit(self.site.api_url).scheme}:
-            raise Unreachable("the download is not offered over https")
+            raise Unreachable("the download URL does not use https")
         if parts.username is not None:
-            raise Unreachable("the download's address has a name or a password in it")
+            raise Unreachable("the download URL contains a user name or password")
         return target
 
     def close(self) -> None:
@@ -186,12 +186,12 @@ def error_from_response(answer: HttpResponse) -> Unreachable:
         return Forbidden("GitHub does not accept the token (401)")
     if status == FORBIDDEN:
         needed = _PERMISSIONS.findall(answer.headers.get("X-Accepted-GitHub-Permissions", "")[:500])
-        named = f"; one of these is needed: {', '.join(needed)}" if needed else ""
-        return Forbidden(f"the token may not do this (403){named}")
+        named = f"; one of these permissions is needed: {', '.join(needed)}" if needed else ""
+        return Forbidden(f"the token lacks a permission (403){named}")
     if status == NOT_FOUND:
-        return NotFound("not found, or hidden from the token (404)")
+        return NotFound("not found, or not visible with this token (404)")
     if status == GONE:
         return ResourceExpired("expired (410)")
     if status == UNPROCESSABLE:
-        return RequestRefused("GitHub finds fault with the request (422)")
-    return Unreachable(f"GitHub answered {status}")
+        return RequestRefused("GitHub rejects the request as invalid (422)")
+    return Unreachable(f"GitHub returned status {status}")

@@ -148,5 +148,5 @@ def _is_same_body(posted: str, wanted: str) -> bool:
 def _comment_from_answer(answer: Any, *, created: bool) -> Comment:
     posted = PostedComment.from_entry(answer)
     if posted is None:
-        raise Unreachable("GitHub's answer to the comment is not as promised")
+        raise Unreachable("unexpected response from GitHub to the comment")
     return Comment(posted.id, posted.url, created=created, changed=True)

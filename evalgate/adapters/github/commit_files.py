@@ -29,13 +29,13 @@ def read_file_in_commit(client: Client, path: str, commit: str, *, limit: int, w
     except NotFound:
         raise NotFound(f"{path} is not in commit {commit[:SHORT_SHA]}") from None
     if dig(answer, "type") != "file":
-        raise NotFound(f"{path} is no file in commit {commit[:SHORT_SHA]}")
+        raise NotFound(f"{path} is not a file in commit {commit[:SHORT_SHA]}")
     if (as_int(dig(answer, "size")) or 0) > limit:
         raise OverLimit(Problem(f"{what} is larger than {limit:,} bytes", Location(path)))
     try:
         return base64.b64decode(as_text(dig(answer, "content")))
     except binascii.Error:
-        raise Unreachable("GitHub's answer is not as promised") from None
+        raise Unreachable("unexpected response from GitHub") from None
 
 
 class ApprovalsInCommit:
@@ -49,7 +49,7 @@ class ApprovalsInCommit:
         """The file, None if the commit has no such file; raises Unreachable or InvalidInput."""
         try:
             content = read_file_in_commit(
-                self._client, FILE, self._commit, limit=MAX_FILE_BYTES, what="the file of approvals"
+                self._client, FILE, self._commit, limit=MAX_FILE_BYTES, what="the approvals file"
             )
         except NotFound:
             return None

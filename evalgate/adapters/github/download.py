@@ -81,5 +81,5 @@ class DownloadSink:
         if digest is not None:
             is_sha256 = DIGEST.fullmatch(digest) is not None
             if not is_sha256 or digest != f"sha256:{self._hash.hexdigest()}":
-                return "its bytes are not those of its digest"
-        return None if self._start in ZIP_MAGIC else "it is no zip file"
+                return "its content does not match its digest"
+        return None if self._start in ZIP_MAGIC else "it is not a zip file"

@@ -82,7 +82,7 @@ class HttpResponse:
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
-            raise NoAnswer("the answer is not JSON") from None
+            raise NoAnswer("the response is not JSON") from None
 
 
 class Http:
@@ -101,7 +101,7 @@ class Http:
         """
         allowed = min(request.seconds, self.deadline.seconds_left())
         if allowed <= 0:
-            raise Unreachable("the time set aside for GitHub is used up")
+            raise Unreachable("the time limit for GitHub requests is used up")
         pace = self.deadline.pace
         silence = min(SILENCE_SECONDS, allowed) * pace
         call = _Call(self._open_session(), request, {**self._options(request.url), "timeout": silence})
@@ -113,7 +113,7 @@ class Http:
         if worker.is_alive():
             call.abandoned = True
             self._session = None
-            raise AnswerTooSlow(f"no whole answer within {allowed:.0f} s")
+            raise AnswerTooSlow(f"no complete response within {allowed:.0f} s")
         if call.failure is not None:
             raise call.failure
         return call.answer
@@ -165,9 +165,9 @@ class _Call:
         try:
             self.answer = self._exchange()
         except requests.ReadTimeout:
-            self.failure = AnswerTooSlow("no answer (it took too long)")
+            self.failure = AnswerTooSlow("no response (timed out)")
         except (requests.RequestException, OSError, ValueError) as error:  # ValueError: an invalid URL
-            message = f"no answer ({_describe_error(error)})"
+            message = f"no response ({_describe_error(error)})"
             self.failure = Unreachable(message) if _is_certificate_error(error) else NoAnswer(message)
         except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
             self.failure = error
@@ -192,7 +192,7 @@ class _Call:
         for chunk in response.iter_content(CHUNK):
             size += len(chunk)
             if size > request.limit:
-                raise AnswerTooLarge(f"the answer is larger than {request.limit:,} bytes")
+                raise AnswerTooLarge(f"the response is larger than {request.limit:,} bytes")
             if self.abandoned:
                 break
             if into_sink and request.sink is not None:
@@ -235,10 +235,10 @@ def _describe_error(error: Exception) -> str:
     import requests
 
     kinds = (
-        (requests.exceptions.ProxyError, "the proxy"),
+        (requests.exceptions.ProxyError, "the proxy failed"),
         (requests.exceptions.SSLError, "the certificate is not trusted"),
-        (requests.Timeout, "it took too long"),
-        (requests.exceptions.ChunkedEncodingError, "the connection broke"),
+        (requests.Timeout, "timed out"),
+        (requests.exceptions.ChunkedEncodingError, "the connection was interrupted"),
         (requests.ConnectionError, "the connection failed"),
     )
     return next((words for kind, words in kinds if isinstance(error, kind)), "the request failed")

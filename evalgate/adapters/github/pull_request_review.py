@@ -34,7 +34,7 @@ MOST_COMMITS = 250
 EVENT = "pull_request"
 WRITERS = frozenset({"write", "maintain", "admin"})
 PERSON = "User"
-UNEXPECTED_ANSWER = "GitHub's answer is not as promised"
+UNEXPECTED_ANSWER = "unexpected response from GitHub"
 
 
 class PullRequestReview:
@@ -56,7 +56,7 @@ class PullRequestReview:
         entry = self._client.get(f"/pulls/{self._number}")
         head, repository_id = as_sha(dig(entry, "head", "sha")), self._client.site.repository_id
         if head is None or as_int(dig(entry, "base", "repo", "id")) != repository_id:
-            raise NotFound(f"{self._number} is no pull request of this repository")
+            raise NotFound(f"{self._number} is not a pull request of this repository")
         return PullRequestState(
             self._number,
             head,

@@ -30,12 +30,12 @@ class StillPending(AnswerLost):
 def send_with_retries(
     send: Callable[[], HttpResponse], deadline: RequestDeadline, *, repeatable: bool, tries: int = TRIES
 ) -> HttpResponse:
-    """Sends until the answer is no temporary failure; the caller handles other error statuses.
+    """Sends until the answer is not a temporary failure; the caller handles other error statuses.
 
     Raises Unreachable after `tries` attempts, or at once if the server asks for a longer wait than allowed.
     A request that is not `repeatable` is retried only if the answer shows that nothing was done.
     """
-    error: Unreachable = Unreachable("no answer")
+    error: Unreachable = Unreachable("no response")
     for attempt in range(tries):
         try:
             answer = send()
@@ -92,5 +92,5 @@ def _seconds_until_reset(answer: HttpResponse) -> float:
 
 def _error_from_answer(answer: HttpResponse) -> Unreachable:
     if answer.status >= SERVER_ERROR:
-        return Unreachable(f"GitHub answered {answer.status}")
+        return Unreachable(f"GitHub returned status {answer.status}")
     return Unreachable("GitHub's rate limit is reached")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST_SUMMARY = 1024 * 1024
 """Bytes; the runner drops a larger summary entirely."""
-CUT = "\n\n(The rest is left out: a job summary holds 1 MiB.)\n"
+CUT = "\n\n(The rest is left out: a job summary is limited to 1 MiB.)\n"
 SHORTEST_SECRET = 8
 HIDDEN = "***"
 NAME = re.compile(r"[a-z][a-z0-9-]*")
@@ -82,7 +82,7 @@ class WorkflowStep:
 def _assignment(name: str, value: str) -> str:
     """`name=value`; a value with line breaks is put between random delimiters, which no one can guess."""
     if not NAME.fullmatch(name):
-        raise ValueError("an output's name is made of letters, digits and hyphens")
+        raise ValueError("the name of an output may contain only letters, digits and hyphens")
     if "\n" not in value and "\r" not in value:
         return f"{name}={value}\n"
     delimiter = f"evalgate_{os.urandom(16).hex()}"
@@ -99,7 +99,7 @@ MAX_PER_LEVEL = 9
 """The runner drops all after the tenth annotation of a level in a step; the tenth counts the rest."""
 MAX_PLAIN_LINES = 150
 """Annotations beyond the limit that a step's log lists as plain lines, so that they can't flood the log."""
-CUT_NOTICE = "The log tells no more of these: results.json does."
+CUT_NOTICE = "The log leaves out the rest; results.json lists them."
 LONGEST_MESSAGE = 3_500
 LONGEST_TITLE = 200
 

@@ -82,12 +82,12 @@ def _describe_limit(status: ExitStatus, bounds: Bounds) -> str | None:
     if status.is_late:
         return f"judging took longer than {bounds.wall:,.0f} seconds"
     if status.code == OUT_OF_MEMORY:
-        return f"judging ran out of the memory it may use{memory}"
+        return f"judging exceeded its memory limit{memory}"
     if status.code >= 0:
         return None
     if -status.code == signal.SIGXCPU:
-        return f"judging used up its CPU time ({bounds.cpu} seconds)"
+        return f"judging exceeded its CPU time limit ({bounds.cpu} seconds)"
     if -status.code == signal.SIGKILL:
-        return "judging was ended by the system, for its time or memory"
-    hint = f", most likely out of the memory it may use{memory}" if -status.code in CRASH_SIGNALS else ""
-    return f"judging broke off, signal {-status.code}{hint}"
+        return "judging was killed by the system, most likely out of time or memory"
+    hint = f", most likely over its memory limit{memory}" if -status.code in CRASH_SIGNALS else ""
+    return f"judging crashed with signal {-status.code}{hint}"

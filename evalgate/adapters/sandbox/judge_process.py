@@ -59,7 +59,7 @@ def end_all() -> None:
 
 
 def choose_user(needed: Sequence[str], workspace: str) -> int | None:
-    """The user for a judge, who must be able to read the `needed` paths; None for the current user.
+    """The user for a judge, which must be able to read the `needed` paths; None for the current user.
 
     It is an unused user, or the workspace's owner if only that one can read them.
     """

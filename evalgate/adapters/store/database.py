@@ -117,7 +117,7 @@ def _make_postgres_engine(store_url: StoreUrl) -> Engine:
         )
     except (ArgumentError, ValueError):
         hint = "write postgresql://USER@HOST/DATABASE, with special characters as %XX"
-        raise SettingError(Problem("the store's URL can't be understood", None, hint)) from None
+        raise SettingError(Problem("the store's URL is not valid", None, hint)) from None
 
     def configure_session(connection: Any, _: object) -> None:
         with connection.cursor() as cursor:

@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 _CONSTRAINT = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
 _INVALID_FILE_CODES = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
 _SQLITE_REASONS = {
-    "SQLITE_BUSY": "another process holds it for too long",
-    "SQLITE_LOCKED": "another process holds it for too long",
+    "SQLITE_BUSY": "another process has locked it for too long",
+    "SQLITE_LOCKED": "another process has locked it for too long",
     "SQLITE_INTERRUPT": "it took too long to answer",
-    "SQLITE_READONLY": "it may not be written",
+    "SQLITE_READONLY": "there is no permission to write to it",
     "SQLITE_CANTOPEN": "the file can't be opened",
     "SQLITE_PERM": "the file can't be opened",
     "SQLITE_FULL": "the disk is full",
-    "SQLITE_IOERR": "the disk reports a fault",
-    "SQLITE_TOOBIG": "a value is larger than it keeps",
+    "SQLITE_IOERR": "the disk reports an error",
+    "SQLITE_TOOBIG": "a value is larger than it can store",
 }
 _POSTGRES_REASONS = {
     "08": "the server can't be reached",
-    "22": "a value is not one that it keeps",
-    "25": "the server takes no changes now",
+    "22": "it can't store one of the values",
+    "25": "the server is read-only now",
     "28": "the server refuses the user or the password",
     "3D": "the server has no such database",
-    "40": "another process got in the way",
-    "42": "the user lacks a right, or a table of ours was changed by hand",
-    "53": "the server has no room or no free connection",
-    "54": "a value is larger than it keeps",
-    "55": "another process holds it for too long",
+    "40": "it conflicted with another process",
+    "42": "the user lacks a privilege, or a table of EvalGate was changed by hand",
+    "53": "the server has no free space or connection",
+    "54": "a value is larger than it can store",
+    "55": "another process has locked it for too long",
     "57": "it took too long to answer, or the server is shutting down",
 }
 _CONNECTION_REFUSALS = (
@@ -111,5 +111,5 @@ def _list_primary_codes(name: str) -> list[str]:
 
 def build_invalid_store_error(url: StoreUrl) -> SettingError:
     """The error for a file or database that is not an EvalGate store."""
-    hint = "name another store, or move the file away"
-    return SettingError(Problem(f"{url.shown} is damaged, or no store of EvalGate", None, hint))
+    hint = "use another store, or move the file away"
+    return SettingError(Problem(f"{url.shown} is damaged, or is not a store of EvalGate", None, hint))

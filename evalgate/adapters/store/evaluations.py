@@ -128,14 +128,14 @@ def insert_evaluations(
             raise SettingError(f"there is no run `{run_id[:100]}` in the store")
     for each in stored:
         if not database.insert_once(connection, EVALUATIONS, _build_row(each)):
-            raise SettingError(f"there is an evaluation `{each.id[:100]}` already")
+            raise SettingError(f"the evaluation `{each.id[:100]}` already exists")
     return [each.id for each in stored]
 
 
 def _build_row(evaluation: GoldenEvaluation) -> dict[str, Any]:
     unknown = set(evaluation.dimensions) - set(DIMENSIONS)
     if unknown:
-        raise SettingError(f"there is no dimension `{min(unknown)[:100]}`")
+        raise SettingError(f"unknown dimension `{min(unknown)[:100]}`")
     return {
         **{name: getattr(evaluation, name) for name in _FIELDS},
         **{name: evaluation.dimensions.get(name) for name in DIMENSIONS},

@@ -49,7 +49,7 @@ class FeedbackTable:
             if stored.golden_id is not None:
                 require_goldens(connection, [stored.golden_id])
             if not self._database.insert_once(connection, FEEDBACK, values):
-                raise SettingError(f"there is feedback `{stored.id[:100]}` already")
+                raise SettingError(f"the feedback `{stored.id[:100]}` already exists")
             return _parse_row(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
     def list(self, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008  a constant
@@ -81,11 +81,11 @@ def _normalize_user_id(user_id: str | None) -> str | None:
     try:
         return str(UUID(user_id))
     except ValueError:
-        raise SettingError(f"a user is named by a UUID, and `{user_id[:100]}` is none") from None
+        raise SettingError(f"a user id must be a UUID, not `{user_id[:100]}`") from None
 
 
 def _check_feedback(feedback: Feedback) -> None:
     if not MIN_RATING <= feedback.rating <= MAX_RATING:
-        raise SettingError(f"a rating is a number from {MIN_RATING} to {MAX_RATING}")
+        raise SettingError(f"a rating must be a number from {MIN_RATING} to {MAX_RATING}")
     if feedback.feedback not in SENTIMENTS:
-        raise SettingError(f"feedback is one of {', '.join(SENTIMENTS)}")
+        raise SettingError(f"feedback must be one of {', '.join(SENTIMENTS)}")

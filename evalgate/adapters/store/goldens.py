@@ -93,8 +93,8 @@ class GoldenTable:
             if stored is None:
                 raise _build_unknown_error(connection, golden.id)
             if stored.version != golden.version:
-                message = f"golden `{golden.id}` has become version {stored.version} meanwhile"
-                raise SettingError(Problem(message, None, "look at it, and update it again"))
+                message = f"golden `{golden.id}` has changed to version {stored.version} in the meantime"
+                raise SettingError(Problem(message, None, "review it, and update it again"))
             return self._replace(connection, stored, golden)
 
     def delete(self, golden_id: str) -> DeletionCounts | None:
@@ -112,7 +112,7 @@ class GoldenTable:
         stored = replace(golden, version=1, created_at=now, updated_at=now)
         if not self._database.insert_once(connection, GOLDENS, _build_row(stored)):
             hint = "update it, or choose another id"
-            raise SettingError(Problem(f"there is a golden `{golden.id}` already", None, hint))
+            raise SettingError(Problem(f"the golden `{golden.id}` already exists", None, hint))
         _insert_tags(connection, stored)
         return _load_golden(connection, golden.id) or stored
 
@@ -142,7 +142,7 @@ def require_goldens(connection: Connection, ids: Sequence[str]) -> None:
 
 def _build_unknown_error(connection: Connection, golden_id: str) -> SettingError:
     near = get_close_matches(golden_id[:100], connection.scalars(select(GOLDENS.c.id).limit(5000)), n=1)
-    hint = f"did you mean `{near[0]}`?" if near else "`evalgate goldens list` shows what there is"
+    hint = f"did you mean `{near[0]}`?" if near else "`evalgate goldens list` lists them all"
     return SettingError(Problem(f"there is no golden `{golden_id[:100]}` in the store", None, hint))
 
 

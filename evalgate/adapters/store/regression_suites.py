@@ -41,7 +41,7 @@ class SuiteTable:
         with self._database.writing() as connection:
             if not self._database.insert_once(connection, SUITES, _build_row(stored)):
                 hint = "update it, or choose another name"
-                raise SettingError(Problem(f"there is a regression suite `{suite.name}` already", None, hint))
+                raise SettingError(Problem(f"the regression suite `{suite.name}` already exists", None, hint))
             _insert_goldens(connection, stored)
         return stored
 
@@ -58,7 +58,7 @@ class SuiteTable:
             return [_parse_row(connection, row) for row in rows]
 
     def update(self, suite: RegressionSuite) -> RegressionSuite:
-        """Replaces the suite of that name; raises SettingError if there is none."""
+        """Replaces the suite of that name; raises SettingError if it does not exist."""
         with self._database.writing() as connection:
             created_at = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
             if created_at is None:

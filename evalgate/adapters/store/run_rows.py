@@ -136,5 +136,5 @@ def unpack(packed: bytes, max_bytes: int = MAX_RESULTS_BYTES) -> bytes:
     except zlib.error:
         raise SettingError("the results of a stored run are damaged") from None
     if not inflater.eof:
-        raise SettingError("the results of a stored run are damaged, or larger than any run would leave")
+        raise SettingError("the results of a stored run are damaged, or larger than those of any run")
     return results

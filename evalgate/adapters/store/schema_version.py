@@ -72,7 +72,7 @@ def _build_version_error(number: str, url: StoreUrl) -> SettingError:
     if not _NUMBER.fullmatch(number) or number < NEWEST:
         return build_invalid_store_error(url)
     message = f"the store {url.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
-    return SettingError(Problem(message, None, "update EvalGate, or name another store"))
+    return SettingError(Problem(message, None, "update EvalGate, or use another store"))
 
 
 def compute_fingerprint(connection: Connection, url: StoreUrl) -> str:

@@ -61,15 +61,15 @@ def check_file(url: StoreUrl, *, create: bool) -> None:
         head = _read_header(path)
     except FileNotFoundError:
         if not create:
-            hint = "`evalgate run --store-url` and `evalgate goldens add` make one"
+            hint = "`evalgate run --store-url` and `evalgate goldens add` create one"
             raise SettingError(Problem(f"there is no store at {url.shown}", None, hint)) from None
         _make_folder(path.parent, url)
         return
     except OSError as error:
-        reason = error.strerror or "the system refused"
+        reason = error.strerror or "unknown error"
         raise SettingError(f"the store {url.shown} can't be opened: {reason}") from None
     if head is None:
-        raise RefusedPath(f"the store {url.shown} is no regular file")
+        raise RefusedPath(f"the store {url.shown} is not a regular file")
     if head and head != HEADER:
         raise build_invalid_store_error(url)
 
@@ -93,7 +93,7 @@ def _make_folder(folder: Path, url: StoreUrl) -> None:
         if folder.name == ".evalgate":
             (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
-        reason = error.strerror or "the system refused"
+        reason = error.strerror or "unknown error"
         raise SettingError(f"can't make the folder of {url.shown}: {reason}") from None
 
 

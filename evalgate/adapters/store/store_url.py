@@ -26,7 +26,7 @@ class StoreUrl(NamedTuple):
     shown: str
 
     def __repr__(self) -> str:
-        return f"Place({self.shown!r})"
+        return f"StoreUrl({self.shown!r})"
 
 
 def parse_store_url(text: str, cwd: str) -> StoreUrl:
@@ -36,7 +36,7 @@ def parse_store_url(text: str, cwd: str) -> StoreUrl:
     """
     scheme = _SCHEME.match(text)
     if not text.strip():
-        raise SettingError(Problem("the store has no name", None, _HINT))
+        raise SettingError(Problem("the store's path or URL is empty", None, _HINT))
     if scheme is None:
         return _store_url_from_path(text, cwd)
     word = scheme[1].lower()
@@ -45,8 +45,8 @@ def parse_store_url(text: str, cwd: str) -> StoreUrl:
     if word == "postgresql":
         return _store_url_from_server(text[scheme.end() :])
     if word == "postgres":
-        raise SettingError(Problem("a store's URL begins with postgresql:, not with postgres:", None, _HINT))
-    raise SettingError(Problem("the store's URL begins with neither sqlite: nor postgresql:", None, _HINT))
+        raise SettingError(Problem("a store's URL must begin with postgresql:, not with postgres:", None, _HINT))
+    raise SettingError(Problem("the store's URL must begin with sqlite: or postgresql:", None, _HINT))
 
 
 def _parse_sqlite_path(rest: str) -> str:
@@ -55,15 +55,15 @@ def _parse_sqlite_path(rest: str) -> str:
     if not path or (path.startswith("//") and not rest.startswith("///")):
         raise SettingError(Problem("the store's URL names no file", None, _HINT))
     if "?" in path or "#" in path:
-        raise SettingError(Problem("the URL of a SQLite file has no options", None, _HINT))
+        raise SettingError(Problem("the URL of a SQLite file can't have options", None, _HINT))
     return unquote(path)
 
 
 def _store_url_from_path(path: str, cwd: str) -> StoreUrl:
     if "\0" in path or not Path(path).name:
-        raise SettingError(Problem("the store has no name", None, _HINT))
+        raise SettingError(Problem("the store's path or URL is empty", None, _HINT))
     if path == ":memory:":
-        raise SettingError(Problem("a store in memory is forgotten at once", None, _HINT))
+        raise SettingError(Problem("a store in memory would be lost at once", None, _HINT))
     return StoreUrl("sqlite", str(Path(cwd) / path), path)
 
 
@@ -72,7 +72,7 @@ def _store_url_from_server(rest: str) -> StoreUrl:
     parts = _POSTGRES_URL.fullmatch(url)
     if parts is None:
         hint = f"{_HINT}, with `@`, `/`, `?` and `#` of a password as %40, %2F, %3F and %23"
-        raise SettingError(Problem("the store's URL is not of the form of PostgreSQL", None, hint))
+        raise SettingError(Problem("the store's URL is not a valid PostgreSQL URL", None, hint))
     host = parts["host"] or _find_socket(parts["rest"] or "")
     return StoreUrl("postgresql", url, f"postgresql://{host}/{parts['name']}")
 

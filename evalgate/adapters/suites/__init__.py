@@ -1,4 +1,8 @@
-"""Loads suites and project files (YAML): finds, reads and parses them, and reports all mistakes together."""
+"""Loads suites and project files (YAML): finds, reads and parses them, and reports all errors together.
+
+Entry points: `SuiteFiles`, `golden_files.GoldenFiles`, `approvals_file.read_approvals`,
+`approvals_writer.append_approvals`, `yaml_tree.load`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"
 MAX_BYTES = 1_000_000
 MAX_ASSERTIONS = 50_000
-HOW_TO_BEGIN = 'write evals/first.yaml (README, "A first suite") or name a suite file: evalgate run my-suite.yaml'
+HOW_TO_BEGIN = 'write evals/first.yaml (README, "A first suite") or pass a suite file: evalgate run my-suite.yaml'
 
 
 class SuiteFiles:
@@ -53,7 +57,7 @@ class SuiteFiles:
                 continue
             if project_content:
                 diagnostics.problems.append(
-                    Problem("a second project file", Location(path), "one has the key `suites`")
+                    Problem("a second project file", Location(path), "only one file may have the key `suites`")
                 )
                 continue
             warnings += document.warnings
@@ -102,7 +106,7 @@ class SuiteFiles:
         matches = self._files.expand(config, ".")
         found = [file for file in matches if file.path.endswith(SUFFIXES)]
         if not found:
-            hint = "a suite's name ends in .yaml, .yml or .json" if matches else "nothing is there"
+            hint = "the name of a suite file must end in .yaml, .yml or .json" if matches else "nothing was found there"
             raise SettingError(Problem(f"no suite file at {config!r}", None, hint))
         return found
 
@@ -124,7 +128,7 @@ class SuiteFiles:
             content = self._files.read(path, self._max_bytes, what="suite")
             return yaml_tree.load(content.decode("utf-8-sig"), path)
         except UnicodeDecodeError:
-            diagnostics.problems.append(Problem("a suite is text in UTF-8", Location(path)))
+            diagnostics.problems.append(Problem("a suite must be UTF-8 text", Location(path)))
         except OverLimit:
             raise
         except InvalidInput as error:
@@ -159,9 +163,9 @@ class SuiteFiles:
                 continue
             if suite.name in suites:
                 other = suites[suite.name].path
-                message = f"suite `{suite.name}` has the name of {other}"
+                message = f"suite `{suite.name}` has the same name as the suite in {other}"
                 diagnostics.add_problem(
-                    document, FieldProblem(("suite",), message, "give one of them another name as `suite`")
+                    document, FieldProblem(("suite",), message, "change the name of one of them under `suite`")
                 )
             suites[suite.name] = suite
         _check_size(suites)
@@ -171,11 +175,11 @@ class SuiteFiles:
 def _check_size(suites: dict[str, Suite]) -> None:
     scenarios = sum(len(suite.scenarios) for suite in suites.values())
     if scenarios > MAX_SCENARIOS:
-        raise OverLimit(f"{scenarios:,} scenarios, a run may have {MAX_SCENARIOS:,}")
+        raise OverLimit(f"{scenarios:,} scenarios; a run may have at most {MAX_SCENARIOS:,}")
     # Defaults are compiled once and shared by all scenarios of a suite.
     ids = {id(one) for suite in suites.values() for each in suite.scenarios for one in each.assertions}
     if len(ids) > MAX_ASSERTIONS:
-        raise OverLimit(f"{len(ids):,} assertions, a run may have {MAX_ASSERTIONS:,}")
+        raise OverLimit(f"{len(ids):,} assertions; a run may have at most {MAX_ASSERTIONS:,}")
 
 
 def _sort_key(problem: Problem) -> tuple[str, int, int]:

@@ -1,4 +1,4 @@
-"""Parses a file of approvals (YAML), within size limits, and reports all mistakes together."""
+"""Parses an approvals file (YAML), within size limits, and reports all errors together."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def read_approvals(file: ApprovalFile) -> list[Approval]:
-    """The approvals of a file, which may be empty; raises SuiteError with every mistake, or OverLimit."""
+    """The approvals of a file, which may be empty; raises SuiteError with every error, or OverLimit."""
     location = Location(file.path)
     if len(file.content) > MAX_FILE_BYTES:
         raise OverLimit(Problem(f"approvals are larger than {MAX_FILE_BYTES:,} bytes", location))
     try:
         document = yaml_tree.load(file.content.decode("utf-8-sig"), file.path)
     except UnicodeDecodeError:
-        raise SuiteError(Problem("approvals are text in UTF-8", location)) from None
+        raise SuiteError(Problem("approvals must be UTF-8 text", location)) from None
     if document.value is None:
         return []
     diagnostics = Diagnostics()

@@ -24,7 +24,7 @@ _EMPTY_LIST = re.compile(rb"^approvals:[ \t]*\[[ \t]*\](?=[ \t]*(?:#.*)?$)", re.
 
 
 def append_approvals(file: ApprovalFile | None, new: Sequence[Approval]) -> bytes:
-    """The file's content with the new approvals at its end. Raises SuiteError for a file with mistakes.
+    """The file's content with the new approvals at its end. Raises SuiteError for a file with errors.
 
     Raises SettingError if nothing can be appended to a file in that form.
     """
@@ -39,8 +39,8 @@ def append_approvals(file: ApprovalFile | None, new: Sequence[Approval]) -> byte
             continue
         if sorted((each.scope for each in parsed), key=repr) == expected_scopes:
             return candidate
-    hint = "its list must be the last thing in it, each approval on lines of its own that begin with `-`"
-    raise SettingError(Problem("nothing can be added to its end", Location(path), hint))
+    hint = "the list must come last in the file, each approval on separate lines that begin with `-`"
+    raise SettingError(Problem("no approval can be added to the end of this file", Location(path), hint))
 
 
 def _candidates(content: bytes, new: Sequence[Approval]) -> Iterator[bytes]:

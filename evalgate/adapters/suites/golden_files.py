@@ -38,7 +38,7 @@ class GoldenFiles:
         self._bytes_read = 0
 
     def load_for_suite(self, document: Document, diagnostics: Diagnostics) -> GoldenDocuments:
-        """The documents of each entry, by its index; mistakes are added with their location."""
+        """The documents of each entry, by its index; errors are added with their location."""
         items = document.value.get("goldens") if isinstance(document.value, dict) else None
         found = GoldenDocuments()
         for number, item in enumerate(items if isinstance(items, list) else ()):
@@ -51,7 +51,7 @@ class GoldenFiles:
         return found
 
     def load_named(self, patterns: Sequence[str]) -> Sequence[Document]:
-        """The documents of the named files; raises SuiteError with every mistake, or SettingError."""
+        """The documents of the named files; raises SuiteError with every error, or SettingError."""
         from evalgate.suite.diagnostics import Diagnostics
 
         diagnostics = Diagnostics()
@@ -60,8 +60,8 @@ class GoldenFiles:
             matches = self._files.expand(pattern, ".")
             files = [each for each in matches if each.path.endswith(SUFFIXES)]
             if not files:
-                hint = f"its name ends in {', '.join(SUFFIXES)}" if matches else "nothing is there"
-                raise SettingError(Problem(f"no file of goldens at {pattern!r}", None, hint))
+                hint = f"the file name must end in {', '.join(SUFFIXES)}" if matches else "nothing was found there"
+                raise SettingError(Problem(f"no goldens file at {pattern!r}", None, hint))
             for file in files:
                 found += self._read_documents(file.path, diagnostics)
         if diagnostics.problems:
@@ -77,15 +77,15 @@ class GoldenFiles:
                 continue  # reported when the entry is checked
             files = [each for each in self._files.expand(glob, folder) if each.path.endswith(SUFFIXES)]
             if not files:
-                hint = f"its name ends in {', '.join(SUFFIXES)}"
-                diagnostics.add_problem(document, FieldProblem(field, f"no file of goldens matches {glob!r}", hint))
+                hint = f"the file name must end in {', '.join(SUFFIXES)}"
+                diagnostics.add_problem(document, FieldProblem(field, f"no goldens file matches {glob!r}", hint))
             for file in files:
                 found += self._read_documents(file.path, diagnostics)
         return found
 
     def _read_documents(self, path: str, diagnostics: Diagnostics) -> Sequence[Document]:
         try:
-            content = self._files.read(path, MAX_FILE, what="file of goldens")
+            content = self._files.read(path, MAX_FILE, what="goldens file")
             self._bytes_read += len(content)
             if self._bytes_read > MAX_BYTES:
                 raise OverLimit(f"the goldens of a suite are larger than {MAX_BYTES:,} bytes")
@@ -93,7 +93,7 @@ class GoldenFiles:
             found = list(json_lines(text, path)) if path.endswith(".jsonl") else [_parse_document(text, path)]
             return [each for each in found if not _is_suite(each, diagnostics)]
         except UnicodeDecodeError:
-            diagnostics.problems.append(Problem("goldens are text in UTF-8", Location(path)))
+            diagnostics.problems.append(Problem("goldens must be UTF-8 text", Location(path)))
         except OverLimit:
             raise
         except InvalidInput as error:
@@ -110,7 +110,7 @@ class GoldenFiles:
         found: GoldenDocuments,
         diagnostics: Diagnostics,
     ) -> None:
-        """Loads goldens from the store. An unknown id or suite is a mistake, also tags without a golden."""
+        """Loads goldens from the store. An unknown id or suite is an error, and so is a tag without a golden."""
         field = ("goldens", number, "store")
         if self._open_store is None:
             return
@@ -134,8 +134,8 @@ class GoldenFiles:
                 hint = suggest(each, store.goldens.ids())
                 diagnostics.add_problem(document, FieldProblem(field, f"the store has no golden `{each}`", hint))
         if not goldens and not missing:
-            hint = "see what there is: evalgate goldens list"
-            diagnostics.add_problem(document, FieldProblem(field, "the store has no golden that this names", hint))
+            hint = "run `evalgate goldens list` to list them"
+            diagnostics.add_problem(document, FieldProblem(field, "no golden in the store matches", hint))
         found.documents[number] = _encode_documents(goldens, suite)
         if suite is not None:
             found.thresholds.append(suite.critical_issue_threshold)
@@ -145,8 +145,8 @@ def _is_suite(document: Document, diagnostics: Diagnostics) -> bool:
     """Whether the document is a suite by mistake; reported once instead of for each unknown key."""
     if not isinstance(document.value, dict) or not {"goldens", "traces"} <= document.value.keys():
         return False
-    hint = "write its goldens into a file of their own, and name that in the suite: {file: PATH}"
-    diagnostics.add_problem(document, FieldProblem((), "this is a suite, not a file of goldens", hint))
+    hint = "write its goldens to a separate file, and refer to it in the suite: {file: PATH}"
+    diagnostics.add_problem(document, FieldProblem((), "this is a suite, not a goldens file", hint))
     return True
 
 
@@ -203,26 +203,26 @@ def json_lines(text: str, file: str) -> Iterator[LineDocument]:
 
 def _parse_value(line: str, location: Location) -> Any:
     if sum(map(line.count, ",[{:")) > MAX_VALUES:
-        raise SuiteError(Problem(f"a document may hold {MAX_VALUES:,} values", location))
+        raise SuiteError(Problem(f"a document may contain at most {MAX_VALUES:,} values", location))
     try:
         return json.loads(line, object_pairs_hook=_build_unique_dict, parse_constant=_refuse_constant)
     except _InvalidJsonError as error:
         raise SuiteError(Problem(str(error), location)) from None
     except json.JSONDecodeError as error:
-        message = f"no JSON document: it breaks off at column {error.colno}"
+        message = f"invalid JSON document: it ends at column {error.colno}"
         raise SuiteError(Problem(message, location)) from None
     except (ValueError, RecursionError):
-        raise SuiteError(Problem("no JSON document that could be meant", location)) from None
+        raise SuiteError(Problem("invalid JSON document", location)) from None
 
 
 def _build_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise _InvalidJsonError(f"the key `{name[:60]}` stands twice")
+            raise _InvalidJsonError(f"the key `{name[:60]}` appears twice")
         found[name] = value
     return found
 
 
 def _refuse_constant(word: str) -> Any:
-    raise _InvalidJsonError(f"{word} is no number")
+    raise _InvalidJsonError(f"{word} is not a number")

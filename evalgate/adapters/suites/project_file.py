@@ -26,13 +26,13 @@ def read_project_store(files: Files) -> str | None:
     try:
         document = yaml_tree.load(content.decode("utf-8-sig"), PROJECT)
     except UnicodeDecodeError:
-        raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
+        raise SuiteError(Problem("a project file must be UTF-8 text", Location(PROJECT))) from None
     path = document.value.get(STORE_KEY) if isinstance(document.value, dict) else None
     if path is None:
         return None
     if not isinstance(path, str) or not path.strip() or _URL.match(path):
-        hint = "name a URL with --store-url or EVALGATE_STORE_URL"
-        raise SuiteError(Problem("`store` is the path of a file", document.locate((STORE_KEY,)), hint))
+        hint = "set a URL with --store-url or EVALGATE_STORE_URL"
+        raise SuiteError(Problem("`store` must be the path of a file", document.locate((STORE_KEY,)), hint))
     return path
 
 
@@ -53,6 +53,6 @@ def apply_project_redaction(files: Files) -> None:
     try:
         hide_project_secrets(yaml_tree.load(content.decode("utf-8-sig"), PROJECT), diagnostics)
     except UnicodeDecodeError:
-        raise SuiteError(Problem("a project file is text in UTF-8", Location(PROJECT))) from None
+        raise SuiteError(Problem("a project file must be UTF-8 text", Location(PROJECT))) from None
     if diagnostics.problems:
         raise SuiteError(*diagnostics.problems)

@@ -25,15 +25,15 @@ MAX_WARNINGS = 20
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser where PyYAML was built with it
 
 _SYNTAX = {
-    "mapping values are not allowed": "a `: ` can't stand here; quote the text, or mend the indentation",
-    "did not find expected key": "the indentation does not fit what stands above",
-    "did not find expected '-' indicator": "the indentation of this list does not fit",
+    "mapping values are not allowed": "a `: ` is not allowed here; quote the text, or fix the indentation",
+    "did not find expected key": "the indentation does not match the lines above",
+    "did not find expected '-' indicator": "the indentation of this list does not match",
     "could not find expected ':'": "a key without `:`",
     "found character that cannot start any token": "a tab or special character begins a value; quote it",
     "found undefined tag handle": "tags are not allowed in a suite",
     "found undefined alias": "this alias has no anchor",
     "found unknown escape character": "an unknown escape in double quotes; use single quotes",
-    "did not find expected <document start>": "text behind the end of the document",
+    "did not find expected <document start>": "text after the end of the document",
 }
 
 
@@ -96,7 +96,7 @@ def _syntax_error(document: YamlDocument, error: yaml.MarkedYAMLError) -> SuiteE
         hint = f"{missing} expected by line {end.line + 1}, column {end.column + 1}"
         return _error(document, error.context_mark, message, hint)
     reason = next((meaning for phrase, meaning in _SYNTAX.items() if phrase in found), None)
-    return _error(document, end or error.context_mark, reason or "this is no YAML")
+    return _error(document, end or error.context_mark, reason or "this is not valid YAML")
 
 
 def _error(document: YamlDocument, mark: Any, message: str, hint: str | None = None) -> SuiteError:
@@ -129,7 +129,7 @@ class _TreeReader:
         next(self._events)  # the document's end
         event = next(self._events)
         if not isinstance(event, yaml.StreamEndEvent):
-            raise self._refuse(event, "a file holds one document; `---` begins a second")
+            raise self._refuse(event, "a file may contain only one document; `---` begins a second")
 
     def _value(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
@@ -149,7 +149,7 @@ class _TreeReader:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
         if depth > MAX_DEPTH:
-            raise self._refuse(event, f"values may be nested {MAX_DEPTH} deep")
+            raise self._refuse(event, f"values may be nested at most {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.SequenceStartEvent):
             return self._list(depth)
         return self._mapping(depth)
@@ -186,35 +186,35 @@ class _TreeReader:
                 break
             key = self._key(event)
             if key in values:
-                raise self._refuse(event, f"the key `{key[:60]}` stands twice, first in line {positions[key].line}")
+                raise self._refuse(event, f"the key `{key[:60]}` appears twice, first in line {positions[key].line}")
             positions[key] = _position(event)
             values[key] = self._value(next(self._events), depth + 1)
         return values
 
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):
-            raise self._refuse(event, "a key is plain text")
+            raise self._refuse(event, "a key must be plain text")
         if event.tag is not None or event.anchor is not None:
-            raise self._refuse(event, "a key has no tag or anchor")
+            raise self._refuse(event, "a key can't have a tag or an anchor")
         if event.value == "<<" and not event.style:
-            raise self._refuse(event, "merge keys (`<<`) are not supported, write the keys out")
+            raise self._refuse(event, "merge keys (`<<`) are not supported; write the keys out")
         self._count_values(1, event)
         return str(event.value)
 
     def _alias(self, event: Any) -> Any:
         self._aliases += 1
         if self._aliases > MAX_ALIASES:
-            raise self._refuse(event, f"a file may use {MAX_ALIASES} aliases")
+            raise self._refuse(event, f"a file may use at most {MAX_ALIASES} aliases")
         anchor = self._anchors.get(event.anchor)
         if anchor is None:
-            raise self._refuse(event, "this alias has no anchor, or stands inside it")
+            raise self._refuse(event, "this alias has no anchor, or is inside it")
         self._count_values(anchor.size, event)
         return anchor.value
 
     def _count_values(self, count: int, event: Any) -> None:
         self._count += count
         if self._count > MAX_VALUES:
-            raise self._refuse(event, f"a file may hold {MAX_VALUES:,} values")
+            raise self._refuse(event, f"a file may contain at most {MAX_VALUES:,} values")
 
     def _refuse(self, event: Any, message: str) -> SuiteError:
         return _error(self._document, event.start_mark, message)
@@ -244,15 +244,15 @@ def resolve(text: str) -> str | int | float | bool | None:
         return text
     if _INT.match(text):
         if len(text) > MAX_DIGITS + 1:
-            raise ScalarError(f"a whole number has at most {MAX_DIGITS} digits, quote it if it is text")
+            raise ScalarError(f"a whole number may have at most {MAX_DIGITS} digits; quote it if it is text")
         return int(text)
     if _FLOAT.match(text):
         number = float(text)
         if number in (float("inf"), float("-inf")):
-            raise ScalarError("this number is too large, quote it if it is text")
+            raise ScalarError("this number is too large; quote it if it is text")
         return number
     if _NOT_FINITE.match(text):
-        raise ScalarError("numbers are finite here, quote it if it is text")
+        raise ScalarError("numbers must be finite; quote it if it is text")
     return text
 
 

@@ -1,1 +1,4 @@
-"""Jobs of the GitHub Action. Entry points: `run_gate`, `approve_from_comment`, `publish`."""
+"""Jobs of the GitHub Action.
+
+Entry points: `run_gate.run_gate`, `approve_from_comment.approve`, `publish.publish`.
+"""

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
     from evalgate.application.messages.request import ApprovedReport, RenderOptions
-    from evalgate.models.approvals.review import (
-        CommentApproval,
-        GateRun,
-        PullRequestComment,
-        PullRequestState,
-    )
+    from evalgate.models.approvals.review import CommentApproval, GateRun, PullRequestComment, PullRequestState
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
@@ -35,8 +30,8 @@ if TYPE_CHECKING:
 
 APPROVED, REFUSED, UNREACHABLE = 0, 2, 4
 MAX_LISTED = 20
-NO_CHECK = "no check run: it would be green by the word of a fork's own run"
-REMEDY = "let it finish; it needs `approvals-from: comments`, and both workflows the same `comment-key`"
+NO_CHECK = "no check run: its result would come from the fork's own run"
+REMEDY = "wait for it to finish; it needs `approvals-from: comments`, and both workflows need the same `comment-key`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,7 @@ def approve(options: ApproveOptions, ports: ApprovePorts) -> int:
         add_annotation(ports.step, "error", f"nothing is approved: {refusal}")
         code = REFUSED
     except Unreachable as trouble:
-        add_annotation(ports.step, "error", f"nothing is approved, for it can't be looked up: {trouble}")
+        add_annotation(ports.step, "error", f"nothing is approved, since the lookup failed: {trouble}")
         code = UNREACHABLE
     else:
         ports.step.log(message)
@@ -102,12 +97,12 @@ def approve(options: ApproveOptions, ports: ApprovePorts) -> int:
 def _approve(options: ApproveOptions, ports: ApprovePorts) -> str:
     comment = options.comment
     if not comment.is_on_pull_request or parse_command(comment.body) is None:
-        return "EvalGate: the comment holds no command for a pull request"
+        return "EvalGate: the comment contains no command for a pull request"
     if not comment.is_new:
-        raise _ApprovalRefusedError("only a comment that was just written approves: write a new one")
+        raise _ApprovalRefusedError("only a new comment can approve: write a new one")
     posted = ports.review.comment(comment.id)
     if posted is None:
-        raise _ApprovalRefusedError("the comment is gone")
+        raise _ApprovalRefusedError("the comment was deleted")
     change = ports.review.change()
     runs = _find_gate_runs(ports.review, change)
     verifier = CommentVerifier(ports.review, ports.files, change, runs, allow_self=options.allow_self)
@@ -117,7 +112,7 @@ def _approve(options: ApproveOptions, ports: ApprovePorts) -> str:
         raise _ApprovalRefusedError(str(refusal))
     content = verifier.latest_report()
     if content is None:
-        raise _ApprovalRefusedError(f"the gate's run {runs[0].run.id} has left no report: {REMEDY}")
+        raise _ApprovalRefusedError(f"run {runs[0].run.id} of the gate uploaded no report: {REMEDY}")
     report = _decide_with_approvals(content, runs[0].run, verified, options, ports)
     _require_same_head(change, ports.review)
     active = [each for each in report.approvals if _comment_id_of(each) == posted.id and each["status"] == "active"]
@@ -139,7 +134,7 @@ def _find_gate_runs(review: Review, change: PullRequestState) -> Sequence[GateRu
     if others:
         named = ", ".join(map(str, others[:MAX_LISTED]))
         raise _ApprovalRefusedError(
-            f"pull request {named} has the same head, and the run may be of either: push to one"
+            f"pull request {named} has the same head, so the run may belong to either: push to one of them"
         )
     return runs
 
@@ -150,29 +145,24 @@ def _refusal_of(comment: PullRequestComment, verified: VerifiedComments) -> Refu
         if refusal.comment == comment.id:
             return refusal
     if comment.id not in {consent.provenance.comment_id for consent in verified.consents}:
-        raise _ApprovalRefusedError("the comment is older than the newest push, which voids what was approved before")
+        raise _ApprovalRefusedError("the comment is older than the newest push, which voids earlier approvals")
     return None
 
 
 def _decide_with_approvals(
-    content: bytes,
-    run: TriggeringRun,
-    verified: VerifiedComments,
-    options: ApproveOptions,
-    ports: ApprovePorts,
+    content: bytes, run: TriggeringRun, verified: VerifiedComments, options: ApproveOptions, ports: ApprovePorts
 ) -> ApprovedReport:
     template = load_template(ports.template, ports.step)
     render_options = replace(options.render_options, run_url=f"{options.run_url}{run.id}", template=template)
     notes = [str(refusal) for refusal in verified.refusals if refusal.is_known]
     try:
         return ports.decide(content, run, verified.consents, render_options, notes[:MAX_LISTED])
-    except InvalidInput as mistake:
-        reasons = "; ".join(problem.message for problem in mistake.problems)
+    except InvalidInput as error:
+        reasons = "; ".join(problem.message for problem in error.problems)
         raise _ApprovalRefusedError(f"the report of run {run.id} is refused: {reasons}") from None
 
 
 def _explain_no_approval(comment: int, report: ApprovedReport) -> str:
-    """Why a valid comment approves nothing."""
     for number, why in report.refused:
         if number == comment:
             return f"comment {number} approves nothing: {why}"
@@ -189,7 +179,7 @@ def _require_same_head(change: PullRequestState, review: Review) -> None:
     """Refuses if the head commit changed meanwhile, so that only judged commits are approved."""
     head = review.change().head_sha
     if head != change.head_sha:
-        raise _ApprovalRefusedError(f"void: the pull request has moved on to {head[:SHORT_SHA]} meanwhile")
+        raise _ApprovalRefusedError(f"void: the pull request has moved on to {head[:SHORT_SHA]}")
 
 
 def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], ports: ApprovePorts) -> None:

@@ -39,9 +39,7 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
     newer = _newer_head(comment.commit, pull_request)
     if newer:
         add_annotation(
-            step,
-            "notice",
-            f"no comment: the pull request has moved on to {newer[:SHORT_SHA]}, whose own run reports",
+            step, "notice", f"no comment: the pull request has moved on to {newer[:SHORT_SHA]}, whose run will comment"
         )
         return
     try:

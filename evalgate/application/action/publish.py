@@ -24,13 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import RenderedReport, RenderOptions
     from evalgate.models.approvals.triggering_run import TriggeringRun
-    from evalgate.ports import (
-        PullRequest,
-        PullRequestFinder,
-        ReportSource,
-        StepOutput,
-        TemplateSource,
-    )
+    from evalgate.ports import PullRequest, PullRequestFinder, ReportSource, StepOutput, TemplateSource
 
 FROM = "pull_request"
 PUBLISHED = 0
@@ -39,7 +33,7 @@ SHORT_SHA = 7
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
-    """Whose report to post, and how."""
+    """Which report to post, and how."""
 
     run: TriggeringRun
     artifact: str
@@ -96,7 +90,7 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
 def _log_result(options: PublishOptions, number: int, report: RenderedReport, step: StepOutput) -> None:
     run = options.run
     source = f"run {run.id} at {run.head_sha[:SHORT_SHA]} of {run.head_repository}"
-    step.log(f"EvalGate: {report.results['verdict']}, as {source} reports it for pull request {number}")
+    step.log(f"EvalGate: {report.results['verdict']}, reported by {source} for pull request {number}")
 
 
 def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
@@ -112,10 +106,12 @@ def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
         return numbers[0]
     if numbers:
         listed = ", ".join(f"{number}" for number in sorted(numbers)[:10])
-        raise _NothingToPost("warning", f"pull requests {listed} have the same head, and the run may be of any")
+        raise _NothingToPost(
+            "warning", f"pull requests {listed} have the same head, so the run may belong to any of them"
+        )
     if found:
         newer = found[0].head_sha[:SHORT_SHA]
-        raise _NothingToPost("notice", f"the pull request has moved on to {newer}, whose own run reports")
+        raise _NothingToPost("notice", f"the pull request has moved on to {newer}, whose run will report")
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 
@@ -124,10 +120,10 @@ def _render_report(options: PublishOptions, ports: PublishPorts) -> RenderedRepo
     try:
         path = ports.reports.fetch(run, options.artifact)
     except Unreachable as trouble:
-        raise _NothingToPost("warning", f"the report of run {run.id} can't be had: {trouble}") from None
+        raise _NothingToPost("warning", f"the report of run {run.id} is not available: {trouble}") from None
     if path is None:
-        remedy = "both workflows need the same `comment-key`, and the run must have come to a verdict"
-        missing = f"run {run.id} left no artifact called {options.artifact}: {remedy}"
+        remedy = "both workflows need the same `comment-key`, and the run must have reached a verdict"
+        missing = f"run {run.id} uploaded no artifact named {options.artifact}: {remedy}"
         raise _NothingToPost("notice" if run.is_same_repository else "warning", missing)
     render_options = replace(options.render_options, template=load_template(ports.template, ports.step))
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
 
 MAX_LISTED = 20
-UNCOUNTED = "no approval by comment counts"
+UNCOUNTED = "approvals in comments do not count"
 
 
 def with_consents(

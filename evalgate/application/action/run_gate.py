@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
 
 UPLOAD_STEP = "actions/upload-artifact"
-NO_COMMENT = "no comment: on pull requests of forks and of Dependabot the token may not write; see the summary"
-NO_CHECK = "no check run: on pull requests of forks and of Dependabot the token may not write"
-NOTHING_STORED = "Nothing is stored of this run: `store-url` is empty, as a secret is on pull requests of forks."
+NO_COMMENT = "no comment: the token is read-only on pull requests from forks and Dependabot; see the job summary"
+NO_CHECK = "no check run: the token is read-only on pull requests from forks and Dependabot"
+NOTHING_STORED = "This run was not stored: `store-url` is empty, as secrets are on pull requests from forks."
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
@@ -114,7 +114,6 @@ def _save_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> N
 
 
 def _with_consents(request: JudgeRequest, options: GateOptions, ports: GatePorts) -> JudgeRequest:
-    """Adds the approvals given in comments to the request."""
     if ports.review is None or ports.reports is None:
         return request
     from evalgate.application.action.rerun_approvals import with_consents
@@ -160,10 +159,7 @@ def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     paths = {
         name: f"{options.shown_folder}/{file}" if file in judgement.files else "" for name, file in written.items()
     }
-    return {
-        **paths,
-        "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
-    }
+    return {**paths, "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else ""}
 
 
 def _verdict_lines(judgement: Judgement) -> list[str]:

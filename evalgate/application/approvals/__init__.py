@@ -1,4 +1,5 @@
 """Approvals of failures, from files and from comments.
 
-Entry points: `approvals`, `approve_change`, `comment_approvals`, `list_approvals`.
+Entry points: `approvals.rule_on_approvals`, `approve_change.approvals_for`,
+`comment_approvals.CommentVerifier`, `list_approvals.list_approvals`.
 """

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run
     from evalgate.ports import ApprovalSource, SuiteSource
 
-UNREAD = "nothing is approved, for the approvals of the base commit can't be read"
+UNREAD = "nothing is approved, since the approvals of the base commit can't be read"
 
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
-    """The approvals, and warnings about them. Raises SuiteError for mistakes this run can fix."""
+    """The approvals, and warnings about them. Raises SuiteError for errors this run can fix."""
     from evalgate.gate.decision.approvals import find_proposals
 
     proposed = suites.load_approvals(request.proposed) if request.proposed is not None else []
@@ -31,10 +31,10 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
     if request.approvals is not None:
         try:
             counting = suites.load_approvals(request.approvals)
-        except InvalidInput as mistake:
+        except InvalidInput as error:
             if not request.approvals_of_base:
                 raise
-            warnings = [problem._replace(message=f"{UNREAD}: {problem.message}") for problem in mistake.problems]
+            warnings = [problem._replace(message=f"{UNREAD}: {problem.message}") for problem in error.problems]
     given: Sequence[Approval] = ()
     if request.consents:
         from evalgate.application.approvals.consented_failures import resolve_consents
@@ -60,8 +60,8 @@ def with_approvals(
 ) -> JudgeRequest:
     """Adds the approvals files to the request.
 
-    For a pull request, another commit's approvals count and its own are proposals: mistakes in the former are
-    only noted. Raises InvalidInput for mistakes this run can fix.
+    For a pull request, another commit's approvals count and its own are proposals: errors in the former are
+    only noted. Raises InvalidInput for errors this run can fix.
     """
     of_base = proposed is not None
     file, notes = None, list(request.notes)

@@ -60,7 +60,7 @@ def approvals_for(results: ResultsDoc, request: ApprovalRequest) -> list[Approva
         if found.is_worse and found.is_known and request.suite in (None, key.suite)
     }
     if not failing:
-        raise SettingError("nothing fails that could be approved")
+        raise SettingError("there is no failure to approve")
     return [_build_approval(key, found, request) for key, found in failing.items()]
 
 
@@ -96,7 +96,7 @@ def _find_scenario(scenarios: Scenarios, request: ApprovalRequest) -> ScenarioKe
     if len(keys) == 1:
         return keys[0]
     if not keys:
-        raise SettingError(f"scenario `{request.scenario}` has no variant `{request.variant}` here")
+        raise SettingError(f"scenario `{request.scenario}` has no variant `{request.variant}` in these results")
     flags = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in keys]
     hint = f"add one of: {'; '.join(flags[:MOST_NAMED])}"
     raise SettingError(Problem(f"{len(keys)} scenarios have this id", None, hint))
@@ -110,14 +110,14 @@ def _require_approvable(key: ScenarioKey, found: ApprovalSubject, request: Appro
         raise SettingError(f"scenario `{key.id}` is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}")
     if request.assertion is not None and request.assertion not in found.failed_checks:
         hint = suggest(request.assertion, found.failed_checks)
-        raise SettingError(Problem(f"no check `{request.assertion}` of it fails", None, hint))
+        raise SettingError(Problem(f"it has no failed check `{request.assertion}`", None, hint))
     kind = found.change.kind if found.change is not None else None
     if request.change not in (None, kind):
         now = f"it is {kind}" if kind else "nothing was compared"
         raise SettingError(f"scenario `{key.id}` is not {request.change}: {now}")
     score = found.scenario.score
     if request.least_score is not None and score is not None and score < request.least_score:
-        raise SettingError(f"its score is {score:g} already, below the limit of {request.least_score:g}")
+        raise SettingError(f"its score {score:g} is already below the limit of {request.least_score:g}")
 
 
 def _build_approval(key: ScenarioKey, found: ApprovalSubject, request: ApprovalRequest) -> Approval:

@@ -35,15 +35,15 @@ DEFAULT_DAYS = 14
 MOST_DAYS = 90
 MOST_COMMANDS = 100
 MOST_PEOPLE = 20
-"""How many people are looked up on GitHub: anybody may comment, as often as they like."""
+"""How many people are looked up on GitHub: anyone may comment any number of times."""
 SHORT_SHA = 7
-BOT = "a bot or an app wrote it, and only a person approves"
+BOT = "it was written by a bot or an app, and only a person can approve"
 EDITED = "it was edited: write a new comment"
-OLDER = "it is older than the newest push: every push voids what was approved before"
-UNJUDGED = "the gate had not judged this commit then"
-OWN = "who has a part in the change does not approve it (`allow-self-approval` lets them)"
-MANY = "too many people comment here for all to be looked up"
-OWN_ACCOUNT = "the account is gone, or another one has its name by now"
+OLDER = "it is older than the newest push: every push voids earlier approvals"
+UNJUDGED = "the gate had not judged this commit yet"
+OWN = "contributors to a change may not approve it (unless `allow-self-approval` is set)"
+MANY = "too many people commented here to look all of them up"
+OWN_ACCOUNT = "the account was deleted, or its name belongs to another account now"
 
 
 class Refusal(NamedTuple):
@@ -76,13 +76,7 @@ class CommentVerifier:
     """
 
     def __init__(
-        self,
-        review: Review,
-        files: ReportFiles,
-        change: PullRequestState,
-        runs: Sequence[GateRun],
-        *,
-        allow_self: bool,
+        self, review: Review, files: ReportFiles, change: PullRequestState, runs: Sequence[GateRun], *, allow_self: bool
     ) -> None:
         self._review = review
         self._files = files
@@ -118,7 +112,7 @@ class CommentVerifier:
         author = comment.author
         permission = self._permissions.get(author.id) if author is not None else None
         is_known = permission is not None and permission.may_write
-        return Refusal(comment.id, author.login if author is not None else "nobody", why, is_known)
+        return Refusal(comment.id, author.login if author is not None else "unknown", why, is_known)
 
     def _verify_comment(self, comment: PullRequestComment, command: ApproveCommand | str) -> CommentApproval:
         """The comment's approval; raises _CommentRefusedError with the first reason against it."""
@@ -166,17 +160,13 @@ class CommentVerifier:
             self._contributors = self._review.contributors()
         opened = self._change.author
         pushed = {run.started_by for run in self._runs}
-        is_own = author.id in {
-            *self._contributors.account_ids,
-            *pushed,
-            opened.id if opened is not None else None,
-        }
+        is_own = author.id in {*self._contributors.account_ids, *pushed, opened.id if opened is not None else None}
         if is_own and not self._allow_self:
             raise _CommentRefusedError(OWN)
         if self._contributors.unknown and not self._allow_self:
             commit = self._contributors.unknown[:SHORT_SHA]
             raise _CommentRefusedError(
-                f"GitHub does not know who made commit {commit}, so it may be {author.login}'s own"
+                f"GitHub does not know the author of commit {commit}, so it may be {author.login}"
             )
         return is_own
 
@@ -197,8 +187,8 @@ class CommentVerifier:
             path = self._review.fetch(report)
             try:
                 self._contents[report.id] = self._files.unpack(path)
-            except InvalidInput as mistake:
-                reason = mistake.problems[0].message
+            except InvalidInput as error:
+                reason = error.problems[0].message
                 raise Unreachable(f"the report of run {self._runs[0].run.id} is refused: {reason}") from None
         return self._contents[report.id]
 
@@ -208,5 +198,5 @@ def _expiry_date(comment: PullRequestComment, command: ApproveCommand) -> date:
     if command.until is None:
         return created + timedelta(days=DEFAULT_DAYS)
     if command.until > created + timedelta(days=MOST_DAYS):
-        raise _CommentRefusedError(f"a comment approves for {MOST_DAYS} days at most: use the file of approvals")
+        raise _CommentRefusedError(f"a comment approves for at most {MOST_DAYS} days: use the approvals file")
     return command.until

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Scenarios = Mapping[ScenarioKey, ApprovalSubject]
 
 MOST_NAMED = 5
-NOTHING = "nothing fails that could be approved"
+NOTHING = "there is no failure to approve"
 
 
 class ConsentedFailures(NamedTuple):
@@ -52,8 +52,8 @@ def resolve_consents(consents: Iterable[CommentApproval]) -> ConsentedFailures:
 def _load_scenarios(consent: CommentApproval) -> Scenarios | str:
     try:
         document = report_of(consent.report, consent.provenance.head_commit)
-    except InvalidInput as mistake:
-        return f"the report it is about can't be used: {mistake.problems[0].message}"
+    except InvalidInput as error:
+        return f"the report it refers to can't be used: {error.problems[0].message}"
     return collect_subjects(run_of(document), changes_of(document))
 
 
@@ -80,13 +80,13 @@ def _spellings(key: ScenarioKey) -> set[str]:
 
 def _describe_ambiguity(keys: Sequence[ScenarioKey]) -> str:
     names = [f"`{key.suite}/{key.id}`" for key in keys[:MOST_NAMED]]
-    return f"{len(keys)} suites have a scenario of this name: say {' or '.join(names)}"
+    return f"{len(keys)} suites have a scenario of this name: write {' or '.join(names)}"
 
 
 def _describe_unknown(name: str, scenarios: Scenarios) -> str:
     variants = [f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None]
     if variants:
-        return f"scenario {name} has variants: say {' or '.join(variants[:MOST_NAMED])}"
+        return f"scenario {name} has variants: write {' or '.join(variants[:MOST_NAMED])}"
     hint = suggest(name, {key.id for key in scenarios})
     return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
 

@@ -27,10 +27,7 @@ class ListedApproval(NamedTuple):
 
 
 def list_approvals(
-    in_file: Sequence[Approval],
-    stored: Sequence[StoredApproval],
-    finished: ResultsDoc | None,
-    today: date,
+    in_file: Sequence[Approval], stored: Sequence[StoredApproval], finished: ResultsDoc | None, today: date
 ) -> list[ListedApproval]:
     """Those of the file, then those of the store, oldest first.
 

@@ -1,6 +1,6 @@
 """The suites and policy that decide: the run's own, or the baseline commit's for a pull request.
 
-The base branch's rules are read from the baseline, which keeps those that judged it: it is known to come from
+The base branch's rules are read from the baseline, which holds those that judged it: it is known to come from
 a push to this repository's own branch, is already on disk, and identifies its rules by their hash.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
 
-REMEDY = "a push to the base branch leaves a baseline that keeps its rules; `policy-from: head` does without"
+REMEDY = "a push to the base branch creates a baseline with its rules; `policy-from: head` works without them"
 
 
 class DecidingRules(NamedTuple):
@@ -30,14 +30,14 @@ class DecidingRules(NamedTuple):
 
 
 def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
-    """The baseline's rules. Raises RulesMissing if it keeps none, or not all of them can be read."""
+    """The baseline's rules. Raises RulesMissing if it holds none, or not all of them can be read."""
     status = baseline.info.status if baseline.info is not None else "none"
     if status == "unreachable":
-        raise RulesUnreachable("the rules of the base branch can't be had: GitHub did not answer")
+        raise RulesUnreachable("the rules of the base branch are not available: GitHub did not respond")
     baseline_rules = load_baseline_rules(baseline, own, files)
-    why = "there is no baseline that keeps them" if baseline_rules is None else baseline_rules.unknown
+    why = "no baseline holds them" if baseline_rules is None else baseline_rules.unknown
     if baseline_rules is None or baseline_rules.configuration is None or why is not None:
-        raise RulesMissing(f"the rules of the base branch can't be had: {why} ({REMEDY})")
+        raise RulesMissing(f"the rules of the base branch are not available: {why} ({REMEDY})")
     document: RulesDoc = {
         "from": "base",
         "config_hash": config_hash(baseline_rules.configuration),

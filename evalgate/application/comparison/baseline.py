@@ -83,11 +83,10 @@ def _check_commit(info: BaselineInfo, baseline: ComparableBaseline) -> None:
     """Checks that a found baseline is of its own run's commit, since a run may upload another's file."""
     commit = (baseline.manifest or {}).get("commit")
     if info.status in FOUND and info.sha is not None and commit not in (None, info.sha):
-        raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} says that it is of another commit")
+        raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} was made for another commit")
 
 
 def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: datetime) -> BaselineInfo:
-    """The info, completed with commit and age."""
     age = info.age_seconds
     if age is None:
         age = _age(baseline.run.created_at, now)
@@ -100,7 +99,7 @@ def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
     if not changed:
         return []
     names = ", ".join(each.type for each in changed)
-    return [Problem(f"the baseline was made with other versions of {names}: changes may come from that")]
+    return [Problem(f"the baseline was made with other versions of {names}, which may cause changes")]
 
 
 def _age(created_at: str, now: datetime) -> int:
@@ -108,13 +107,9 @@ def _age(created_at: str, now: datetime) -> int:
 
 
 def build_baseline_parts(
-    request: JudgeRequest,
-    configuration: Configuration,
-    results: ResultsDoc,
-    content: Content,
-    traces: TraceSpool,
+    request: JudgeRequest, configuration: Configuration, results: ResultsDoc, content: Content, traces: TraceSpool
 ) -> BaselineParts:
-    """Builds the baseline that this run leaves; `content` is its results as written."""
+    """Builds the baseline of this run; `content` is its results as written."""
     from evalgate.reporting.results.standings import standings_of_results  # only if one is written
 
     manifest: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Judges the baseline's traces again by today's rules, if it keeps them whole."""
+"""Judges the baseline's traces again by today's rules, if it holds them in full."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 MOST_STORED = 2_000
 """How many traces of the baseline are judged again."""
-TOO_MANY = "the baseline has more recordings of them than are judged again"
-NOT_KEPT = "the baseline does not keep its recordings whole"
-SECRETS = "secrets were taken out of the baseline's recordings"
-UNLIKE = "the baseline's recordings, as kept, are not judged as they were then"
-NOT_TAKEN = "today's rules give the baseline's recordings to other scenarios"
+TOO_MANY = "the baseline has more traces of them than are judged again"
+NOT_KEPT = "the baseline does not hold its traces in full"
+SECRETS = "secrets were redacted in the baseline's traces"
+UNLIKE = "the baseline's stored traces no longer give the same results by its own rules"
+NOT_TAKEN = "today's rules assign the baseline's traces to other scenarios"
 
 
 class _BaselineResult(NamedTuple):
@@ -44,9 +44,7 @@ class _BaselineResult(NamedTuple):
 def _baseline_result(baseline: BaselineRun, key: ScenarioKey) -> _BaselineResult:
     place = baseline.row_by_key[key]
     return _BaselineResult(
-        baseline.verdicts[place],
-        baseline.scores[place],
-        [trial.position for trial in baseline.find_trials(key)],
+        baseline.verdicts[place], baseline.scores[place], [trial.position for trial in baseline.find_trials(key)]
     )
 
 

@@ -1,4 +1,4 @@
-"""The rules that judged a baseline, read from the suites it keeps."""
+"""The rules that judged a baseline, read from the suites in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.ports import BaselineFiles
     from evalgate.suite.models import Configuration
 
-NO_SUITES = "it keeps no suites"
+NO_SUITES = "the baseline holds no suites"
 UNREADABLE = "this version can't read its suites"
 
 
@@ -53,5 +53,5 @@ def read_rules(files: BaselineFiles, path: str) -> BaselineRules:
         found = None
     if found is None:
         return BaselineRules(None, unknown=UNREADABLE)
-    unread = f"this version can't read {', '.join(found.unread[:3])} of it" if found.unread else None
+    unread = f"this version can't read {', '.join(found.unread[:3])} in the baseline" if found.unread else None
     return BaselineRules(found.configuration, unknown=unread)

@@ -1,4 +1,4 @@
-"""What changed rules mean for a run: the causes of its changes, and what the gate demands less."""
+"""What changed rules mean for a run: the causes of its changes, and what the gate requires less."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RuleSources(NamedTuple):
-    """Reads baselines, and reads and prices the traces they keep."""
+    """Reads baselines, and reads and prices the traces in them."""
 
     files: BaselineFiles
     traces: TraceArchive
@@ -61,7 +61,7 @@ class ChangedRules:
         policies: Policies,
         approvals: Approvals,
     ) -> WeakeningList | None:
-        """What is demanded less than when the baseline was made; None without a baseline."""
+        """What is required less than when the baseline was made; None without a baseline."""
         if self.baseline_rules is None or comparison is None or baseline.results is None:
             return None
         from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
@@ -76,7 +76,7 @@ class ChangedRules:
         found = judge_weakening(rules, self.baseline_rules, self.configuration, comparison, baseline.results, added)
         is_bare = self.baseline_rules.configuration is None and baseline.has_same_suites is None
         if is_bare and not rules.is_fatal:
-            return found._replace(unknown=None)  # a results.json never keeps suites; no policy needs them
+            return found._replace(unknown=None)  # a results.json never holds suites; no policy needs them
         return found
 
 
@@ -102,7 +102,7 @@ def _load_for_rules(
 def find_changed_rules(
     configuration: Configuration, baseline: LoadedBaseline, sources: RuleSources, *, cross_scores: bool = True
 ) -> ChangedRules:
-    """The rules on both sides, as far as the baseline keeps its own.
+    """The rules on both sides, as far as the baseline holds its own.
 
     Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Configuration
 
 WORDS: tuple[str, ...] = get_args(FailOn)
-NEVER_FAIL = "to never fail the check use report-only"
+NEVER_FAIL = "to never fail the check, use report-only"
 
 
 @dataclass(frozen=True, slots=True)

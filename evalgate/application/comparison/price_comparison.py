@@ -55,10 +55,7 @@ def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRu
     now, costs = _current_cost_origins(run), list(baseline.trials.costs)
     dropped: list[str] = []
     for key, places in _scenarios(baseline):
-        origins, current_origins = (
-            {_cost_origin(baseline.trials, at) for at in places} - {None},
-            now.get(key, set()),
-        )
+        origins, current_origins = ({_cost_origin(baseline.trials, at) for at in places} - {None}, now.get(key, set()))
         if origins and current_origins and origins != current_origins:
             dropped.append(key.id)
             costs[places.start : places.stop] = [None] * len(places)

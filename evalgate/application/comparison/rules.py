@@ -56,10 +56,7 @@ def needs_baseline_checks(configuration: Configuration) -> bool:
 
 def config_hash(configuration: Configuration) -> str:
     """SHA-256 over the content of suites and project; comments and layout do not count."""
-    content = {
-        "project": configuration.project_content,
-        "suites": [suite.content for suite in configuration.suites],
-    }
+    content = {"project": configuration.project_content, "suites": [suite.content for suite in configuration.suites]}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

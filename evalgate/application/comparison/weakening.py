@@ -85,7 +85,7 @@ def judge_weakening(
     baseline: BaselineRun,
     approvals: Sequence[Weakening] = (),
 ) -> WeakeningList:
-    """All that today's suites, policies and runs demand less; `approvals` are added approvals."""
+    """All that today's suites, policies and runs require less; `approvals` are added approvals."""
     baseline_configuration = baseline_rules.configuration
     found: list[Weakening] = []
     if baseline_configuration is not None and not baseline_rules.is_same:
@@ -101,13 +101,9 @@ def judge_weakening(
 
 
 def weakening_between(
-    files: BaselineFiles,
-    paths: tuple[str, str],
-    comparison: Comparison,
-    baseline: BaselineRun,
-    policies: Policies,
+    files: BaselineFiles, paths: tuple[str, str], comparison: Comparison, baseline: BaselineRun, policies: Policies
 ) -> WeakeningList:
-    """The same for two finished runs, by the suites each keeps; only the given policies decide."""
+    """The same for two finished runs, by the suites in each; only the given policies decide."""
     baseline_rules, run_rules = (read_rules(files, path) for path in paths)
     rules = WeakeningRules(policies)
     if run_rules.configuration is not None and baseline_rules.configuration is not None:
@@ -156,10 +152,10 @@ def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
     if weakenings is None:
         return
     if weakenings.unknown is not None:
-        message = "whether the baseline's suites and policies demanded more is not known"
+        message = "it is not known whether the baseline's suites and policies required more"
         yield Problem(f"{message}: {weakenings.unknown}")
     if weakenings.left:
-        yield Problem(f"{weakenings.left:,} more demands are weaker than the baseline's")
+        yield Problem(f"{weakenings.left:,} more requirements are weaker than the baseline's")
 
 
 def _compared_ids(comparison: Comparison) -> Mapping[str, Sequence[str]]:

@@ -44,7 +44,7 @@ def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | Non
 
 
 def golden_in(document: GoldenDoc) -> Golden:
-    """The golden, as far as the document keeps it."""
+    """The golden, as far as the document holds it."""
     return Golden(
         id=document["id"],
         title=document["title"],

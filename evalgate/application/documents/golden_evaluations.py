@@ -37,7 +37,7 @@ def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[Gold
 
 
 def goldens_of(document: ResultsDoc) -> list[Golden]:
-    """The judged goldens, each once, as far as the document keeps them."""
+    """The judged goldens, each once, as far as the document holds them."""
     found: dict[str, Golden] = {}
     for suite in document["suites"]:
         for scenario in suite["scenarios"]:
@@ -109,7 +109,6 @@ def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> 
 
 
 def _actual_turns(found: GoldenTrial) -> list[TurnResult]:
-    """The turns that exist in the trace."""
     return [turn for at, turn in enumerate(found.turns) if at not in found.missing]
 
 

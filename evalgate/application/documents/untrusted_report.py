@@ -32,16 +32,16 @@ def render_untrusted_report(content: bytes, run: TriggeringRun, options: RenderO
 
 
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
-    """The results document that a run of this commit left; raises SettingError or OverLimit."""
+    """The results document of a run of this commit; raises SettingError or OverLimit."""
     results = load_results(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
         orjson.dumps(results)  # fails if it is nested too deep to be shown
     except orjson.JSONEncodeError:
         raise SettingError(f"{WHAT} is nested too deep") from None
     if results["summary"] is None:
-        raise SettingError(f"{WHAT} is of a run that could not begin")
+        raise SettingError(f"{WHAT} is from a run that could not start")
     if results["commit"] != commit:
-        raise SettingError(f"{WHAT} is of another commit than its run")
+        raise SettingError(f"{WHAT} is for another commit than its run")
     results["command"] = None
     return results
 

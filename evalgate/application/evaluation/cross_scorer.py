@@ -1,4 +1,4 @@
-"""Judges traces a second time by the baseline's rules, while a run goes on."""
+"""Judges traces a second time by the baseline's rules, during a run."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CrossScorer:
         record.scenario_id = given
 
     def take(self, suite: Suite, evaluated: EvaluatedTrace | None) -> None:
-        """Adds what a worker judged; None if it was asked to judge no more traces twice."""
+        """Adds what a worker judged; None if it was not to judge more traces twice."""
         pair = self._next_pair(suite)
         if pair is not None and evaluated is not None:
             pair.evaluation.take(evaluated)

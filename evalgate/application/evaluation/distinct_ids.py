@@ -13,7 +13,7 @@ from evalgate.models.comparison.comparison import ScenarioKey
 if TYPE_CHECKING:
     from evalgate.models.run.run import Run
 
-HINT = "a change of one would hide behind another; give them ids without what `redact` hides"
+HINT = "they can't be compared separately; give them ids that `redact` does not change"
 
 
 def require_distinct_redacted_ids(run: Run) -> None:
@@ -26,7 +26,9 @@ def require_distinct_redacted_ids(run: Run) -> None:
         for each in suite.scenarios
     )
     same = [
-        Problem(f"{count:,} scenarios read as `{key.id}`", None, HINT) for key, count in counts.items() if count > 1
+        Problem(f"{count:,} scenarios have the id `{key.id}` after redaction", None, HINT)
+        for key, count in counts.items()
+        if count > 1
     ]
     if same:
         raise SuiteError(*same)

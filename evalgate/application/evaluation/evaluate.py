@@ -107,4 +107,4 @@ def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:
 def check_scenario_count(found: int, most: int) -> None:
     """Raises OverLimit if a run has too many scenarios."""
     if found > most:
-        raise OverLimit(f"{found:,} scenarios were found, a run may have {most:,}")
+        raise OverLimit(f"{found:,} scenarios were found, a run may have at most {most:,}")

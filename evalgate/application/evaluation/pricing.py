@@ -23,7 +23,7 @@ MAX_ROWS = 50
 """Kinds of requests of one trace (model, provider, size) kept to price them again."""
 TOLERANCE = 0.01
 Source = Literal["computed", "partial", "unknown"]
-HOW_TO_PRICE = "install evalgate-action[prices] or give `prices`"
+HOW_TO_PRICE = "install evalgate-action[prices] or set `prices`"
 
 
 class Pricer:
@@ -50,11 +50,7 @@ class Pricer:
         if not self._has_prices and trace.cost["usd"] is not None:
             return  # computed before, in a run that had prices
         trace.pricing = pricing = self._compute_pricing(usages, recorded)
-        trace.cost = {
-            "usd": pricing["usd"],
-            "source": _source(pricing),
-            "price_table": self.label,
-        }
+        trace.cost = {"usd": pricing["usd"], "source": _source(pricing), "price_table": self.label}
         if pricing["usd"] is None:
             trace.cost["note"] = self._missing_reason(pricing)
         if pricing["known_usd"] and pricing["usd"] is None:
@@ -94,7 +90,7 @@ class Pricer:
 
     def _missing_reason(self, pricing: Pricing) -> str:
         if not self._has_prices:
-            return f"tokens are recorded, prices are not: {HOW_TO_PRICE}"
+            return f"tokens are recorded, but prices are missing: {HOW_TO_PRICE}"
         models = shorten(", ".join(pricing["missing_models"]))
         least = f"; without it {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
         return f"no price is known for {models}{least}"

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.documents.run_documents import trial_of
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import (
-    damaged_trial,
-    judge_trace,
-    ref_of,
-    resolve_scenario_id,
-)
+from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, ref_of, resolve_scenario_id
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
 from evalgate.application.evaluation.trial_order import order_trials
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
@@ -189,11 +184,7 @@ class SuiteEvaluation:
         return _ScenarioTrials(claim, self._owners - 1, baseline)
 
     def _add_damaged(
-        self,
-        trial: TrialResult | TrialRecord,
-        fallback_id: str,
-        recorded: int | None,
-        claim: ScenarioClaim | None,
+        self, trial: TrialResult | TrialRecord, fallback_id: str, recorded: int | None, claim: ScenarioClaim | None
     ) -> None:
         group = self._find_group(claim) if claim is not None else self._damaged.get(fallback_id)
         if group is None:
@@ -201,11 +192,7 @@ class SuiteEvaluation:
         self._keep(group, trial, recorded, None)
 
     def _keep(
-        self,
-        group: _ScenarioTrials,
-        trial: TrialResult | TrialRecord,
-        recorded: int | None,
-        started_at: str | None,
+        self, group: _ScenarioTrials, trial: TrialResult | TrialRecord, recorded: int | None, started_at: str | None
     ) -> None:
         if isinstance(trial, TrialRecord):
             self._store.take(trial, group.owner, recorded, started_at)

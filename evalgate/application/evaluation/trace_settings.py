@@ -17,14 +17,14 @@ AUTO = "auto"
 
 
 def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
-    """Checks what needs suites and flags together; raises SettingError listing every mistake."""
+    """Checks what needs suites and flags together; raises SettingError listing every error."""
     problems = format_problems(configuration, traces, request.form)
     for suite in configuration.suites:
         if request.traces is None and suite.traces is None:
-            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or give --traces"
+            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or use --traces"
             problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
         elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
-            hint = "traces that lie elsewhere are named on the command line: --traces"
+            hint = "a URL may only be given on the command line: --traces"
             problems.append(Problem(f"suite `{suite.name}` names a URL", Location(suite.path), hint))
     if problems:
         raise SettingError(*problems)

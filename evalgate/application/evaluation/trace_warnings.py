@@ -76,11 +76,11 @@ class WarningCollector:
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
-        """Warns once a suite of a trace that fits two variants: the other may lack trials."""
+        """Warns once a suite of a trace that matches two variants: the other may lack trials."""
         first, second = shorten(overlap.first, 60), shorten(overlap.second, 60)
         message = (
-            f"suite {suite.name}: a trace of {shorten(overlap.scenario)} fits variants {first} and {second}; "
-            f"it counts for {first}, which stands first"
+            f"suite {suite.name}: a trace of {shorten(overlap.scenario)} matches variants {first} and {second}; "
+            f"it counts for {first}, which comes first"
         )
         where = format_location(overlap.source)
         self._of_suites.append({"code": "two_variants", "message": message, "where": where})
@@ -98,7 +98,7 @@ class WarningCollector:
         if not self._unpriced:
             return []
         named = shorten(", ".join(sorted(self._unpriced)))
-        message = f"no price is known for {named}: cost unknown; give `prices` in evalgate.yaml or a suite"
+        message = f"no price is known for {named}: cost unknown; set `prices` in evalgate.yaml or a suite"
         return [{"code": "unknown_price", "message": message, "where": None}]
 
     def _with_trace_count(self, key: tuple[str, str]) -> Warning_:

@@ -34,7 +34,7 @@ MOST_KEPT = 100
 MAX_LISTED = 50
 WORST_FIRST = ("broken", "regressed", "inconclusive")
 """Kinds of change for which trajectories are compared."""
-NAMES_ONLY = "what changed in the agent's behaviour is told by the names of its calls only"
+NAMES_ONLY = "changes in the agent's behaviour are shown by the names of its calls only"
 _SOURCE = b'"source":{'
 
 
@@ -47,7 +47,7 @@ class KeptTrial(NamedTuple):
 
 
 class WorstTrialRecorder:
-    """Keeps, while a run goes on, the trials that did worse than the baseline."""
+    """Collects, during a run, the trials that did worse than the baseline."""
 
     __slots__ = ("_kept",)
 
@@ -64,11 +64,7 @@ class WorstTrialRecorder:
             self._add(key, trial_rank, trace.source, make_excerpt(trace))
 
     def add(
-        self,
-        key: ScenarioKey,
-        source: TraceLocation,
-        trial: TrialResult | TrialRecord,
-        trajectory: Trajectory,
+        self, key: ScenarioKey, source: TraceLocation, trial: TrialResult | TrialRecord, trajectory: Trajectory
     ) -> None:
         """Keeps the trajectory of a trial if it did worst in its scenario so far."""
         trial_rank = trial_sort_key(trial.status, trial.score)
@@ -103,15 +99,11 @@ class _WorseTrial(NamedTuple):
 
 
 def add_behaviour(
-    comparison: Comparison,
-    run: Run,
-    baseline: BaselineRun,
-    worst_trials: WorstTrialRecorder,
-    lines: Iterable[bytes],
+    comparison: Comparison, run: Run, baseline: BaselineRun, worst_trials: WorstTrialRecorder, lines: Iterable[bytes]
 ) -> Sequence[Problem]:
     """Adds a trajectory diff to scenarios that got worse; what can't be read is a warning.
 
-    `lines` are the traces that the baseline keeps, read only as far as needed.
+    `lines` are the traces in the baseline, read only as far as needed.
     """
     worse = _find_worse_trials(comparison, run, baseline, worst_trials)
     if not worse:
@@ -148,7 +140,7 @@ def _place(trial: TrialResult) -> TracePosition:
 
 
 def load_trajectories(lines: Iterable[bytes], wanted: Collection[TracePosition]) -> dict[TracePosition, Trajectory]:
-    """The trajectories of the wanted traces among those a baseline keeps."""
+    """The trajectories of the wanted traces among those in a baseline."""
     from evalgate.gate.trajectory.trajectories import trajectory_from_document
 
     found: dict[TracePosition, Trajectory] = {}

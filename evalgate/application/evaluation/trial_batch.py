@@ -34,11 +34,7 @@ class TrialBatchWriter:
         self._store = TrialStore(MemorySpool(), trial_of, sys.maxsize)
 
     def add(
-        self,
-        scenario: tuple[int, str | None],
-        trial: TrialRecord,
-        recorded: int | None,
-        started_at: str | None,
+        self, scenario: tuple[int, str | None], trial: TrialRecord, recorded: int | None, started_at: str | None
     ) -> None:
         """Adds one trial."""
         owner = self._scenarios.setdefault(scenario, len(self._scenarios))

@@ -153,10 +153,7 @@ def _clean_issue(issue: Issue) -> Issue:
 def _clean_feedback(feedback: Feedback, goldens: set[str]) -> Feedback:
     golden = feedback.golden_id if feedback.golden_id in goldens else None
     return replace(
-        feedback,
-        comment=redact(feedback.comment),
-        issues=tuple(map(redact, feedback.issues)),
-        golden_id=golden,
+        feedback, comment=redact(feedback.comment), issues=tuple(map(redact, feedback.issues)), golden_id=golden
     )
 
 

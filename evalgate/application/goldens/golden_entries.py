@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def golden_from_fields(fields: Mapping[str, Any]) -> Golden:
-    """Builds a golden from fields; raises SettingError listing every mistake."""
+    """Builds a golden from fields; raises SettingError listing every error."""
     try:
         golden = golden_from_entry(GoldenEntry.model_validate(dict(fields)))
     except refusal() as error:
@@ -39,7 +39,7 @@ def doubts_of(goldens: Iterable[Golden]) -> Iterator[Problem]:
 
 
 def update_golden(golden: Golden, fields: Mapping[str, Any]) -> Golden:
-    """The golden with some fields replaced, lists as a whole; raises SettingError listing every mistake."""
+    """The golden with some fields replaced, lists as a whole; raises SettingError listing every error."""
     return golden_from_fields({**encode_golden(golden), **fields})
 
 

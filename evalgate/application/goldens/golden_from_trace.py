@@ -34,10 +34,10 @@ def golden_from_trace(trace: Trace, golden_id: str | None = None, *, creator: st
     user_messages = [turn.user or "" for turn in turns]
     answers = [turn.response or "" for turn in turns]
     if not any(user_messages) and not any(answers):
-        raise SettingError(Problem(f"the trace of `{id_}` holds no words of a user or an agent"))
+        raise SettingError(Problem(f"the trace of `{id_}` has no message of a user or an agent"))
     if len(turns) > MAX_TURNS or max(map(len, (*user_messages, *answers))) > MAX_MESSAGE:
         bound = f"{MAX_TURNS:,} turns of {MAX_MESSAGE:,} characters"
-        raise SettingError(Problem(f"the trace of `{id_}` holds more than a golden may: {bound}"))
+        raise SettingError(Problem(f"the trace of `{id_}` holds more than a golden may: at most {bound}"))
     return Golden(
         id=id_,
         title=redact(next(filter(None, user_messages), id_))[:100],

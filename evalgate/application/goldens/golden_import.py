@@ -27,7 +27,7 @@ ITEMS = "goldens"
 def goldens_in(documents: Iterable[Document]) -> list[Golden]:
     """The goldens in documents: one, a list of them, or a mapping with `goldens`.
 
-    Settings for judging them in a suite are checked and dropped. Raises SuiteError listing every mistake.
+    Settings for judging them in a suite are checked and dropped. Raises SuiteError listing every error.
     """
     diagnostics = Diagnostics()
     found: list[Golden] = []

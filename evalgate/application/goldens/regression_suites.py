@@ -29,23 +29,23 @@ def check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         most = MAX_TEXT if name == "description" else MAX_NAME
         if len(texts) > MOST_ITEMS or any(len(text) > most for text in texts):
-            raise SettingError(f"the {name.replace('_', ' ')} of a suite are at most {most:,} characters")
+            raise SettingError(f"the {name.replace('_', ' ')} of a suite may have at most {most:,} characters")
         if any(not text.strip() for text in texts) and name != "description":
-            raise SettingError(f"an empty text is no {name.replace('_', ' ')}")
+            raise SettingError(f"the {name.replace('_', ' ')} must not be empty")
     score, issues = fields.get("passing_score", 0.0), fields.get("critical_issue_threshold", 0)
     if not (isfinite(score) and 0 <= score <= 1):
-        raise SettingError(f"--passing-score is a number from 0 to 1, not {score:g}")
+        raise SettingError(f"--passing-score must be a number from 0 to 1, not {score:g}")
     if not 0 <= issues <= MOST_ISSUES:
-        raise SettingError(f"--critical-issues is a whole number from 0 on, not {issues}")
+        raise SettingError(f"--critical-issues must be a whole number of at least 0, not {issues}")
     return dict(fields)
 
 
 def add_suite(name: str, fields: Mapping[str, Any], store: Store) -> RegressionSuite:
     """Stores a new suite; raises SettingError if it names no goldens, or one that is not stored."""
     if not 0 < len(name.strip()) <= MAX_NAME:
-        raise SettingError(f"the name of a suite has 1 to {MAX_NAME} characters")
+        raise SettingError(f"the name of a suite must have 1 to {MAX_NAME} characters")
     if not can_be_seen(name):
-        raise SettingError(f"the name {name!a} holds what nobody sees")
+        raise SettingError(f"the name {name!a} contains invisible characters")
     return store.suites.create(_validate_suite(RegressionSuite(name, **fields), store.goldens))
 
 
@@ -53,7 +53,7 @@ def change_suite(name: str, fields: Mapping[str, Any], store: Store) -> Regressi
     """Replaces the given fields; raises SettingError like `add_suite`."""
     if not fields:
         hint = "see evalgate goldens suite update --help"
-        raise SettingError(Problem("nothing to change was said", None, hint))
+        raise SettingError(Problem("no change was given", None, hint))
     return store.suites.update(_validate_suite(replace(stored_suite(name, store.suites), **fields), store.goldens))
 
 
@@ -68,7 +68,7 @@ def stored_suite(name: str, store: RegressionSuites) -> RegressionSuite:
 def unknown_suite(name: str, store: RegressionSuites) -> Problem:
     """The problem that no suite has that name, with a suggestion."""
     names = [suite.name for suite in store.list(EVERYTHING)]
-    hint = suggest(name, names) if names else "it has none; `evalgate goldens suite add` stores one"
+    hint = suggest(name, names) if names else "it has no suites; `evalgate goldens suite add` stores one"
     return Problem(f"the store has no regression suite `{name}`", None, hint)
 
 
@@ -79,8 +79,8 @@ def goldens_of(suite: RegressionSuite, store: Goldens) -> Sequence[Golden]:
 
 def _validate_suite(suite: RegressionSuite, store: Goldens) -> RegressionSuite:
     if not (suite.golden_ids or suite.golden_tags or suite.golden_intents):
-        hint = "give --golden, --tag or --intent"
-        raise SettingError(Problem("a regression suite names goldens", None, hint))
+        hint = "use --golden, --tag or --intent"
+        raise SettingError(Problem("a regression suite must select goldens", None, hint))
     known = set(store.ids()) if suite.golden_ids else set()
     lacking = [id_ for id_ in suite.golden_ids if id_ not in known]
     if lacking:

@@ -32,7 +32,7 @@ def add_goldens(goldens: Sequence[Golden], store: Goldens) -> None:
     clean = _distinct(goldens)
     taken = [golden.id for golden in clean if store.get(golden.id) is not None]
     if taken:
-        hint = "`goldens update` changes it, `goldens import` takes newer ones in"
+        hint = "`goldens update` changes it, `goldens import` imports newer versions"
         raise SettingError(*(Problem(f"golden `{id_}` is stored already", None, hint) for id_ in taken))
     for golden in clean:
         store.create(golden)
@@ -59,7 +59,7 @@ def stored_golden(golden_id: str, store: Goldens) -> Golden:
 def unknown_golden(golden_id: str, store: Goldens) -> Problem:
     """The problem that no golden has that id, with a suggestion."""
     ids = store.ids()
-    hint = suggest(golden_id, ids) if ids else "it has none; `evalgate goldens add` stores one"
+    hint = suggest(golden_id, ids) if ids else "it has no goldens; `evalgate goldens add` stores one"
     return Problem(f"the store has no golden `{golden_id}`", None, hint)
 
 
@@ -75,7 +75,7 @@ def _distinct(goldens: Sequence[Golden]) -> list[Golden]:
     """The goldens, redacted; raises SettingError for duplicate ids or ids with invisible characters."""
     unseen = [golden.id for golden in goldens if not can_be_seen(golden.id)]
     if unseen:
-        raise SettingError(*(Problem(f"the id {id_!a} holds what nobody sees") for id_ in unseen))
+        raise SettingError(*(Problem(f"the id {id_!a} contains invisible characters") for id_ in unseen))
     counts = Counter(golden.id for golden in goldens)
     twice = [id_ for id_, count in counts.items() if count > 1]
     if twice:

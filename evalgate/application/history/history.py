@@ -108,7 +108,7 @@ def _find_scenario(store: Store, request: HistoryRequest) -> ScenarioKey | None:
     """The requested scenario; suite and variant are only needed if its id is ambiguous."""
     if request.scenario is None:
         if request.variant is not None:
-            raise SettingError("--variant is of a scenario: name it with --scenario")
+            raise SettingError("--variant needs --scenario")
         return None
     keys = [each.row.key for each in store.runs.last_statuses(EVERYTHING, suite=request.suite)]
     matches = [key for key in keys if key.id == request.scenario and request.variant in (None, key.variant)]
@@ -116,7 +116,7 @@ def _find_scenario(store: Store, request: HistoryRequest) -> ScenarioKey | None:
         return matches[0]
     if not matches:
         remedy = suggest(request.scenario, {key.id for key in keys})
-        raise SettingError(Problem(f"the store knows no scenario `{request.scenario}`", None, remedy))
+        raise SettingError(Problem(f"the store has no scenario `{request.scenario}`", None, remedy))
     named = [f"--suite {key.suite}{f' --variant {key.variant}' if key.variant else ''}" for key in matches]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     remedy = f"add one of: {'; '.join(named[:MOST_NAMED])}{more}"
@@ -130,4 +130,4 @@ def _raise_unknown_name(store: Store, request: HistoryRequest) -> None:
     branches = {each.branch for each in facts if each.branch is not None}
     for what, name, known in (("suite", request.suite, suites), ("branch", request.branch, branches)):
         if name is not None and name not in known:
-            raise SettingError(Problem(f"the store knows no {what} `{name}`", None, suggest(name, known)))
+            raise SettingError(Problem(f"the store has no {what} `{name}`", None, suggest(name, known)))

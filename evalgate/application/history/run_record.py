@@ -108,8 +108,7 @@ def _totals(suites: Iterable[SuiteDoc], summary: SummaryDoc | None) -> RunTotals
         return RunTotals(evaluated, passed, evaluated - passed)
     worse = summary["regressions"]
     return RunTotals(
-        *(evaluated, passed, evaluated - passed, summary["score"]),
-        *(worse, summary["improvements"], worse),
+        *(evaluated, passed, evaluated - passed, summary["score"]), *(worse, summary["improvements"], worse)
     )
 
 

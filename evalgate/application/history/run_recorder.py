@@ -52,13 +52,13 @@ class RunRecorder:
             history = history_of(self.store, self._context.history_branch)
             return replace(request, history=history, remembered=approvals)
         except (InvalidInput, Unreachable) as trouble:
-            self.warnings.append(f"earlier runs are not told of, and no approval of theirs counts: {trouble}")
+            self.warnings.append(f"the history and the stored approvals are not available: {trouble}")
             return request
 
     def save(self, judgement: Judgement) -> str:
         """Saves the run; returns a phrase for the log, empty if there is nothing to report.
 
-        The same results of the same workflow run are saved once; a run that could not begin is not saved.
+        The same results of the same workflow run are saved once; a run that could not start is not saved.
         """
         if self.store is None:
             return ""
@@ -86,7 +86,7 @@ class RunRecorder:
         name = run.facts.id[:SHORT]
         if store.runs.record(run, _evaluations(store, results, run.facts.id)):
             return f"stored in {store.display_url} as run {name}"
-        return f"not stored again in {store.display_url}: its results are those of run {name}"
+        return f"not stored again in {store.display_url}: run {name} has the same results"
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:

@@ -86,11 +86,7 @@ def _flag(results: ResultsDoc, approved: Container[ScenarioKey]) -> None:
 
 def _reason(document: ReasonDoc) -> Reason:
     return Reason(
-        document["code"],
-        document["message"],
-        document.get("suite"),
-        document.get("scenario"),
-        document.get("variant"),
+        document["code"], document["message"], document.get("suite"), document.get("scenario"), document.get("variant")
     )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Place = tuple[str, int | None, int | None]
 
 MOST_RUNS = 1_000
-NO_TRACES = "give baseline.zip files: a results.json keeps no traces"
+NO_TRACES = "use baseline.zip files: a results.json holds no traces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ def backtest(
     """Judges every run again, oldest first, each compared with the one before by the same rules.
 
     Scenarios that a run does not contain are left out of it. Freshness, approvals and quarantine depend on
-    the date and are left out. Raises InvalidInput for a run that can't be read or keeps no traces.
+    the date and are left out. Raises InvalidInput for a run that can't be read or holds no traces.
     """
     configuration = tools.suites.load(configs)
     policies = policies_of(configuration, fail_on)
     if len(paths) > MOST_RUNS:
-        raise SettingError(f"{len(paths):,} runs, a backtest takes {MOST_RUNS:,}")
+        raise SettingError(f"{len(paths):,} runs were given, a backtest takes at most {MOST_RUNS:,}")
     past: _JudgedRun | None = None
     runs: list[PastRun] = []
     for path in _oldest_first(paths, tools.baselines):
@@ -92,14 +92,14 @@ def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
 
 
 def _count_left_out(baseline: Baseline, path: str) -> int:
-    """How many traces the run did not keep; raises if it kept none on purpose."""
+    """How many traces the run did not store; raises if it stored none on purpose."""
     if baseline.manifest is None:
-        raise SettingError(Problem(f"{path} keeps no traces", None, NO_TRACES))
+        raise SettingError(Problem(f"{path} holds no traces", None, NO_TRACES))
     found = baseline.manifest.get("traces")
     counts = found if isinstance(found, dict) else {}
     kept, left_out = (_count(counts.get(name)) for name in ("kept", "left_out"))
     if not kept and not left_out and any(_places(baseline.results).values()):
-        raise SettingError(Problem(f"{path} keeps no traces", None, "run without --no-baseline-zip"))
+        raise SettingError(Problem(f"{path} holds no traces", None, "run without --no-baseline-zip"))
     return left_out
 
 
@@ -111,8 +111,7 @@ def _rejudge_run(
     configuration: Configuration, path: str, baseline: Baseline, past: _JudgedRun | None, tools: BacktestTools
 ) -> Run:
     choice = TraceChoice(
-        baseline=BaselineScenarios(build_baseline_from_results(past.document) if past else None),
-        prices=tools.prices,
+        baseline=BaselineScenarios(build_baseline_from_results(past.document) if past else None), prices=tools.prices
     )
     places = _places(baseline.results)
     whole = Run([])
@@ -127,12 +126,12 @@ def _rejudge_run(
 
 
 def _with_any_traces(suite: Suite) -> Suite:
-    """The suite reading all traces it is given: those that the past run kept."""
+    """The suite reading all traces it is given: those stored with the past run."""
     return replace(suite, traces=("*",), format_name="auto")
 
 
 def _drop(_: Trace) -> None:
-    """Keeps nothing."""
+    """Discards the trace."""
 
 
 class _SuiteTraces:

@@ -46,13 +46,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     info = BaselineInfo("given", baseline.commit, None, base)
     weakenings = weakening_between(files, (base, head), comparison, baseline, policies)
     decision = decide(
-        run,
-        comparison,
-        info,
-        policies.suites,
-        run_policy=policy,
-        report_only=words is None,
-        weakenings=weakenings,
+        run, comparison, info, policies.suites, run_policy=policy, report_only=words is None, weakenings=weakenings
     )
     document = build_results_document(
         run,

@@ -113,7 +113,7 @@ def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
         return Problem(f"these results have no suite `{request.suite}`", None, suggest(request.suite, suites))
     ids = {id_ for suite, id_ in pairs if request.suite in (None, suite)}
     if request.id in ids:
-        return Problem(f"scenario `{request.id}` has no variant `{request.variant}` here")
+        return Problem(f"scenario `{request.id}` has no variant `{request.variant}` in these results")
     return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
 
 
@@ -134,8 +134,8 @@ def _add_behaviour(files: BaselineFiles, explanation: Explanation, results: str,
     except InvalidInput as error:
         return error.problems
     if baseline_trajectory is None or trajectory is None:
-        where = "the baseline keeps" if baseline_trajectory is None else f"{OWN_TRACES} beside these results keeps"
-        return [Problem(f"arguments and answers are not compared: {where} no recording of it")]
+        where = "the baseline holds" if baseline_trajectory is None else f"{OWN_TRACES} next to these results holds"
+        return [Problem(f"arguments and answers are not compared: {where} no trace of it")]
     scenario["change"]["behaviour"] = build_trajectory_diff_doc(compare_pair(pair, baseline_trajectory, trajectory))
     return []
 

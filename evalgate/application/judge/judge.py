@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
 from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline
-from evalgate.application.comparison.changed_rules import (
-    RuleSources,
-    find_changed_rules,
-    list_weakening_problems,
-)
+from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
 from evalgate.application.comparison.freshness import judge_freshness, present_of
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
@@ -25,14 +21,7 @@ from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, add_behaviour
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
-from evalgate.errors import (
-    InvalidInput,
-    Problem,
-    RulesMissing,
-    RulesUnreachable,
-    ShardMissing,
-    StoreUnreachable,
-)
+from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide
 from evalgate.records import replace
 
@@ -113,12 +102,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             approved=rulings.approved,
             weakenings=weakenings,
         )
-        warnings = [
-            *configuration.warnings,
-            *approval_warnings,
-            *baseline.warnings,
-            *map(Problem, request.notes),
-        ]
+        warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *map(Problem, request.notes)]
         warnings += list_weakening_problems(weakenings)
         findings = DecidedRun(
             *(run, comparison, decision, baseline, warnings, rulings.rulings, weakenings),
@@ -165,11 +149,7 @@ def _compare_with_baseline(
 
 
 def _settle_goldens(
-    configuration: Configuration,
-    run: Run,
-    comparison: Comparison | None,
-    baseline: LoadedBaseline,
-    policies: Policies,
+    configuration: Configuration, run: Run, comparison: Comparison | None, baseline: LoadedBaseline, policies: Policies
 ) -> None:
     """Sets the regression status of goldens, if there are any."""
     if any(each.golden is not None for suite in configuration.suites for each in suite.scenarios):

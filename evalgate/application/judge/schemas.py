@@ -36,13 +36,8 @@ def _suite(own: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
-    """Adds the schema of goldens: the model leaves it open, since goldens are parsed only if present."""
-    from evalgate.suite.schema.golden_file import (
-        GoldenEntry,
-        GoldenFilesEntry,
-        GoldenSettings,
-        GoldenStoreEntry,
-    )
+    """Adds the schema of goldens: the model does not define it, since goldens are parsed only if present."""
+    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
 
     shared = made.setdefault("$defs", {})
     for model in (GoldenEntry, GoldenFilesEntry, GoldenStoreEntry, GoldenSettings):
@@ -63,7 +58,7 @@ def _project(own: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
-    """Adds the schema of `redact`: the model leaves it open, since it is parsed only if present."""
+    """Adds the schema of `redact`: the model does not define it, since it is parsed only if present."""
     from evalgate.suite.project_secrets import RedactEntry
 
     found = RedactEntry.model_json_schema()
@@ -106,7 +101,7 @@ def _of_type(kind: Any) -> dict[str, Any]:
 
 
 def _with_assertions(made: dict[str, Any], own: Sequence[str]) -> dict[str, Any]:
-    """Adds the schema of assertions: the model leaves it open, since evaluators parse them."""
+    """Adds the schema of assertions: the model does not define it, since evaluators parse them."""
     kinds = [*_kinds(), *(_own_kind(number, name) for number, name in enumerate(own))]
     shared = made.setdefault("$defs", {})
     for each in kinds:
@@ -176,12 +171,7 @@ def _groups() -> list[dict[str, Any]]:
         {"when": ASSERTION, "then": members},
     ]
     return [
-        {
-            "type": "object",
-            "properties": {**form, **_common()},
-            "required": list(form),
-            "additionalProperties": False,
-        }
+        {"type": "object", "properties": {**form, **_common()}, "required": list(form), "additionalProperties": False}
         for form in forms
     ]
 

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results_sections import ApprovalDoc
 
 MOST = 100_000
-REFUSED: fields.Shape = (
-    *fields.required_fields(fields.COUNT, "comment"),
-    *fields.required_fields(fields.TEXT, "why"),
-)
+REFUSED: fields.Shape = (*fields.required_fields(fields.COUNT, "comment"), *fields.required_fields(fields.TEXT, "why"))
 SHAPE: fields.Shape = (
     *fields.required_fields(fields.TEXT, "heading"),
     *fields.required_fields(fields.LIST, "approvals", "not_approved"),
@@ -51,8 +48,8 @@ def decode_approved(answer: Any, file: Callable[[str], bytes | None]) -> Approve
         approvals = [_approval(value) for value, _ in check_records(answer, "approvals", APPROVAL, ())]
         found = check_records(answer, "not_approved", REFUSED, ())
         refused = [(each["comment"], each["why"]) for each, _ in found]
-    except ShapeError as mistake:
-        raise JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {mistake}"]) from None
+    except ShapeError as error:
+        raise JudgeCrashed("UnfitAnswer", [f"invalid answer of the judge: {error}"]) from None
     return ApprovedReport(written, answer["heading"], approvals, refused)
 
 

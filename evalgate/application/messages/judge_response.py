@@ -147,5 +147,5 @@ def _decode_problem(plain: Any) -> Problem:
 def _decode_annotation(plain: Any) -> Annotation:
     level, title, message, file, line, column = parts(plain, len(Annotation._fields))
     if text(level) not in LEVELS:
-        raise invalid_answer("a level that is none")
+        raise invalid_answer("unknown annotation level")
     return Annotation(level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column))

@@ -42,7 +42,7 @@ class JudgeRequest:
     max_comment_chars: int = 60_000
     template: TemplateFile | None = None  # the project's template for the comment
     approvals: ApprovalFile | None = None  # the approvals that count
-    approvals_of_base: bool = False  # they are another commit's, so their mistakes do not fail this run
+    approvals_of_base: bool = False  # they are another commit's, so their errors do not fail this run
     proposed: ApprovalFile | None = None  # those of the pull request, which are only shown
     remembered: Sequence[Approval] = ()  # approvals that a store holds
     consents: Sequence[CommentApproval] = ()  # approvals that people gave in comments, whose permission was verified

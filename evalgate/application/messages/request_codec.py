@@ -23,7 +23,7 @@ def encode_value(value: Any) -> Any:
         return {name: write(value)}
     if isinstance(value, list | tuple):
         return [encode_value(each) for each in value]
-    raise TypeError(f"a question can't hold {kind.__qualname__}")
+    raise TypeError(f"a request can't hold {kind.__qualname__}")
 
 
 def decode_value(encoded: Any) -> Any:
@@ -42,7 +42,7 @@ def decode_value(encoded: Any) -> Any:
 def _load_class(name: str) -> Any:
     module, _, class_name = name.partition(":")
     if not module.startswith(PACKAGE_PREFIX):
-        raise ValueError("a question holds records of our own only")
+        raise ValueError("a request holds only EvalGate's own records")
     return getattr(import_module(module), class_name)
 
 

@@ -27,7 +27,7 @@ LARGEST = 1e100
 
 def invalid_answer(what: str) -> JudgeCrashed:
     """The error for an answer that the judge never gives."""
-    return JudgeCrashed("UnfitAnswer", [f"the judge answers what it may not: {what}"])
+    return JudgeCrashed("UnfitAnswer", [f"invalid answer of the judge: {what}"])
 
 
 def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
@@ -43,11 +43,11 @@ def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
     if report_only is None:
         report_only = results["report_only"]
     if results["report_only"] is not report_only:
-        raise invalid_answer("whom it lets through")
+        raise invalid_answer("its report-only setting")
     if code not in allowed and not (report_only and code == 0 and verdict != "invalid"):
-        raise invalid_answer("its exit code does not go with its verdict")
+        raise invalid_answer("its exit code does not match its verdict")
     if (results.get("summary") is None) is not (verdict == "invalid"):
-        raise invalid_answer("its summary does not go with its verdict")
+        raise invalid_answer("its summary does not match its verdict")
     for reason in items(results, "reasons", MOST_REASONS):
         texts(record(reason, "reason"), ("code", "message"), ("suite", "scenario", "variant"))
     if results["summary"] is not None:
@@ -81,7 +81,7 @@ def _baseline(baseline: dict[str, Any]) -> None:
 def record(plain: Any, what: str) -> dict[str, Any]:
     """Checks that the value is an object."""
     if not isinstance(plain, dict):
-        raise invalid_answer(f"its {what} is no object")
+        raise invalid_answer(f"its {what} is not an object")
     return plain
 
 
@@ -89,14 +89,14 @@ def items(answer: dict[str, Any], name: str, most: int = MOST) -> list[Any]:
     """Checks that the value is a list that is not too long."""
     found = answer.get(name)
     if not isinstance(found, list) or len(found) > most:
-        raise invalid_answer(f"no list of {name}")
+        raise invalid_answer(f"{name} is not a list, or too long")
     return found
 
 
 def parts(plain: Any, number: int) -> list[Any]:
     """Checks that the value is a list of that length."""
     if not isinstance(plain, list) or len(plain) != number:
-        raise invalid_answer("a list of another length")
+        raise invalid_answer("a list has the wrong length")
     return plain
 
 
@@ -111,7 +111,7 @@ def texts(plain: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, .
 def text(plain: Any) -> str:
     """Checks that the value is text of bounded length."""
     if not isinstance(plain, str) or len(plain) > LONGEST:
-        raise invalid_answer("no text, or too long a one")
+        raise invalid_answer("a text is missing or too long")
     return plain
 
 
@@ -123,7 +123,7 @@ def maybe_text(plain: Any) -> str | None:
 def count(plain: Any) -> int:
     """Checks that the value is a non-negative integer."""
     if type(plain) is not int or not 0 <= plain < 10**15:
-        raise invalid_answer("no number")
+        raise invalid_answer("a count is missing or out of range")
     return plain
 
 

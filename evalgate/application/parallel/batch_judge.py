@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import (
-    damaged_trial,
-    judge_trace,
-    ref_of,
-    resolve_scenario_id,
-)
+from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, ref_of, resolve_scenario_id
 from evalgate.application.evaluation.trace_warnings import WarningCollector
 from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.application.evaluation.trial_batch import TrialBatchWriter

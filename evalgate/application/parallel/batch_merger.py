@@ -97,7 +97,7 @@ class BatchMerger:
         if self._left is not None:
             self._left -= size
             if self._left < 0:
-                raise OverLimit(Problem(f"the traces are larger than {self._most_bytes:,} bytes together"))
+                raise OverLimit(Problem(f"the traces are larger than {self._most_bytes:,} bytes in total"))
 
     def _advance(self, number: int) -> None:
         while self._number < number:

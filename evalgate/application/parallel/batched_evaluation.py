@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from evalgate.application.parallel.batch_judge import BatchTask
 from evalgate.application.parallel.batch_merger import BatchMerger
 from evalgate.application.parallel.worker_codec import lost_record, merge_pieces
-from evalgate.errors import (
-    InvalidInput,
-    JudgeCrashed,
-    Location,
-    OverLimit,
-    Problem,
-    RefusedPath,
-    SettingError,
-)
+from evalgate.errors import InvalidInput, JudgeCrashed, Location, OverLimit, Problem, RefusedPath, SettingError
 from evalgate.ports import FoundFile
 from evalgate.ports.batches import TracePart
 from evalgate.ports.engines import WorkerLostError

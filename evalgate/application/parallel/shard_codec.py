@@ -131,7 +131,7 @@ def decode_batch(line: bytes) -> FoundDoc:
         return _FOUND.validate_json(line, strict=True)
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        raise SettingError(f"a batch in it is not as we write them, at {place[:100] or 'its beginning'}") from None
+        raise SettingError(f"a batch in it is invalid at {place[:100] or 'its start'}") from None
 
 
 def make_plain(value: Any, *, is_clean: bool = False) -> Any:

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from evalgate.ports.shards import OpenShard
     from evalgate.suite.models import Configuration
 
-OTHER_SUITES = "name the suites of the shards with --config, at the commit that they judged"
-OTHER_BASELINE = "give `merge` the --baseline that the shards were given"
-NO_TRACES = "give --no-baseline-zip here, or leave it out where the shards are judged"
+OTHER_SUITES = "use --config with the suites of the shards, at the commit that they judged"
+OTHER_BASELINE = "run `merge` with the --baseline that the shards were judged with"
+NO_TRACES = "use --no-baseline-zip here, or remove it where the shards are judged"
 HEAD_MISMATCHES = {
-    "evalgate_version": "was judged by another version of EvalGate",
-    "config_hash": "was judged by other suites",
-    "baseline": "was judged beside another baseline",
-    "plan": "read other traces",
-    "keeps_traces": "keeps traces, or the others do",
-    "traces": "was given other --traces",
-    "format": "was given another --format",
-    "batches": "read other traces",
+    "evalgate_version": "was judged by a different version of EvalGate",
+    "config_hash": "was judged by different suites",
+    "baseline": "was compared with a different baseline",
+    "plan": "read different traces",
+    "keeps_traces": "has a different setting of --no-baseline-zip",
+    "traces": "was run with different --traces",
+    "format": "was run with a different --format",
+    "batches": "read different traces",
 }
 
 
@@ -46,12 +46,12 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
     seen = {first.head.shard: first}
     for other in others:
         if other.head.of != first.head.of:
-            message = f"{_shard_name(other)} belongs to a run of as many, {_shard_name(first)} to another"
+            message = f"{_shard_name(other)} and {_shard_name(first)} belong to runs with different numbers of shards"
             raise SettingError(Problem(message, Location(other.path)))
         duplicate = seen.setdefault(other.head.shard, other)
         if duplicate is not other:
             raise SettingError(
-                Problem(f"{_shard_name(other)} is here twice: also {duplicate.path}", Location(other.path))
+                Problem(f"{_shard_name(other)} was given twice: also {duplicate.path}", Location(other.path))
             )
         for name, what in HEAD_MISMATCHES.items():
             if getattr(other.head, name) != getattr(first.head, name):
@@ -64,7 +64,7 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
         several = len(missing) > 1
         raise ShardMissing(
             f"shard{'s' if several else ''} {', '.join(missing[:20])} of {first.head.of} "
-            f"{'are' if several else 'is'} missing: what was to be judged there is not known"
+            f"{'are' if several else 'is'} missing: {'their' if several else 'its'} results are unknown"
         )
     return first.head
 
@@ -75,11 +75,11 @@ def check_shards(
     """Raises SettingError for shards of another run, ShardMissing if some are missing."""
     head = check_same_run(shards)
     if head.config_hash != config_hash(configuration) or len(head.batches) != len(configuration.suites):
-        raise SettingError(Problem("the shards were judged by other suites than these", None, OTHER_SUITES))
+        raise SettingError(Problem("the shards were judged by different suites than these", None, OTHER_SUITES))
     if head.baseline != digest_of(baseline.results):
-        raise SettingError(Problem("the shards were judged beside another baseline", None, OTHER_BASELINE))
+        raise SettingError(Problem("the shards were compared with a different baseline", None, OTHER_BASELINE))
     if keeps and not head.keeps_traces:
-        raise SettingError(Problem("the shards keep no traces for a baseline", None, NO_TRACES))
+        raise SettingError(Problem("the shards hold no traces for a baseline", None, NO_TRACES))
 
 
 def merge_shards(
@@ -97,14 +97,14 @@ def merge_shards(
     position = 0
     for (suite, batch), shard, found in heapq.merge(*streams, key=lambda each: each[0]):
         if position == len(expected) or expected[position] != (suite, batch):
-            raise _damaged_shard(shard, "its batches are not those of this run")
+            raise _damaged_shard(shard, "its batches do not belong to this run")
         position += 1
         try:
             merger.take(suite, found)
         except (IndexError, StopIteration):
-            raise _damaged_shard(shard, "it speaks of scenarios, checks or traces that there are not") from None
+            raise _damaged_shard(shard, "it refers to scenarios, checks or traces that do not exist") from None
     if position < len(expected):
-        raise _damaged_shard(shards[-1], "batches of this run are in none of the shards")
+        raise _damaged_shard(shards[-1], "some batches of this run are in no shard")
     return merger.finish_run()
 
 
@@ -120,7 +120,7 @@ def _batches(
             raise _damaged_shard(shard, error.problems[0].message) from None
         suite, batch, kept = found["suite"], found["batch"], found["kept"]
         if not share.has_batch(suite, batch):
-            raise _damaged_shard(shard, "it holds what another shard has to judge")
+            raise _damaged_shard(shard, "it holds a batch that belongs to another shard")
         found["lines"] = None
         if keeps and kept is not None:
             found["lines"] = [_line(shard, lines, traces) for _ in range(kept)]
@@ -130,7 +130,7 @@ def _batches(
 def _line(shard: OpenShard, lines: Iterator[bytes], traces: TraceArchive) -> bytes:
     line = next(lines, None)
     if line is None or traces.restore_trace(line) is None:
-        raise _damaged_shard(shard, "a trace that it keeps can't be read")
+        raise _damaged_shard(shard, "a trace in it can't be read")
     return line
 
 
@@ -139,4 +139,4 @@ def _shard_name(shard: OpenShard) -> str:
 
 
 def _damaged_shard(shard: OpenShard, reason: str) -> SettingError:
-    return SettingError(Problem(f"this is no shard that can be merged: {reason}", Location(shard.path)))
+    return SettingError(Problem(f"this shard can't be merged: {reason}", Location(shard.path)))

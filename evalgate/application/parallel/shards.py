@@ -49,7 +49,7 @@ class ShardSummary(NamedTuple):
 def judge_shard(
     request: JudgeRequest, tools: Tools, shard: Shard, pools: EvaluationPools, draft: ShardDraft
 ) -> ShardSummary:
-    """Judges the shard's share and writes it. Raises InvalidInput, as for a run that can't begin."""
+    """Judges the shard's share and writes it. Raises InvalidInput, as for a run that can't start."""
     now = tools.clock.now()
     configuration = tools.suites.load(request.configs)
     check_traces(configuration, request, tools.traces)

@@ -165,9 +165,7 @@ def _trial_record(row: Row) -> TrialRecord:
 def _trajectory(row: Row) -> Trajectory:
     calls, turns, *rest = row
     return Trajectory(
-        [TrajectoryCall(*call) for call in calls],
-        {number: TrajectoryTurn(*texts) for number, *texts in turns},
-        *rest,
+        [TrajectoryCall(*call) for call in calls], {number: TrajectoryTurn(*texts) for number, *texts in turns}, *rest
     )
 
 

@@ -1,1 +1,1 @@
-"""The verbs for approvals: `approve`, `approvals`."""
+"""The verbs for approvals. Entry points: `approve.run`, `list.run`."""

@@ -27,18 +27,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the verb."""
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("scenario", metavar="SCENARIO", help="the id of a scenario that fails, or all for whatever fails")
-    add("--because", metavar="REASON", required=True, help="why it may fail")
-    add("--until", metavar="DATE", required=True, help="the last day on which it may, such as 2026-12-31")
-    add("--who", metavar="NAME", help="who answers for it (default: the user's name)")
-    add("--suite", metavar="NAME", help="its suite, where several have such a scenario")
-    add("--variant", metavar="NAME", help="one variant of it")
-    add("--assertion", metavar="NAME", help="failures of this check only")
-    add("--change", choices=["broken", "regressed"], help="this change since the baseline only")
-    add("--limit", metavar="LIMIT", help="how bad it may get: score>=0.7, or none (default: as it is now)")
-    add("--this-recording", action="store_true", help="only the recordings that failed may fail")
+    add("scenario", metavar="SCENARIO", help="the id of a scenario that fails, or all for every scenario that fails")
+    add("--because", metavar="REASON", required=True, help="why the failure is accepted")
+    add("--until", metavar="DATE", required=True, help="the last day of the approval, such as 2026-12-31")
+    add("--who", metavar="NAME", help="who is responsible for it (default: the user's name)")
+    add("--suite", metavar="NAME", help="its suite, if several suites have a scenario with this id")
+    add("--variant", metavar="NAME", help="only this variant of the scenario")
+    add("--assertion", metavar="NAME", help="only failures of this assertion")
+    add("--change", choices=["broken", "regressed"], help="only this change since the baseline")
+    add("--limit", metavar="LIMIT", help="the lowest accepted score: score>=0.7, or none (default: the current score)")
+    add("--this-recording", action="store_true", help="accept failures only of the traces that failed in this run")
     add("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})")
-    add("--store-url", metavar="URL", help="keep it in this store, not in evalgate-approvals.yaml")
+    add("--store-url", metavar="URL", help="write it to this store, not to evalgate-approvals.yaml")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -65,7 +65,7 @@ def _build_request(arguments: argparse.Namespace, shell: Shell) -> ApprovalReque
 
     who = arguments.who or next((shell.environ[name] for name in NAMES if shell.environ.get(name)), None)
     if who is None:
-        raise SettingError("nobody is named who answers for it: give --who NAME")
+        raise SettingError("the name of the person who is responsible is missing: give --who NAME")
     return ApprovalRequest(
         scenario=arguments.scenario,
         reason=arguments.because,
@@ -92,9 +92,9 @@ def _parse_day(text: str, shell: Shell) -> date:
     except ValueError:
         day = None
     if day is None:
-        raise SettingError(f"--until {text!r} is no day of the calendar, such as 2026-12-31")
+        raise SettingError(f"--until {text!r} is not a valid date: write it as 2026-12-31")
     if day < current_time(shell.environ.get("SOURCE_DATE_EPOCH")).date():
-        raise SettingError(f"--until {text} is over")
+        raise SettingError(f"--until {text} is in the past")
     return day
 
 
@@ -110,7 +110,7 @@ def _parse_limit(text: str | None) -> float | None:
         return 0.0
     found = re.fullmatch(r"\s*score\s*>=\s*(0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})\s*", text)
     if found is None:
-        raise SettingError(f"--limit {text!r} can't be read: write score>=0.7, a score from 0 to 1, or none")
+        raise SettingError(f"--limit {text!r} is invalid: write score>=0.7, with a score from 0 to 1, or none")
     return float(found[1])
 
 

@@ -22,19 +22,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the verb."""
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("--all", action="store_true", help="those that are over as well")
+    add("--all", action="store_true", help="show expired approvals as well")
     add("--json", action="store_true", help="print JSON")
     add(
         "--results",
         metavar="PATH",
-        help=f"the finished run that says which of them hold (default {RESULTS}, if it is there)",
+        help=f"the finished run that decides their status (default {RESULTS}, if it exists)",
     )
     add(
         "--store-url",
         metavar="URL",
-        help="those of this store as well (default $EVALGATE_STORE_URL, else `store` of evalgate.yaml)",
+        help="list those of this store as well (default $EVALGATE_STORE_URL, else `store` of evalgate.yaml)",
     )
-    add("--withdraw", metavar="ID", help="end the approval of the store with this id, today")
+    add("--withdraw", metavar="ID", help="withdraw the approval with this id from the store, as of today")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:

@@ -1,4 +1,4 @@
-"""The verb `goldens`: one module per action."""
+"""The verb `goldens`: one module per action. Entry points: `configure`, `run`, `ACTIONS`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 ACTIONS = {
-    "add": ("add", "store new goldens: in words, from a file, or from a recording that went well"),
+    "add": ("add", "store new goldens: from flags, from a file, or from a trace"),
     "list": ("list", "list goldens"),
-    "show": ("show", "show a golden, and how recordings scored against it"),
+    "show": ("show", "show a golden, and how traces scored against it"),
     "update": ("update", "change a golden; its version goes up"),
-    "delete": ("delete", "delete goldens with their evaluations"),
-    "import": ("import_", "take in goldens from files: our own, or eval sets of Google ADK"),
-    "export": ("export", "write goldens as JSON lines, which `import` and suites read"),
-    "suite": ("suite", "regression suites: which goldens are judged together, and how strictly"),
+    "delete": ("delete", "delete goldens and their evaluations"),
+    "import": ("import_", "import goldens from files: golden files of EvalGate, or eval sets of Google ADK"),
+    "export": ("export", "export goldens as JSON lines, for `import` and for suites"),
+    "suite": ("suite", "manage regression suites: which goldens are judged together, and how strictly"),
 }
 EXAMPLES = """examples:
   evalgate goldens add --from-trace traces/refund.json --tag money

@@ -26,11 +26,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.traces.format_flags import add_format
 
     parser.epilog = EXAMPLES
-    parser.add_argument("--id", metavar="ID", help="its id: what the scenario is called in recordings")
+    parser.add_argument("--id", metavar="ID", help="its id: the scenario id in traces")
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--from-trace", metavar="TRACE", help="a recording, of any format, to take it from")
-    source.add_argument("--file", metavar="FILE", help="YAML, JSON or JSON lines with one golden or several")
-    parser.add_argument("--number", type=int, metavar="N", help="the N-th trace of --from-trace, from 1")
+    source.add_argument("--from-trace", metavar="TRACE", help="a trace file, of any format, to make it from")
+    source.add_argument("--file", metavar="FILE", help="YAML, JSON or JSON lines with one or more goldens")
+    parser.add_argument("--number", type=int, metavar="N", help="the N-th trace of --from-trace, counting from 1")
     add_format(parser)
     add_fields(parser)
     add_store(parser)
@@ -62,7 +62,7 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
         fields["id"] = replace_invalid_bytes(arguments.id)
     if arguments.file is not None:
         if fields:
-            raise SettingError("--file says all of its goldens; leave the flags of fields and --id out")
+            raise SettingError("--file can't be combined with --id or the flags of fields: the file has them all")
         from evalgate.bootstrap.export_files import load_goldens
 
         return load_goldens([arguments.file], shell.cwd)
@@ -72,12 +72,11 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
         return [update_golden(_golden_from_trace(arguments, shell), fields)]
     if arguments.id is None:
         hint = "give --id with --user and --response, or --from-trace, or --file"
-        raise SettingError(Problem("there is no golden to add", None, hint))
+        raise SettingError(Problem("no golden given", None, hint))
     return [golden_from_fields(fields)]
 
 
 def _golden_from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
-    """Makes a golden from a trace; raises SettingError if it is unclear which trace is meant."""
     from evalgate.application.goldens.golden_from_trace import golden_from_trace
     from evalgate.bootstrap import sources
     from evalgate.cli.shell import format_location
@@ -91,7 +90,7 @@ def _golden_from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
         raise SettingError(f"no trace file at {arguments.from_trace!r}")
     number = arguments.number or 1
     if arguments.number is None and len(records) > 1:
-        hint = "say which one with --number N"
+        hint = "choose one with --number N"
         raise SettingError(Problem(f"{arguments.from_trace} holds {len(records):,} traces", None, hint))
     if not 1 <= number <= len(records):
         raise SettingError(f"--number {number}: {arguments.from_trace} holds {len(records):,} traces")

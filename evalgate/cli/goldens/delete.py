@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         for golden_id in golden_ids:
             deleted = store.goldens.delete(golden_id)
             if deleted is None:
-                shell.note(f"note: somebody else has just deleted {golden_id}")
+                shell.note(f"note: {golden_id} was already deleted by another process")
                 continue
             suites_note = f"; {pluralize(deleted.suites, 'regression suite')} named it" if deleted.suites else ""
             message = f"deleted: {golden_id} with {pluralize(deleted.evaluations, 'evaluation')}{suites_note}"

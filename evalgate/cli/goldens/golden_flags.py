@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 
 class _FieldFlag(NamedTuple):
-    """One flag, the field of a golden that it sets, and its help text."""
-
     flag: str
     field: str
     metavar: str
@@ -20,18 +18,18 @@ class _FieldFlag(NamedTuple):
 
 
 FIELDS = (
-    _FieldFlag("--title", "title", "TEXT", "what it is about, in a few words"),
-    _FieldFlag("--description", "description", "TEXT", "more about it"),
+    _FieldFlag("--title", "title", "TEXT", "a short title"),
+    _FieldFlag("--description", "description", "TEXT", "a longer description"),
     _FieldFlag("--conversation-id", "conversation_id", "ID", "the conversation it was taken from"),
-    _FieldFlag("--intent", "intent", "WORD", "what the user is after, as task_execution"),
-    _FieldFlag("--stance", "primary_stance", "WORD", "how the agent should come across, as helpful"),
-    _FieldFlag("--second-stance", "secondary_stances", "WORD", "and how else", is_list=True),
-    _FieldFlag("--memory", "required_memory_recall", "WORD", "what must be remembered", is_list=True),
+    _FieldFlag("--intent", "intent", "WORD", "what the user wants, such as task_execution"),
+    _FieldFlag("--stance", "primary_stance", "WORD", "how the agent should come across, such as helpful"),
+    _FieldFlag("--second-stance", "secondary_stances", "WORD", "another stance of the agent", is_list=True),
+    _FieldFlag("--memory", "required_memory_recall", "WORD", "what the agent must remember", is_list=True),
     _FieldFlag("--tool", "required_tool_usage", "WORD", "which tools must be called, or how", is_list=True),
     _FieldFlag("--refusal", "required_refusal", "WORD", "what must be refused or allowed", is_list=True),
-    _FieldFlag("--user", "user_messages", "TEXT", "what the user says, a turn each", is_list=True),
-    _FieldFlag("--response", "golden_responses", "TEXT", "how the agent should answer, a turn each", is_list=True),
-    _FieldFlag("--tag", "tags", "WORD", "a word to find it by", is_list=True),
+    _FieldFlag("--user", "user_messages", "TEXT", "the user's message, one per turn", is_list=True),
+    _FieldFlag("--response", "golden_responses", "TEXT", "the agent's right answer, one per turn", is_list=True),
+    _FieldFlag("--tag", "tags", "WORD", "a tag", is_list=True),
     _FieldFlag("--creator", "creator", "NAME", "who wrote it"),
 )
 

@@ -43,7 +43,7 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
     add("--intent", metavar="WORD", help="only those with this intent")
     add("--stance", metavar="WORD", help="only those with this primary stance")
     add("--tag", metavar="WORD", help="only those with this tag")
-    add("--creator", metavar="NAME", help="only those of this person")
+    add("--creator", metavar="NAME", help="only those by this creator")
 
 
 def parse_filter(arguments: argparse.Namespace) -> GoldenFilter:

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.store.store_flags import add_store
 
     parser.add_argument("id", metavar="ID", help="the golden's id")
-    parser.add_argument("--json", action="store_true", help="print it as JSON, as a file of goldens has it")
+    parser.add_argument("--json", action="store_true", help="print it as JSON, in the format of golden files")
     add_store(parser)
 
 

@@ -32,18 +32,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listing = add_action(steps, "list", "list suites")
     add_page(listing)
     add_store(listing)
-    show = add_action(steps, "show", "show a suite, and the goldens it names now")
+    show = add_action(steps, "show", "show a suite, and the goldens it selects now")
     show.add_argument("name", metavar="NAME", help="the suite's name")
     show.add_argument("--json", action="store_true", help="print it as JSON")
     add_store(show)
-    delete = add_action(steps, "delete", "delete a suite; its goldens stay")
+    delete = add_action(steps, "delete", "delete a suite, but not its goldens")
     delete.add_argument("name", metavar="NAME", help="the suite's name")
     add_store(delete)
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Runs the chosen step."""
-    steps = {"add": _add, "update": _update, "list": _list, "show": _show, "delete": _delete}
+    steps = {"add": _store_suite, "update": _store_suite, "list": _list, "show": _show, "delete": _delete}
     steps[arguments.step](arguments, shell)
     return 0
 
@@ -51,22 +51,16 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("fields", "a flag marked + may be repeated")
     add = group.add_argument
-    add("--golden", dest="golden_ids", action="append", metavar="ID", help="a golden of it +")
+    add("--golden", dest="golden_ids", action="append", metavar="ID", help="the id of a golden +")
     add("--tag", dest="golden_tags", action="append", metavar="WORD", help="all goldens with this tag +")
-    add(
-        "--intent",
-        dest="golden_intents",
-        action="append",
-        metavar="WORD",
-        help="all goldens of this intent +",
-    )
-    add("--passing-score", type=float, metavar="SCORE", help="from what score on a golden passes (0.85)")
+    add("--intent", dest="golden_intents", action="append", metavar="WORD", help="all goldens with this intent +")
+    add("--passing-score", type=float, metavar="SCORE", help="the score from which a golden passes (default 0.85)")
     add(
         "--critical-issues",
         dest="critical_issue_threshold",
         type=int,
         metavar="N",
-        help="how many critical issues it bears (0)",
+        help="how many critical issues are allowed (default 0)",
     )
     add(
         "--without",
@@ -81,7 +75,6 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields whose flags were given."""
     from evalgate.application.goldens.regression_suites import check_fields
 
     fields = {
@@ -97,26 +90,16 @@ def _collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
     return check_fields(fields)
 
 
-def _add(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.application.goldens.regression_suites import add_suite
+def _store_suite(arguments: argparse.Namespace, shell: Shell) -> None:
+    from evalgate.application.goldens.regression_suites import add_suite, change_suite
     from evalgate.cli.store.store_flags import open_store
     from evalgate.reporting.text.escaping import escape_terminal
 
-    fields = _collect_fields(arguments)
-    with open_store(arguments, shell, create=True) as store:
-        suite = add_suite(arguments.name, fields, store)
-        shell.print_line(escape_terminal(f"added: {suite.name}, {_count_goldens(suite, store)}", None))
-
-
-def _update(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.application.goldens.regression_suites import change_suite
-    from evalgate.cli.store.store_flags import open_store
-    from evalgate.reporting.text.escaping import escape_terminal
-
-    fields = _collect_fields(arguments)
-    with open_store(arguments, shell) as store:
-        suite = change_suite(arguments.name, fields, store)
-        shell.print_line(escape_terminal(f"updated: {suite.name}, {_count_goldens(suite, store)}", None))
+    fields, is_new = _collect_fields(arguments), arguments.step == "add"
+    with open_store(arguments, shell, create=is_new) as store:
+        suite = (add_suite if is_new else change_suite)(arguments.name, fields, store)
+        done = "added" if is_new else "updated"
+        shell.print_line(escape_terminal(f"{done}: {suite.name}, {_count_goldens(suite, store)}", None))
 
 
 def _list(arguments: argparse.Namespace, shell: Shell) -> None:
@@ -158,7 +141,7 @@ def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
     with open_store(arguments, shell) as store:
         if not store.suites.delete(arguments.name):
             raise SettingError(unknown_suite(arguments.name, store.suites))
-    shell.print_line(escape_terminal(f"deleted: {arguments.name}; its goldens stay", None))
+    shell.print_line(escape_terminal(f"deleted: {arguments.name}; its goldens are still stored", None))
 
 
 def _count_goldens(suite: RegressionSuite, store: Any) -> str:

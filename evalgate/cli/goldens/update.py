@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     fields = collect_fields(arguments)
     if not fields:
-        raise SettingError(Problem("nothing to change was said", None, "see evalgate goldens update --help"))
+        raise SettingError(Problem("no field to change was given", None, "see evalgate goldens update --help"))
     with open_store(arguments, shell) as store:
         changed = update_golden(stored_golden(arguments.id, store.goldens), fields)
         shell.report_problems(doubts_of([changed]), "warning")

@@ -1,4 +1,4 @@
 """The verbs that judge traces or read finished runs.
 
-`run`, `merge`, `validate`, `baseline`, `compare`, `backtest`, `explain`.
+Entry points: `run`, `merge`, `validate`, `compare`, `backtest`, `explain`.
 """

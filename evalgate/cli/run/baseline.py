@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
-    make, look = "make a baseline from the folder a run left", "what a baseline holds"
+    make, look = "make a baseline from the output folder of a run", "show what a baseline contains"
     create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
     create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
     create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
@@ -61,10 +61,7 @@ def _show(arguments: argparse.Namespace, shell: Shell) -> int:
         content = {"manifest": baseline.manifest, "summary": baseline.results["summary"]}
         shell.print_line(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())
         return 0
-    manifest = baseline.manifest or {
-        "commit": baseline.results["commit"],
-        "created_at": baseline.results["created_at"],
-    }
+    manifest = baseline.manifest or {"commit": baseline.results["commit"], "created_at": baseline.results["created_at"]}
     for name in ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash"):
         if manifest.get(name):
             shell.print_line(f"{name:17} {escape_terminal(str(manifest[name]))}")

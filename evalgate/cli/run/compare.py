@@ -23,7 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limits(parser, of_the_process=True)
     parser.add_argument("base", metavar="BASE", help="the earlier run: baseline.zip or results.json")
     parser.add_argument("head", metavar="HEAD", help="the later run: baseline.zip or results.json")
-    parser.add_argument("--fail-on", type=parse_words, metavar="A,B", help="exit by the decision; without it always 0")
+    parser.add_argument(
+        "--fail-on", type=parse_words, metavar="A,B", help="what fails the gate (default: exit 0 always)"
+    )
     parser.add_argument("--json", action="store_true", help="print a results document instead of the table")
 
 

@@ -25,13 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limits(parser, of_the_process=True)
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="the id of a scenario")
-    add("--suite", metavar="NAME", help="its suite, where several have such a scenario")
-    add("--variant", metavar="NAME", help="one variant of it")
+    add("--suite", metavar="NAME", help="its suite, if several suites have a scenario with this id")
+    add("--variant", metavar="NAME", help="only this variant of the scenario")
     add("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})")
     add(
         "--baseline",
         metavar="PATH",
-        help="compare it with this baseline.zip or results.json, not with the run's own baseline",
+        help="compare with this baseline.zip or results.json, not with the run's own baseline",
     )
 
 

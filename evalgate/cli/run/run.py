@@ -31,8 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
     add("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them")
-    add("--traces", action="append", metavar="GLOB", help="read these, not what suites name (repeatable)")
-    add("--format", metavar="NAME", help="trace format, if detection should not decide")
+    add("--traces", action="append", metavar="GLOB", help="read these traces, not those that suites name (repeatable)")
+    add("--format", metavar="NAME", help="trace format (default: detect it)")
     add_decision(parser)
     add_workers(parser)
     add_limits(parser)
@@ -45,22 +45,17 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.shell import parse_words
 
     add = parser.add_argument
-    add(
-        "--baseline",
-        metavar="PATH",
-        default="none",
-        help="baseline.zip or results.json to compare with, or none",
-    )
+    add("--baseline", metavar="PATH", default="none", help="baseline.zip or results.json to compare with, or none")
     add(
         "--fail-on",
         type=parse_words,
         metavar="A,B",
-        help="what fails the gate, over every policy (default hard_fail)",
+        help="what fails the gate; overrides every policy (default hard_fail)",
     )
     add(
         "--on-weakening",
         choices=["ignore", "warn", "fail"],
-        help="what becomes of a gate that demands less than the baseline's, over every policy",
+        help="what to do if the gate demands less than the baseline's; overrides every policy",
     )
     add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
@@ -69,21 +64,16 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Adds the options for written files and printed output."""
     add = parser.add_argument
-    add(
-        "--output-dir",
-        metavar="DIR",
-        default=OUTPUT_DIR,
-        help=f"where files are written (default {OUTPUT_DIR})",
-    )
+    add("--output-dir", metavar="DIR", default=OUTPUT_DIR, help=f"where files are written (default {OUTPUT_DIR})")
     add(
         "--store-url",
         metavar="URL",
-        help="remember the run in this store: a file, or postgresql://..., or none (default"
+        help="record the run in this store: a file, or postgresql://..., or none (default"
         " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
     )
-    add("--no-baseline-zip", action="store_true", help="leave no baseline.zip (saves most of the time)")
-    add("--sarif", action="store_true", help="leave results.sarif as well, for code scanning")
-    add("--template", metavar="FILE", help="your own words for parts of comment.md (docs/templates.md)")
+    add("--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves most of the time)")
+    add("--sarif", action="store_true", help="also write results.sarif, for code scanning")
+    add("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)")
     add("--json", action="store_true", help="print results.json instead of the table")
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="print the summary line only")
@@ -181,7 +171,6 @@ def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
 
 
 def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
-    """Prints the result to stdout, and problems, warnings and written files to stderr."""
     from evalgate.models.run.chunks import join_chunks
     from evalgate.reporting.terminal.run_table import render_table
 

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Loads everything and reports all mistakes at once, each as file:line:column."""
+    """Loads everything and reports all errors at once, each as file:line:column."""
     from evalgate.application.comparison.policies import policies_of
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources

@@ -25,21 +25,21 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         type=parse_jobs,
         metavar="N",
-        help="processes that judge (default auto: one for less than about 10,000 traces, else one a core)",
+        help="number of worker processes (default auto: one for less than about 10,000 traces, else one per core)",
     )
     add(
         "--shard",
         type=parse_shard,
         metavar="I/N",
-        help="judge the I-th of N shares and leave shard.zip, for `evalgate merge` (docs/scale.md)",
+        help="judge the I-th of N shards and write shard.zip, for `evalgate merge` (docs/scale.md)",
     )
     add(
         "--engine",
         choices=["local", "dask"],
         default="local",
-        help="where workers are: on this machine, or on a Dask cluster (needs evalgate-action[dask])",
+        help="where workers run: on this machine, or on a Dask cluster (needs evalgate-action[dask])",
     )
-    add("--scheduler", metavar="ADDRESS", help="of the Dask cluster (default: one is started here)")
+    add("--scheduler", metavar="ADDRESS", help="address of the Dask cluster (default: start one on this machine)")
 
 
 def parse_parallel_options(arguments: argparse.Namespace) -> ParallelOptions:
@@ -48,7 +48,7 @@ def parse_parallel_options(arguments: argparse.Namespace) -> ParallelOptions:
     from evalgate.errors import SettingError
 
     if arguments.scheduler is not None and arguments.engine != "dask":
-        raise SettingError("--scheduler goes with --engine dask")
+        raise SettingError("--scheduler requires --engine dask")
     is_limited = any(each.partition("=")[0].strip() in {"cpu", "memory"} for each in arguments.limit)
     count = 1 if is_limited and arguments.jobs is None else arguments.jobs
     return ParallelOptions(
@@ -65,7 +65,7 @@ def parse_jobs(text: str) -> int | None:
     if text == "auto":
         return None
     if not _is_number(text) or not 0 < int(text) <= MAX_JOBS:
-        raise ArgumentTypeError(f"{text!r} is no number from 1 to {MAX_JOBS}, nor auto")
+        raise ArgumentTypeError(f"{text!r} must be auto or a number from 1 to {MAX_JOBS}")
     return int(text)
 
 
@@ -75,7 +75,7 @@ def parse_shard(text: str) -> Shard:
 
     number, _, of = text.partition("/")
     if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MAX_SHARDS:
-        raise ArgumentTypeError(f"{text!r} is no share such as 2/5, of at most {MAX_SHARDS:,}")
+        raise ArgumentTypeError(f"{text!r} must be a shard such as 2/5, of at most {MAX_SHARDS:,} shards")
     return Shard(int(number), int(of))
 
 

@@ -1,1 +1,4 @@
-"""The verbs for the store: `history`, `feedback`, `export`, `import`."""
+"""The verbs for the store.
+
+Entry points: `history`, `feedback`, `export`, `import_`, `store_flags.open_store`.
+"""

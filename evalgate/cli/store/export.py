@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.dataset.metrics import MetricsRequest
 
 FORMATS = {
-    "jsonl": "a line for every turn that was judged",
-    "csv": "a row for every evaluation",
+    "jsonl": "a line for each judged turn",
+    "csv": "a row for each evaluation",
     "json": "one summary of all of them",
 }
 EXAMPLES = """examples:
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="PATH",
         default=FOLDER,
-        help=f"a file, a folder to name one in, or - for stdout (default {FOLDER})",
+        help=f"a file, a folder for a file named after the time, or - for stdout (default {FOLDER})",
     )
     add_store(parser)
 
@@ -63,18 +63,13 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
             shell.print_line(escape_terminal(line, None) if arguments.form == "csv" else line)
         return 0
     path = export_files.export(
-        parts,
-        arguments.output,
-        arguments.form,
-        cwd=shell.cwd,
-        source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH"),
+        parts, arguments.output, arguments.form, cwd=shell.cwd, source_date_epoch=shell.environ.get("SOURCE_DATE_EPOCH")
     )
     shell.print_line(escape_terminal(f"{pluralize(len(gathered.evaluations), 'evaluation')} written to {path}", None))
     return 0
 
 
 def _render_parts(form: str, gathered: EvaluationExport, request: MetricsRequest) -> Iterable[bytes]:
-    """Renders the export in parts."""
     if form == "jsonl":
         from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
 

@@ -24,21 +24,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="add|list", required=True)
-    new = add_action(actions, "add", "store what a person said of a conversation")
+    new = add_action(actions, "add", "store user feedback on a conversation")
     add = new.add_argument
     add("conversation", metavar="CONVERSATION", help="the conversation's id")
     add("--rating", type=int, choices=range(1, 6), required=True, help="from 1 (bad) to 5 (good)")
-    add("--feedback", choices=SENTIMENTS, help="what it is (default: positive from 4 on, negative up to 2)")
-    add("--comment", metavar="TEXT", default="", help="in the person's words")
+    add("--feedback", choices=SENTIMENTS, help="its sentiment (default: positive from rating 4, negative up to 2)")
+    add("--comment", metavar="TEXT", default="", help="the user's comment")
     add("--issue", action="append", metavar="TEXT", default=[], help="something that was wrong (repeatable)")
-    add("--user-id", metavar="UUID", help="who said it")
-    add("--message-id", metavar="ID", help="of which message of the conversation")
+    add("--user-id", metavar="UUID", help="the user who gave the feedback")
+    add("--message-id", metavar="ID", help="the message of the conversation that it is about")
     add("--golden", metavar="ID", help="the golden that it is about")
     add_store(new)
-    listing = add_action(actions, "list", "list what people said, the oldest first")
+    listing = add_action(actions, "list", "list user feedback, oldest first")
     about = listing.add_mutually_exclusive_group()
-    about.add_argument("--conversation", metavar="ID", help="only of this conversation")
-    about.add_argument("--golden", metavar="ID", help="only of this golden")
+    about.add_argument("--conversation", metavar="ID", help="only for this conversation")
+    about.add_argument("--golden", metavar="ID", help="only for this golden")
     add_page(listing)
     add_store(listing)
 
@@ -101,11 +101,11 @@ def _check_lengths(arguments: argparse.Namespace) -> None:
     from evalgate.errors import SettingError
 
     if len(arguments.comment) > MAX_COMMENT:
-        raise SettingError(f"--comment has at most {MAX_COMMENT:,} characters")
+        raise SettingError(f"--comment must have at most {MAX_COMMENT:,} characters")
     words = {"--message-id": arguments.message_id, "--golden": arguments.golden}
     words |= {f"--issue {number}": text for number, text in enumerate(arguments.issue, 1)}
     for name, text in {"CONVERSATION": arguments.conversation, **words}.items():
         if text is not None and not 0 < len(text.strip()) <= MAX_WORD:
-            raise SettingError(f"{name} has 1 to {MAX_WORD} characters")
+            raise SettingError(f"{name} must have 1 to {MAX_WORD} characters")
     if len(arguments.issue) > MAX_ISSUES:
-        raise SettingError(f"--issue is given at most {MAX_ISSUES} times")
+        raise SettingError(f"--issue may be given at most {MAX_ISSUES} times")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 EXAMPLES = """examples:
-  evalgate history                               the last runs, and how each scenario stands
+  evalgate history                               the last runs, and how stable each scenario is
   evalgate history --suite support --branch main
-  evalgate history --scenario refund             its own runs
-  evalgate history --flaky                       which scenarios pass now and then only
+  evalgate history --scenario refund             the runs of one scenario
+  evalgate history --flaky                       only scenarios whose outcome varies
 """
 MAX_RUNS = 1_000
 
@@ -25,13 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("--suite", metavar="NAME", help="of this suite only")
-    add("--scenario", metavar="ID", help="of this scenario only")
-    add("--variant", metavar="NAME", help="the variant of the scenario, where it has several")
-    add("--dimension", metavar="NAME", help="with the score of this dimension of goldens")
-    add("--branch", metavar="NAME", help="runs of this branch only (default all)")
+    add("--suite", metavar="NAME", help="only this suite")
+    add("--scenario", metavar="ID", help="only this scenario")
+    add("--variant", metavar="NAME", help="only this variant of the scenario")
+    add("--dimension", metavar="NAME", help="show the score of this dimension of goldens")
+    add("--branch", metavar="NAME", help="only runs of this branch (default all)")
     add("--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MAX_RUNS:,} (default 20)")
-    add("--flaky", action="store_true", help="leave out the runs, and scenarios whose outcome never turned")
+    add("--flaky", action="store_true", help="leave out the runs, and scenarios whose outcome never changed")
     add("--json", action="store_true", help="print JSON instead of the tables")
     add_store(parser)
 
@@ -80,6 +80,6 @@ def _print_scenarios(view: HistoryView, shell: Shell, *, is_flaky: bool) -> None
         for line in render_scenarios_table(view.scenarios, shell.width, view.left, blocks=shell.out.isatty()):
             shell.print_line(line)
     if is_flaky:
-        shell.note(f"{pluralize(view.unvarying, 'scenario')} went the same way in every run")
+        shell.note(f"{pluralize(view.unvarying, 'scenario')} had the same outcome in every run")
     elif not view.runs and not view.scenarios:
-        shell.note(f"{view.store_url} remembers no run yet: `evalgate run --store-url {view.store_url}` keeps one")
+        shell.note(f"{view.store_url} contains no runs yet: `evalgate run --store-url {view.store_url}` records one")

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
-    parser.add_argument("files", nargs="+", metavar="FILE", help="what `evalgate export jsonl|csv` wrote")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files that `evalgate export jsonl|csv` wrote")
     add_store(parser)
 
 
@@ -36,13 +36,9 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     found = [each for one in contents for each in one.found]
     with open_store(arguments, shell, create=True) as store:
         imported = import_evaluations(found, store)
-        new, feedback = (
-            pluralize(imported.evaluations, "evaluation"),
-            f"{pluralize(imported.feedback, 'word')} of feedback",
-        )
-        shell.print_line(
-            f"imported: {new} and {feedback} new, {pluralize(imported.existing, 'evaluation')} known already"
-        )
+        new, existing = (pluralize(each, "evaluation") for each in (imported.evaluations, imported.existing))
+        feedback = pluralize(imported.feedback, "feedback record")
+        shell.print_line(f"imported: {new} and {feedback}; {existing} already stored")
         shell.note(f"in the store {store.display_url}")
     problems = [*(problem for one in contents for problem in one.problems), *imported.problems]
     shell.report_problems(problems[:MAX_PROBLEMS])

@@ -38,9 +38,9 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def add_page(parser: argparse.ArgumentParser) -> None:
     """Adds the flags for paging a list and for printing it as JSON."""
-    help_text = f"at most N of them, from 1 to {MAX_LISTED:,} (default {DEFAULT_LISTED})"
+    help_text = f"print at most N, from 1 to {MAX_LISTED:,} (default {DEFAULT_LISTED})"
     parser.add_argument("--limit", dest="most", type=int, metavar="N", default=DEFAULT_LISTED, help=help_text)
-    parser.add_argument("--offset", type=int, metavar="N", default=0, help="leave out the first N")
+    parser.add_argument("--offset", type=int, metavar="N", default=0, help="skip the first N")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
 
 
@@ -52,7 +52,7 @@ def parse_page(arguments: argparse.Namespace) -> Page:
     if not 1 <= arguments.most <= MAX_LISTED:
         raise SettingError(f"--limit takes a number from 1 to {MAX_LISTED:,}, not {arguments.most:,}")
     if not 0 <= arguments.offset < 2**31:
-        raise SettingError(f"--offset takes a number from 0 on, not {arguments.offset:,}")
+        raise SettingError(f"--offset must be at least 0, not {arguments.offset:,}")
     return Page(arguments.most, arguments.offset)
 
 
@@ -67,8 +67,8 @@ def note_more_results(shell: Shell, shown: int, page: Page, noun: str) -> None:
 def add_period(parser: argparse.ArgumentParser) -> None:
     """Adds the flags for a period."""
     add = parser.add_argument
-    add("--since", metavar="TIME", help="from this day or moment on, as 2026-01-31 or 2026-01-31T09:00:00Z")
-    add("--until", metavar="TIME", help="before this moment, or up to the end of this day")
+    add("--since", metavar="TIME", help="from this day or time, such as 2026-01-31 or 2026-01-31T09:00:00Z")
+    add("--until", metavar="TIME", help="before this time, or up to the end of this day")
 
 
 def parse_period(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
@@ -98,7 +98,7 @@ def _parse_time(text: str | None, flag: str) -> datetime | None:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
-        raise SettingError(Problem(f"{flag} {text!r} is no day and no time", None, hint)) from None
+        raise SettingError(Problem(f"{flag} {text!r} is not a date or time", None, hint)) from None
 
 
 def print_json(shell: Shell, document: Any) -> None:
@@ -111,10 +111,7 @@ def print_json(shell: Shell, document: Any) -> None:
 
 
 def open_store(arguments: argparse.Namespace, shell: Shell, *, create: bool = False) -> Store:
-    """Opens the store that the flag, the environment or the project names, else the default file.
-
-    Without `create` it must exist.
-    """
+    """Opens the store of the flag, the environment or the project, else the default; must exist unless `create`."""
     from evalgate.bootstrap.store import choose_store
 
     return choose_store(arguments.store_url, shell.environ, shell.cwd, create=create)

@@ -1,1 +1,4 @@
-"""The verbs for traces and schemas: `query`, `convert`, `fingerprint`, `schema`."""
+"""The verbs that read traces, print schemas and hash files.
+
+Entry points: `query`, `convert`, `fingerprint`, `schema`.
+"""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 EXAMPLES = """examples:
-  evalgate convert logs/run.json                               native traces, a line each
+  evalgate convert logs/run.json                               native traces, one per line
   evalgate convert 'logs/**/*.json' --output traces.jsonl
   evalgate convert --to otlp traces.jsonl -o spans.jsonl       for tools that read OpenTelemetry
 """
@@ -39,10 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("traces", nargs="+", metavar="TRACE", help="trace files or globs, of any format")
     add_format(parser)
-    add("--to", choices=("native", "otlp"), default="native", help="what to write (default native)")
+    add("--to", choices=("native", "otlp"), default="native", help="format to write (default native)")
     add("-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)")
-    add("--full", action="store_true", help="native traces with calls and results joined, never short")
-    add("--no-redact", action="store_true", help="keep what reads like a secret")
+    add("--full", action="store_true", help="write full native traces: calls joined with their results, no short form")
+    add("--no-redact", action="store_true", help="don't redact what looks like a secret")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.settings.limits import parse_limits
 
     if arguments.full and arguments.to != "native":
-        raise SettingError("--full is of native traces only")
+        raise SettingError("--full applies to native traces only")
     trace_format, to_stdout = choose_format(arguments, shell).trace_format, arguments.output == STDOUT
     records = sources.build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(
         arguments.traces, ".", trace_format

@@ -18,9 +18,7 @@ EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the verb."""
     parser.epilog = EXAMPLES
-    parser.add_argument(
-        "globs", nargs="+", metavar="GLOB", help="files, folders or globs, as `freshness.watch` has them"
-    )
+    parser.add_argument("globs", nargs="+", metavar="GLOB", help="files, folders or globs, as in `freshness.watch`")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:

@@ -25,11 +25,11 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     """Adds `--format`, and `--config` for a suite that describes a custom format."""
     from evalgate.cli.shell import add_limits, add_plugins
 
-    parser.add_argument("--format", metavar="NAME", default=AUTO, help="trace format, if detection should not decide")
+    parser.add_argument("--format", metavar="NAME", default=AUTO, help="trace format (default: detect it)")
     parser.add_argument(
         "--config",
         metavar="SUITE",
-        help="a suite whose `format` and `custom` say how traces are read; query takes its `prices` too",
+        help="a suite whose `format` and `custom` describe the traces; query uses its `prices` too",
     )
     add_limits(parser)
     add_plugins(parser)
@@ -41,7 +41,7 @@ def choose_format(arguments: argparse.Namespace, shell: Shell) -> FormatChoice:
 
     if arguments.config is None:
         if arguments.format == CUSTOM:
-            raise SettingError("--format custom needs --config SUITE: the suite's `custom` says how to read")
+            raise SettingError("--format custom needs --config SUITE: the suite's `custom` describes the format")
         return FormatChoice(arguments.format)
     suite = _load_suite(arguments, shell)
     if arguments.format not in (AUTO, CUSTOM):

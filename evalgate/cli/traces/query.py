@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 TRACE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 EXAMPLES = """examples:
-  evalgate query traces/refund.json                          what expressions can see
+  evalgate query traces/refund.json                          the fields that expressions can use
   evalgate query 'tool_calls[].name' traces/refund.json
-  evalgate query metadata.cost_usd 'traces/*.jsonl'          one line a trace
-  evalgate query --config evals/ours.yaml logs/1.json        read as `custom` of the suite says
+  evalgate query metadata.cost_usd 'traces/*.jsonl'          one line per trace
+  evalgate query --config evals/logs.yaml logs/1.json        read by `custom` of the suite
 """
 
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
             pricer.price(record)
             found.append(record)
     if not found and not damaged:
-        message = f"no trace number {arguments.number} at {pattern!r}, it ends with number {number}"
+        message = f"no trace number {arguments.number} at {pattern!r}, the last one is number {number}"
         raise SettingError(Problem(message if number else f"no trace file at {pattern!r}", hint=hint))
     _print_values(found, query, shell)
     return 2 if damaged else 0
@@ -96,7 +96,7 @@ def _compile_query(expression: str, hint: str | None) -> Query:
         return Query(expression)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise SettingError(Problem(f"bad expression: {error}{place}", hint=hint)) from None
+        raise SettingError(Problem(f"invalid expression: {error}{place}", hint=hint)) from None
 
 
 def _print_values(traces: list[Trace], query: Query | None, shell: Shell) -> None:
@@ -126,5 +126,5 @@ def _iter_values(traces: list[Trace], query: Query | None, shell: Shell) -> Iter
             shell.note(f"error: {trace.source.path}: {error}")
             continue
         if value is None:
-            shell.note(f"note: {trace.source.path}: the path found nothing")
+            shell.note(f"note: {trace.source.path}: the expression found nothing")
         yield trace, value

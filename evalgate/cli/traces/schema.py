@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("kind", choices=KINDS, nargs="?", default="suite", help="which document (default suite)")
     add_plugins(parser)
-    parser.add_argument("--installed", action="store_true", help="with the own evaluators of installed packages")
+    parser.add_argument("--installed", action="store_true", help="include the evaluators of installed packages")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:

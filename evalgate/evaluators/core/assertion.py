@@ -110,4 +110,4 @@ class Assertion:
 
 
 def _build_crash_finding(error: Exception) -> Finding:
-    return Finding("error", f"the check failed on this trace ({type(error).__name__})")
+    return Finding("error", f"the check crashed on this trace ({type(error).__name__})")

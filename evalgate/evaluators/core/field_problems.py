@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
 
 from evalgate.declarations import full_model
-from evalgate.measures.values.json_values import json_type, show
+from evalgate.measures.values.json_values import show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ def problems_from_error(error: ValidationError, model: type[BaseModel]) -> list[
     details = error.errors(include_url=False)
     problems = [_translate(detail, model) for detail in details[:MAX_PROBLEMS]]
     left = len(details) - MAX_PROBLEMS
-    return [*problems, FieldProblem((), f"and {left:,} more mistakes in this file")] if left > 0 else problems
+    return [*problems, FieldProblem((), f"and {left:,} more errors in this file")] if left > 0 else problems
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> FieldProblem:
@@ -73,8 +73,14 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> FieldProblem:
         return FieldProblem(path, f"{key} can't be {_describe_value(detail['input'])}", suggestion)
     hint = "quote it if it is text" if detail["type"] == "string_type" else None
     return FieldProblem(
-        path, f"{key} {_explain(detail['type'], context)}, not {_describe_value(detail['input'])}", hint
+        path, f"{key} {_explain(_code_of(detail), context)}, not {_describe_value(detail['input'])}", hint
     )
+
+
+def _code_of(detail: ErrorDetails) -> str:
+    """The code of the error; pydantic reports `too_short` for text that a validator checks first."""
+    code = detail["type"]
+    return f"string_{code}" if code in ("too_short", "too_long") and isinstance(detail["input"], str) else code
 
 
 def _last_key(path: Path) -> str:
@@ -153,12 +159,12 @@ _EXPLANATIONS = {
     "less_than_equal": "must be at most {le:g}",
     "less_than": "must be less than {lt:g}",
     "literal_error": "must be one of {expected}",
-    "too_short": "must have entries, at least {min_length}",
+    "too_short": "must have {min_length} or more entries",
     "too_long": "must have at most {max_length} entries",
-    "string_too_short": "must have characters, at least {min_length}",
+    "string_too_short": "must have {min_length} or more characters",
     "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "has a character that is not allowed here",
-    "unseen": "must have no characters that nobody can see",
+    "unseen": "must have no invisible characters",
 }
 
 
@@ -169,4 +175,4 @@ def _explain(code: str, context: Mapping[str, object]) -> str:
 
 
 def _describe_value(value: object) -> str:
-    return "empty" if value is None else f"{json_type(value)} {show(value, 40)}"
+    return "empty" if value is None else show_typed(value, 40)

@@ -68,7 +68,6 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
 
 
 def _decide_unmet(conditions: MemberFindings) -> Finding:
-    """Returns the finding of a group whose condition did not pass."""
     ((_, found),) = conditions
     if found.outcome in ("failed", "skipped"):
         return Finding("skipped", f"condition does not hold: {found.reason}")
@@ -115,7 +114,6 @@ def _decide_by(found: MemberFindings, order: Sequence[Outcome]) -> Finding:
 
 
 def _build_finding(outcome: Outcome, found: MemberFindings, deciding: Outcome, lead: str | None = None) -> Finding:
-    """Builds a finding whose reason lists the members that decided."""
     reasons = [f"{member.name}: {finding.reason}" for member, finding in found if finding.outcome == deciding]
     evidence: dict[str, Any] = {
         "members": [{"name": m.name, "outcome": f.outcome, "reason": f.reason} for m, f in found]

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 from evalgate.evaluators.core.evaluator import Check, Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.models.trace.trace import Trace
 
 _OPPOSITE = {"success": "failure", "failure": "success"}
 _FAILURE = {"verdict": "failure"}
 
 
-def negate_check(check: Check, label: str | None) -> Check:
+def negate_check(check: Check, label: str | None, describe: Callable[[Trace], str] | None = None) -> Check:
     """Swaps passed and failed; other outcomes stay as they are.
 
     `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
-    its own reason is kept, which lists the members that decided.
+    its reason is kept, which lists the members that decided. `describe` builds the reason of a failure.
     """
     passed = Finding("passed", _describe_negated(label or ""))
     passed_with_verdict = Finding("passed", passed.reason, {"verdict": "success"})
@@ -25,7 +27,8 @@ def negate_check(check: Check, label: str | None) -> Check:
     def negated_check(trace: Trace) -> Finding:
         found = check(trace)
         if found.outcome == "passed":
-            return Finding("failed", f"must not hold: {found.reason}", _negate_evidence(found.evidence))
+            reason = f"expected the opposite: {found.reason}" if describe is None else describe(trace)
+            return Finding("failed", reason, _negate_evidence(found.evidence))
         if found.outcome != "failed":
             return found
         if label is not None and found.evidence is None:
@@ -38,7 +41,7 @@ def negate_check(check: Check, label: str | None) -> Check:
 
 
 def _describe_negated(reason: str) -> str:
-    return f"does not hold, as demanded: {reason}"
+    return f"does not hold, as expected: {reason}"
 
 
 def _negate_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -8,22 +8,10 @@ from typing import Any, Literal, get_args
 from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
 from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import as_number, json_equal, json_type, shorten, show
+from evalgate.measures.values.json_values import as_number, json_equal, json_type, shorten, show, show_typed
 
 Operator = Literal[
-    "eq",
-    "ne",
-    "gt",
-    "gte",
-    "lt",
-    "lte",
-    "contains",
-    "regex",
-    "exists",
-    "in",
-    "not_in",
-    "length",
-    "matches_schema",
+    "eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "in", "not_in", "length", "matches_schema"
 ]
 OPERATORS: tuple[str, ...] = get_args(Operator)
 ALIASES = {"le": "lte", "ge": "gte"}
@@ -43,9 +31,9 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
-def resolve_alias(operator: str) -> str:
-    """Returns the operator that an alias means; other names unchanged."""
-    return ALIASES.get(operator, operator)
+def resolve_alias(operator: Any) -> Any:
+    """Returns the operator that an alias means; other values unchanged."""
+    return ALIASES.get(operator, operator) if isinstance(operator, str) else operator
 
 
 def sign(operator: str) -> str:
@@ -63,17 +51,15 @@ def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
 
     def build(value: Any) -> ValueCheck:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise FieldProblemError(
-                "value", f"`{operator}` compares with a number, not {json_type(value)} {show(value, 40)}"
-            )
+            raise FieldProblemError("value", f"`{operator}` compares with a number, not {show_typed(value, 40)}")
 
         def judge(actual: Any) -> str | None:
             number = actual if type(actual) is int else as_number(actual)
             if number is None:
-                return f"{json_type(actual)} {show(actual)} is no number"
+                return f"expected a number, got {show_typed(actual)}"
             if compare(number, value):
                 return None
-            return f"{show(actual)}, expected {sign(operator)} {show(value)}"
+            return f"expected {sign(operator)} {show(value)}, got {show(actual)}"
 
         return judge
 
@@ -82,12 +68,12 @@ def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
 
 def _build_eq(value: Any) -> ValueCheck:
     if isinstance(value, str):  # the most common case; text equals only the same text
-        return lambda actual: None if actual == value else f"{show(actual)}, expected {show(value)}"
-    return lambda actual: None if json_equal(actual, value) else f"{show(actual)}, expected {show(value)}"
+        return lambda actual: None if actual == value else f"expected {show(value)}, got {show(actual)}"
+    return lambda actual: None if json_equal(actual, value) else f"expected {show(value)}, got {show(actual)}"
 
 
 def _build_ne(value: Any) -> ValueCheck:
-    return lambda actual: f"{show(actual)}, expected anything else" if json_equal(actual, value) else None
+    return lambda actual: f"expected anything else, got {show(actual)}" if json_equal(actual, value) else None
 
 
 def _build_contains(value: Any) -> ValueCheck:
@@ -97,9 +83,9 @@ def _build_contains(value: Any) -> ValueCheck:
         elif isinstance(actual, str | dict):
             right = isinstance(value, str) and value in actual
         else:
-            return f"{json_type(actual)} {show(actual)} can't contain anything"
-        key = " as a key" if isinstance(actual, dict) else ""
-        return None if right else f"{show(actual)}, expected it to contain {show(value)}{key}"
+            return f"expected text, a list or an object, got {show_typed(actual)}"
+        key = "the key " if isinstance(actual, dict) else ""
+        return None if right else f"expected it to contain {key}{show(value)}, got {show(actual)}"
 
     return judge
 
@@ -111,10 +97,10 @@ def _build_regex(value: Any) -> ValueCheck:
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str):
-            return f"{json_type(actual)} {show(actual)} is no text"
+            return f"expected text, got {show_typed(actual)}"
         if pattern.is_found_in(actual):
             return None
-        return f"{show(actual)}, expected a match of /{shorten(value)}/"
+        return f"expected a match of /{shorten(value)}/, got {show(actual)}"
 
     return judge
 
@@ -130,7 +116,7 @@ def compile_pattern(source: str, field: str) -> Pattern:
 
 def _require_list(value: Any, operator: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FieldProblemError("value", f"`{operator}` takes a list, not {json_type(value)} {show(value, 40)}")
+        raise FieldProblemError("value", f"`{operator}` takes a list, not {show_typed(value, 40)}")
     return value
 
 
@@ -139,14 +125,14 @@ def _build_in(value: Any) -> ValueCheck:
     return lambda actual: (
         None
         if any(json_equal(actual, member) for member in members)
-        else f"{show(actual)}, expected one of {show(value)}"
+        else f"expected one of {show(value)}, got {show(actual)}"
     )
 
 
 def _build_not_in(value: Any) -> ValueCheck:
     members = _require_list(value, "not_in")
     return lambda actual: (
-        f"{show(actual)}, expected none of {show(value)}"
+        f"expected none of {show(value)}, got {show(actual)}"
         if any(json_equal(actual, member) for member in members)
         else None
     )
@@ -164,16 +150,14 @@ def _build_length(value: Any) -> ValueCheck:
             raise FieldProblemError("value", f"`length` has no bound {show(name)}", suggest(name, known))
     for limit in bounds.values():
         if isinstance(limit, bool) or not isinstance(limit, int | float):
-            raise FieldProblemError(
-                "value", f"`length` compares with a number, not {json_type(limit)} {show(limit, 40)}"
-            )
+            raise FieldProblemError("value", f"`length` compares with a number, not {show_typed(limit, 40)}")
     judges = [build_value_check(resolve_alias(name), limit) for name, limit in bounds.items()]
 
     def judge(actual: Any) -> str | None:
         if not isinstance(actual, str | list | dict):
-            return f"{json_type(actual)} {show(actual)} has no length"
+            return f"expected text, a list or an object, got {show_typed(actual)}"
         size = len(actual)
-        return f"length {size}, expected {show(value)}" if any(each(size) for each in judges) else None
+        return f"expected length {show(value)}, got {size}" if any(each(size) for each in judges) else None
 
     return judge
 
@@ -188,16 +172,18 @@ def _build_matches_schema(value: Any) -> ValueCheck:
 
     def judge(actual: Any) -> str | None:
         difference = schema.first_difference(actual)
-        return None if difference is None else f"{show(actual)}: {difference}"
+        return (
+            None if difference is None else f"expected a value that fits the schema, got {show(actual)}: {difference}"
+        )
 
     return judge
 
 
 def _build_exists(value: Any) -> ValueCheck:
     if not isinstance(value, bool):
-        raise FieldProblemError("value", f"`exists` takes true or false, not {json_type(value)} {show(value, 40)}")
-    expected = "something" if value else "nothing"
-    return lambda actual: None if (actual is not None) is value else f"{show(actual)}, expected {expected}"
+        raise FieldProblemError("value", f"`exists` takes true or false, not {show_typed(value, 40)}")
+    expected = "a value" if value else "no value"
+    return lambda actual: None if (actual is not None) is value else f"expected {expected}, got {show(actual)}"
 
 
 _BUILDERS: dict[str, Callable[[Any], ValueCheck]] = {

@@ -41,12 +41,12 @@ class Parser:
     def parse_assertions(self, raw: Any, path: Path) -> list[Assertion]:
         """Parses a list of assertions at `path`; invalid ones are left out and listed in `problems`."""
         if not isinstance(raw, list):
-            self.problems.append(FieldProblem(path, f"a list of assertions is due here, not {json_type(raw)}"))
+            self.problems.append(FieldProblem(path, f"expected a list of assertions, got {json_type(raw)}"))
             return []
         parsed = []
         for index, each in enumerate(raw):
             if len(self.problems) >= MAX_PROBLEMS:
-                self.problems.append(FieldProblem(path, f"and what is wrong with {len(raw) - index:,} more assertions"))
+                self.problems.append(FieldProblem(path, f"{len(raw) - index:,} more assertions were not checked"))
                 break
             parsed.append(self.parse_assertion(each, (*path, index)))
         return [each for each in parsed if each is not None]
@@ -57,7 +57,7 @@ class Parser:
 
     def _parse_assertion(self, raw: Any, path: Path, depth: int) -> Assertion | None:
         if depth > MAX_DEPTH:
-            self.problems.append(FieldProblem(path, f"groups may be nested {MAX_DEPTH} deep"))
+            self.problems.append(FieldProblem(path, f"groups may be nested at most {MAX_DEPTH} levels deep"))
             return None
         problem_count = len(self.problems)
         try:
@@ -78,7 +78,8 @@ class Parser:
         if settings.negate:
             from evalgate.evaluators.core.negation import negate_check
 
-            check = negate_check(check, label)
+            describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
+            check = negate_check(check, label, describe)
         return Assertion(
             name=settings.name or label or settings.type,
             type=settings.type,
@@ -119,7 +120,7 @@ class Parser:
             self._report(
                 form,
                 path,
-                FieldProblem(("on_missing",), "what is required can't be skipped", "drop on_missing: skip"),
+                FieldProblem(("on_missing",), "a required assertion can't be skipped", "remove `on_missing: skip`"),
             )
         return settings
 
@@ -152,7 +153,9 @@ class Parser:
     def _compile_when(self, form: CanonicalForm, path: Path, depth: int) -> Check | None:
         condition = self._parse_assertion(form.fields["when"], (*path, *form.source_path(("when",))), depth + 1)
         if "then" not in form.fields:
-            self._report(form, path, FieldProblem(("when",), "`when` needs `then`: what holds in that case"))
+            self._report(
+                form, path, FieldProblem(("when",), "`when` needs `then`: the assertions to check in that case")
+            )
             return None
         members = self._parse_members(form.fields["then"], (*path, *form.source_path(("then",))), depth)
         return groups.when(condition, members) if condition and members else None
@@ -160,7 +163,7 @@ class Parser:
     def _compile_at_least(self, value: Any, at: Path, depth: int) -> Check | None:
         if not isinstance(value, dict) or set(value) != {"k", "of"}:
             self.problems.append(
-                FieldProblem(at, "`at_least` takes exactly `k` and `of`", "for example {k: 2, of: [...]}")
+                FieldProblem(at, "`at_least` needs `k` and `of`, and nothing else", "for example {k: 2, of: [...]}")
             )
             return None
         members = self._parse_members(value["of"], (*at, "of"), depth)
@@ -169,7 +172,7 @@ class Parser:
             return None
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(members):
             self.problems.append(
-                FieldProblem((*at, "k"), f"`k` is a whole number from 1 to {len(members)}, not {show(k)}")
+                FieldProblem((*at, "k"), f"`k` must be a whole number from 1 to {len(members)}, not {show(k)}")
             )
             return None
         return groups.at_least(k, members)
@@ -177,7 +180,7 @@ class Parser:
     def _parse_members(self, raw: Any, at: Path, depth: int) -> list[Assertion] | None:
         """Parses the members of a group; None if the list is invalid or empty, or a member is invalid."""
         if not isinstance(raw, list) or not raw:
-            self.problems.append(FieldProblem(at, "a list of at least one assertion is due here"))
+            self.problems.append(FieldProblem(at, "expected a list of at least one assertion"))
             return None
         members = [self._parse_assertion(each, (*at, index), depth + 1) for index, each in enumerate(raw)]
         whole = [each for each in members if each is not None]
@@ -186,8 +189,8 @@ class Parser:
     def _refuse_member_fields(self, form: CanonicalForm, path: Path) -> None:
         for name in ("weight", "required", "dimension"):
             if name in form.fields:
-                message = f"a member of a group has no `{name}` of its own"
-                self._report(form, path, FieldProblem((name,), message, "give it to the group"))
+                message = f"a member of a group can't have `{name}`"
+                self._report(form, path, FieldProblem((name,), message, "set it on the group"))
 
     def _report(self, form: CanonicalForm, path: Path, problem: FieldProblem) -> None:
         self.problems.append(problem._replace(path=(*path, *form.source_path(problem.path))))

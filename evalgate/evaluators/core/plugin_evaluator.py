@@ -30,11 +30,11 @@ def compile_plugin(settings: Evaluator) -> Check:
         raise
     except Exception as error:  # noqa: BLE001  (untrusted code: any exception is reported)
         raise FieldProblemError(
-            "type", f"own evaluator {show(settings.type)} fails on these settings ({type(error).__name__})"
+            "type", f"plugin evaluator {show(settings.type)} failed on these settings ({type(error).__name__})"
         ) from None
     label, check = made
     if not isinstance(label, str) or not callable(check):
-        raise FieldProblemError("type", f"own evaluator {show(settings.type)} makes no label or no check")
+        raise FieldProblemError("type", f"plugin evaluator {show(settings.type)} returned an invalid label or check")
     return lambda trace: _run_check(check, trace)
 
 
@@ -43,7 +43,7 @@ def _run_check(check: Check, trace: Trace) -> Finding:
     found = check(trace)
     wrong = _describe_invalid(found)
     if wrong:
-        return Finding("error", f"the check found no result: {wrong}")
+        return Finding("error", f"the check returned an invalid finding: {wrong}")
     evidence = found.evidence
     if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
         evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
@@ -55,14 +55,14 @@ def _run_check(check: Check, trace: Trace) -> Finding:
 
 def _describe_invalid(found: object) -> str | None:
     if not isinstance(found, Finding):
-        return f"a Finding is due, not {type(found).__name__}"
+        return f"expected a Finding, got {type(found).__name__}"
     outcome, reason, evidence, score = cast("tuple[Any, ...]", found)
     if outcome not in get_args(Outcome):
-        return f"there is no outcome {show(outcome, 40)}"
+        return f"unknown outcome {show(outcome, 40)}"
     if not isinstance(reason, str):
-        return f"its reason is {type(reason).__name__}"
+        return f"expected text as reason, got {type(reason).__name__}"
     if score is not None and not (type(score) in (int, float) and isfinite(score) and 0 <= score <= 1):
-        return f"its score is {show(score, 40)}, not a number from 0 to 1"
+        return f"expected a score from 0 to 1, got {show(score, 40)}"
     if not isinstance(evidence, dict | None):
-        return f"its evidence is {type(evidence).__name__}"
+        return f"expected a dict as evidence, got {type(evidence).__name__}"
     return None

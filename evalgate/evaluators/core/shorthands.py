@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.field_problems import FieldProblem, Path, suggest
 from evalgate.evaluators.core.operators import ALIASES, OPERATORS
-from evalgate.measures.values.json_values import json_type, show
+from evalgate.measures.values.json_values import json_type, show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ class ShorthandError(ValueError):
 def expand_shorthand(raw: Any) -> CanonicalForm:
     """Expands one assertion of a suite into its canonical form. Raises ShorthandError."""
     if not isinstance(raw, dict):
-        raise ShorthandError((), f"an assertion is a mapping, not {json_type(raw)} {show(raw, 40)}", _suggest_type(raw))
+        raise ShorthandError((), f"an assertion must be a mapping, not {show_typed(raw, 40)}", _suggest_type(raw))
     if "not" in raw:
         return _expand_negation(raw)
     if "params" in raw:
@@ -63,9 +63,9 @@ def _expand_negation(raw: Mapping[str, Any]) -> CanonicalForm:
         if name == "not":
             continue
         if name not in COMMON:
-            raise ShorthandError((name,), f"{show(name)} can't stand beside `not`", "put it inside")
+            raise ShorthandError((name,), f"{show(name)} can't be combined with `not`", "move it inside `not`")
         if name in fields:
-            raise ShorthandError((name,), f"`{name}` stands here and inside `not`", "say it once")
+            raise ShorthandError((name,), f"`{name}` is given both inside and outside `not`", "remove one")
         fields[name], origin[name] = value, (name,)
     if not isinstance(fields.get("negate", False), bool):
         raise ShorthandError(origin["negate"], f"`negate` must be true or false, not {show(fields['negate'])}")
@@ -85,13 +85,13 @@ def expand_shorthand_at(raw: Any, path: Path) -> CanonicalForm:
 def _expand_params(raw: Mapping[str, Any]) -> CanonicalForm:
     params = raw["params"]
     if not isinstance(params, dict):
-        raise ShorthandError(("params",), f"`params` is a mapping, not {json_type(params)}")
+        raise ShorthandError(("params",), f"`params` must be a mapping, not {json_type(params)}")
     if "type" not in raw:
-        raise ShorthandError((), "`params` needs a `type` beside it")
+        raise ShorthandError((), "`params` needs a `type` next to it")
     fields = {name: value for name, value in raw.items() if name != "params"}
     for name, value in params.items():
         if name in fields:
-            raise ShorthandError(("params", name), f"`{name}` stands here and beside `params`", "say it once")
+            raise ShorthandError(("params", name), f"`{name}` is given both inside and outside `params`", "remove one")
         fields[name] = value
     return CanonicalForm(fields, {name: ("params", name) for name in params})
 
@@ -101,7 +101,7 @@ def _expand_group(raw: Mapping[str, Any]) -> CanonicalForm:
     allowed = {*COMMON, given[0], *(("then",) if given[0] == "when" else ())}
     for name in raw:
         if name not in allowed:
-            raise ShorthandError((name,), f"{show(name)} can't stand beside `{given[0]}`", suggest(name, allowed))
+            raise ShorthandError((name,), f"{show(name)} can't be combined with `{given[0]}`", suggest(name, allowed))
     return CanonicalForm({**raw, "type": given[0]}, {})
 
 
@@ -114,7 +114,7 @@ def _expand_operator(raw: Mapping[str, Any]) -> CanonicalForm:
         hint = _suggest_type(unknown) or suggest(unknown, _OPERATOR_KEYS) if unknown is not None else None
         raise ShorthandError(
             () if unknown is None else (unknown,),
-            f"an assertion has a `type`, or a path with exactly one operator; this has {found}",
+            f"an assertion needs a `type`, or a path with exactly one operator; this one has {found}",
             hint or "for example {path: response.content, contains: refund}",
         )
     operator = operators[0]

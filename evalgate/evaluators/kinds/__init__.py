@@ -1,1 +1,1 @@
-"""One class per evaluator type, by what it looks at: `calls`, `output`, `text`, `run`."""
+"""One class per evaluator type, by what it judges. Entry points: `calls`, `output`, `text`, `run`."""

@@ -1,1 +1,4 @@
-"""What the rules of the gate share: scenario index, quarantine, baseline keys, wording."""
+"""Helpers that the rules of the gate share.
+
+Entry points: `scenario_index`, `quarantine.apply_quarantines`, `wording`.
+"""

@@ -24,8 +24,8 @@ def too_long(quarantines: Iterable[Quarantine], today: date) -> Iterator[Problem
     for each in quarantines:
         days = (each.until - today).days
         if days > MAX_DAYS:
-            message = f"the quarantine of `{each.scenario}` would last {days:,} days, {MAX_DAYS} at most"
-            yield Problem(message, each.location, "bring `until` nearer; it can be extended later")
+            message = f"the quarantine of `{each.scenario}` would last {days:,} days, at most {MAX_DAYS} are allowed"
+            yield Problem(message, each.location, "choose an earlier `until`; it can be extended later")
 
 
 def apply_quarantines(suite: SuiteResult, quarantines: Sequence[Quarantine], today: date) -> list[QuarantineRuling]:
@@ -56,7 +56,7 @@ def _rule_on_quarantine(
 ) -> QuarantineRuling:
     days = (quarantine.until - today).days
     if days < 0:
-        message = f"expired on {quarantine.until.isoformat()}: what it names counts again"
+        message = f"expired on {quarantine.until.isoformat()}: its scenarios block again"
         return QuarantineRuling(suite, quarantine, "expired", message, days, len(scenarios))
     if not scenarios:
         return QuarantineRuling(suite, quarantine, "unused", NO_SUCH_SCENARIO, days, 0)

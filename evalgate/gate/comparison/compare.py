@@ -69,12 +69,7 @@ def compare(
     trial_counts = {pair.key: (len(pair.baseline.trials), len(pair.current.trials)) for pair in pairs}
     removed = [baseline[key] for key in removed_keys]
     return Comparison(
-        changes,
-        removed,
-        baseline_outcomes,
-        trial_counts,
-        _measure_evidence(pairs, testable, families),
-        current,
+        changes, removed, baseline_outcomes, trial_counts, _measure_evidence(pairs, testable, families), current
     )
 
 
@@ -118,7 +113,6 @@ def _measure_evidence(
 
 
 def _complete_change(change: Change, pair: _Pair) -> None:
-    """Fills in what every change has, whatever its kind."""
     baseline, current = pair.baseline, pair.current
     change.increases = find_increases(baseline, current, pair.policy)
     change.previous_verdict = baseline.verdict

@@ -23,10 +23,10 @@ SHORT_SHA = 7
 SHORT_HASH = 12
 MAX_WARNINGS = 50
 CODE = "stale_evidence"
-NO_COMMIT = "it does not say of which commit it is (`evalgate.commit`)"
-NO_HASH = "it does not say what made it (`evalgate.agent_hash`)"
-NO_TIME = "it does not say when it was made"
-NO_HEAD = "the commit that is judged is not known: give --commit"
+NO_COMMIT = "it does not record its commit (`evalgate.commit`)"
+NO_HASH = "it does not record what made it (`evalgate.agent_hash`)"
+NO_TIME = "it does not record when it was made"
+NO_HEAD = "the judged commit is not known: set --commit"
 
 
 def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessContext) -> list[Warning_]:
@@ -74,7 +74,7 @@ def find_staleness(
             return NO_HASH
         if trace.agent_hash != watched:
             producer = _shorten_id(trace.agent_hash, SHORT_HASH)
-            return f"made by {producer}, the watched files are {(watched or 'not known')[:SHORT_HASH]} now"
+            return f"its agent hash is {producer}, the watched files have {(watched or 'none')[:SHORT_HASH]}"
     return _check_age(trace.recorded_at, policy, present.now)
 
 
@@ -86,7 +86,7 @@ def _check_commit(commit: str | None, judged_commits: frozenset[str]) -> str | N
     if any(_is_same_commit(commit, each) for each in judged_commits):
         return None
     listed = " or ".join(sorted(each[:SHORT_SHA] for each in judged_commits))
-    return f"made at commit {_shorten_id(commit, SHORT_SHA)}, judged is {listed}"
+    return f"recorded at commit {_shorten_id(commit, SHORT_SHA)}, expected {listed}"
 
 
 def _shorten_id(text: str, length: int) -> str:
@@ -108,7 +108,7 @@ def _check_age(recorded_at: str | None, policy: FreshnessPolicy, now: datetime) 
     if recorded is None:
         return NO_TIME
     age = now - recorded
-    return f"it is {_format_age(age)} old, {policy.max_age} is the most" if age > policy.longest_age else None
+    return f"it is {_format_age(age)} old, at most {policy.max_age} is allowed" if age > policy.longest_age else None
 
 
 def _parse_timestamp(text: str | None) -> datetime | None:

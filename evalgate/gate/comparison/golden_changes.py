@@ -81,10 +81,7 @@ DEFAULT_THRESHOLD = 0.05
 
 
 def regression_status(
-    current: float,
-    baseline: float | None,
-    passing: float = PASSING_SCORE,
-    threshold: float = DEFAULT_THRESHOLD,
+    current: float, baseline: float | None, passing: float = PASSING_SCORE, threshold: float = DEFAULT_THRESHOLD
 ) -> RegressionStatus:
     """The status of a score compared with the baseline's; differences are rounded to 1e-9.
 

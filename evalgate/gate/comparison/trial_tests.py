@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change, ScenarioOutcome
     from evalgate.suite.policy import RegressionPolicy
 
-NOISE = "noise can't be told from change"
+NOISE = "may be noise"
 MIN_TRIALS = 2
 """Trials a side, or pairs of them, that a test needs."""
 TOO_FEW_PAIRS = "fewer than two trials have the same number on both sides"
@@ -60,12 +60,7 @@ def run_flip_test(
     if policy.pair_by is None:
         needed = partial(trials_for_flip, *baseline_passes, *current_passes)
         return UndecidedChange(
-            change,
-            policy,
-            "Fisher",
-            fisher_exact(*baseline_passes, *current_passes),
-            needed,
-            in_brackets=True,
+            change, policy, "Fisher", fisher_exact(*baseline_passes, *current_passes), needed, in_brackets=True
         )
     pairs = pair_trials(baseline.trials, current.trials)
     if len(pairs) < MIN_TRIALS:
@@ -110,7 +105,7 @@ def mark_inconclusive(change: Change, explanation: str) -> Change:
 
 def format_advice(trials: int | None) -> str:
     """How many trials a side would be enough; None: more would not help."""
-    return NOISE if trials is None else f"needs {trials} trials a side to decide"
+    return NOISE if trials is None else f"needs {trials} trials per side to decide"
 
 
 def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, int]) -> None:

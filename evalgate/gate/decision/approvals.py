@@ -28,9 +28,9 @@ APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken
 """Words of `fail_on` that an approved scenario does not trigger."""
 FAILED_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"
-MORE_FAILS = "more fails than was approved"
+MORE_FAILS = "more failures than approved"
 UNREAD_TRACE = "a trial's recording"
-NOT_APPROVABLE = "what is not known can't be approved"
+NOT_APPROVABLE = "only an evaluated scenario can be approved"
 MOST_NAMES = 3
 
 
@@ -145,7 +145,7 @@ def _check_approval(approval: Approval, subjects: Mapping[ScenarioKey, ApprovalS
     if subject is None:
         return _Objection("unused", _explain_missing(approval, subjects))
     if not subject.is_worse:
-        return _Objection("unused", "the scenario passes: it is no longer needed")
+        return _Objection("unused", "the scenario passes: the approval is no longer needed")
     if not subject.is_known:
         verdict = format_verdict(subject.scenario.verdict)
         return _Objection("void", f"the scenario is {verdict}: {NOT_APPROVABLE}")
@@ -161,17 +161,16 @@ def _check_expiry(approval: Approval, today: date) -> _Objection | None:
 
 
 def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
-    """Checks whether the failure exceeds what was approved."""
     kind = subject.change.kind if subject.change is not None else None
     if approval.change not in (None, kind):
         actual = f"the change is {kind}" if kind else "nothing was compared"
-        return _Objection("void", f"{actual}, approved is {approval.change}")
+        return _Objection("void", f"{actual}, but {approval.change} was approved")
     score, min_score = subject.scenario.score, approval.least_score
     if min_score is not None and (score is None or round(score, DIGITS) < round(min_score, DIGITS)):
         actual = "the score is not known" if score is None else f"score {_format_score(score, min_score)}"
-        return _Objection("void", f"worse than approved: {actual}, approved is {min_score:g}")
+        return _Objection("void", f"worse than approved: {actual}, at least {min_score:g} was approved")
     if approval.traces and not subject.trace_hashes <= approval.traces:
-        return _Objection("void", "another recording fails than the one approved")
+        return _Objection("void", "a different trace fails than the approved one")
     additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
     return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
 

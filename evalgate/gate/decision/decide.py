@@ -32,15 +32,7 @@ VERDICTS: dict[int, GateVerdict] = {
     UNREACHABLE: "cannot_judge",
 }
 FAILING = frozenset({*RULES, "weakened"})
-WORST_FIRST = [
-    *RULES,
-    "weakened",
-    "no_traces",
-    "nothing_evaluated",
-    "min_evaluated",
-    "no_baseline",
-    "unreachable",
-]
+WORST_FIRST = [*RULES, "weakened", "no_traces", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"]
 
 
 def decide(  # noqa: PLR0913  everything that decides
@@ -246,7 +238,7 @@ def too_few_evaluated(scenarios: Sequence[ScenarioResult], min_share: float, sui
         return None
     prefix = "" if suite is None else f"suite {cut_quote(suite)}: "
     found = f"{evaluated_count} of {format_count(len(scenarios), 'scenario')} could be evaluated"
-    return Reason("min_evaluated", f"{prefix}{found}, `min_evaluated` asks for a share of {min_share:g}", suite)
+    return Reason("min_evaluated", f"{prefix}{found}, `min_evaluated` requires a share of {min_share:g}", suite)
 
 
 def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> Reason | None:

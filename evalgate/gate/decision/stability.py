@@ -70,7 +70,6 @@ def measure_stability(past: PastOutcomes) -> Stability:
 
 
 def _find_flips(past: PastOutcomes, start: int, end: int) -> Sequence[Flip]:
-    """The flips in a window, including the one into its first run."""
     return [flip for flip in past.flips if start <= flip.run < end]
 
 

@@ -25,38 +25,29 @@ if TYPE_CHECKING:
 BASELINE_RULES = "under the baseline's rules"
 SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's")
 _TOO_STRICT: CauseText = ("rules_stricter", "the agent is the same, the rules got stricter")
-_TOO_LOOSE: CauseText = (
-    "rules_looser",
-    f"the agent is the same, the rules got looser: it would fail {BASELINE_RULES}",
-)
+_TOO_LOOSE: CauseText = ("rules_looser", f"the agent is the same, the rules got looser: it would fail {BASELINE_RULES}")
 _MASKED: CauseText = ("masked", f"would fail {BASELINE_RULES}: the rules got looser as the agent changed")
-_OUTGROWN: CauseText = (
-    "outgrown",
-    f"would pass {BASELINE_RULES}: the rules got stricter as the agent changed",
-)
+_OUTGROWN: CauseText = ("outgrown", f"would pass {BASELINE_RULES}: the rules got stricter as the agent changed")
 _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
     (True, False): {
         (True, False): _TOO_STRICT,
-        (True, True): ("together", "the agent changed in what only the new rules ask for"),
+        (True, True): ("together", "the agent changed in what only the new rules check"),
         (True, None): ("rules_stricter", f"the rules got stricter: it would pass {BASELINE_RULES}"),
         (False, True): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
         (False, False): ("both", f"the rules got stricter, and the agent would fail {BASELINE_RULES} too"),
         (False, None): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
-        (None, True): ("agent", "the agent changed: the baseline's recordings pass the new rules"),
-        (None, False): (
-            "rules_stricter",
-            "the rules got stricter: the baseline's recordings fail them too",
-        ),
+        (None, True): ("agent", "the agent changed: the baseline's traces pass the new rules"),
+        (None, False): ("rules_stricter", "the rules got stricter: the baseline's traces fail them too"),
     },
     (False, True): {
         (False, True): _TOO_LOOSE,
-        (False, False): ("together", f"the agent changed and the rules did: it would fail {BASELINE_RULES}"),
+        (False, False): ("together", f"the agent and the rules changed: it would fail {BASELINE_RULES}"),
         (False, None): ("rules_looser", f"the rules got looser: it would fail {BASELINE_RULES}"),
         (True, False): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
         (True, True): ("both", f"the rules got looser, and the agent would pass {BASELINE_RULES} too"),
         (True, None): ("agent", f"the agent changed: it would pass {BASELINE_RULES} too"),
-        (None, True): ("rules_looser", "the rules got looser: the baseline's recordings pass them too"),
-        (None, False): ("agent", "the agent changed: the baseline's recordings fail the new rules"),
+        (None, True): ("rules_looser", "the rules got looser: the baseline's traces pass them too"),
+        (None, False): ("agent", "the agent changed: the baseline's traces fail the new rules"),
     },
     (True, True): {(False, True): _MASKED, (False, False): _MASKED, (False, None): _MASKED},
     (False, False): {(True, True): _OUTGROWN, (True, False): _OUTGROWN, (True, None): _OUTGROWN},
@@ -66,8 +57,8 @@ _SCORE_MESSAGES: dict[CauseKind, str] = {
     "agent": f"the agent changed: its score moves as much {BASELINE_RULES}",
     "rules_stricter": "the agent is the same, the rules got stricter",
     "rules_looser": "the agent is the same, the rules got looser",
-    "both": "the agent changed and the rules did, each moves the score",
-    "together": "the score moves only where new rules meet new recordings",
+    "both": "the agent and the rules changed, and each moves the score",
+    "together": "the score moves only with both the new rules and the new traces",
 }
 
 
@@ -83,7 +74,7 @@ class CrossScores(NamedTuple):
 
     now_by_old: ScoredVerdict | None = None
     before_by_new: ScoredVerdict | None = None
-    missing_reason: str = "the recordings could not be judged by the other rules"
+    missing_reason: str = "the traces could not be judged under the other rules"
 
 
 def find_cause(
@@ -109,12 +100,13 @@ def find_cause(
         cause_text = _find_score_cause(baseline, current, evaluated, min_delta)
         if cause_text is None:
             return None
-    kind, message = cause_text or (
-        "unknown",
-        f"agent and rules can't be told apart: {cross_scores.missing_reason}",
-    )
+    kind, message = cause_text or _explain_unknown(cross_scores)
     verdicts = [None if each is None else each.verdict for each in evaluated[:2]]
     return Cause(kind, message, *verdicts)
+
+
+def _explain_unknown(cross_scores: CrossScores) -> CauseText:
+    return "unknown", f"agent and rules can't be separated: {cross_scores.missing_reason}"
 
 
 def _keep_if_evaluated(scored: ScoredVerdict | None) -> ScoredVerdict | None:
@@ -146,11 +138,8 @@ def _find_score_cause(
         return difference >= -round(min_delta, DIGITS) if fell else difference > round(min_delta, DIGITS)
 
     case = (True, False) if fell else (False, True)
-    found = (
-        _apply_if_known(cross_scores.now_by_old, is_above),
-        _apply_if_known(cross_scores.before_by_new, is_above),
-    )
+    found = (_apply_if_known(cross_scores.now_by_old, is_above), _apply_if_known(cross_scores.before_by_new, is_above))
     cause_text = _CAUSES[case].get(found)
     if cause_text is None:
-        return "unknown", f"agent and rules can't be told apart: {cross_scores.missing_reason}"
+        return _explain_unknown(cross_scores)
     return cause_text[0], _SCORE_MESSAGES[cause_text[0]]

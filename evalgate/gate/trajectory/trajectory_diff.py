@@ -116,10 +116,7 @@ def _select_steps(steps: Sequence[CallStep]) -> list[CallStep]:
 
 def _compare_utterances(baseline: Trajectory, current: Trajectory) -> Iterator[Utterance]:
     for number in sorted(baseline.turns.keys() | current.turns.keys()):
-        baseline_turn, current_turn = (
-            baseline.turns.get(number, _EMPTY_TURN),
-            current.turns.get(number, _EMPTY_TURN),
-        )
+        baseline_turn, current_turn = (baseline.turns.get(number, _EMPTY_TURN), current.turns.get(number, _EMPTY_TURN))
         if baseline_turn.user != current_turn.user:
             yield Utterance(number, "user", *excerpt_texts(baseline_turn.user, current_turn.user, MAX_UTTERANCE))
         if baseline_turn.agent != current_turn.agent:

@@ -140,7 +140,6 @@ def _find_scenario_weakenings(key: ScenarioKey, baseline: Scenario, current: Sce
 
 
 def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Weakening]:
-    """What a scenario demands less, apart from its checks."""
     baseline_rules, current_rules = baseline.rules, current.rules
     if round(current.threshold, DIGITS) < round(baseline.threshold, DIGITS):
         texts = f"threshold: {baseline.threshold:g}", f"threshold: {current.threshold:g}"
@@ -151,18 +150,14 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
         yield Weakening("errors_allowed", baseline="allow_errors: false", current="allow_errors: true")
     if current_rules.min < baseline_rules.min:
         yield Weakening(
-            "trials_lowered",
-            baseline=f"trials.min: {baseline_rules.min}",
-            current=f"trials.min: {current_rules.min}",
+            "trials_lowered", baseline=f"trials.min: {baseline_rules.min}", current=f"trials.min: {current_rules.min}"
         )
     if baseline_rules.min_pass_rate is not None and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate:
         after = (
             None if current_rules.min_pass_rate is None else f"trials.min_pass_rate: {current_rules.min_pass_rate:g}"
         )
         yield Weakening(
-            "trials_lowered",
-            baseline=f"trials.min_pass_rate: {baseline_rules.min_pass_rate:g}",
-            current=after,
+            "trials_lowered", baseline=f"trials.min_pass_rate: {baseline_rules.min_pass_rate:g}", current=after
         )
     if baseline_rules.min_pass_k is not None and _pass_rate(current_rules.min_pass_k) < _pass_rate(
         baseline_rules.min_pass_k

@@ -12,9 +12,6 @@ from evalgate.measures.values.json_values import json_equal
 if TYPE_CHECKING:
     from evalgate.gate.weakening.requirements import Requirement
 
-MOST_MEMBERS = 100
-"""Members of a group beyond which only equal ones count as implied."""
-
 _ORDERS: dict[str, dict[str, Implies]] = {
     "allowed_tools": {"tools": orders.implies_allowed},
     "forbidden_tools": {"tools": orders.implies_forbidden},
@@ -147,7 +144,6 @@ def _implies_sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
 
 
 def _restore_field_names(loss: LoosenedField, baseline: Requirement, current: Requirement) -> LoosenedField:
-    """A loss with the field names that suites use."""
     if isinstance(loss.before, Relation):
         return loss._replace(
             before={loss.before.operator: loss.before.value}, after={loss.after.operator: loss.after.value}

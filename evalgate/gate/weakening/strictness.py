@@ -94,7 +94,6 @@ def _is_covered(pattern: str, globs: Sequence[str]) -> bool:
 
 
 def _compared_members(values: Sequence[Any]) -> Sequence[Any]:
-    """The members that are compared; a longer list is judged by these."""
     return values[:MAX_COMPARED]
 
 
@@ -200,7 +199,4 @@ def _is_within(weaker: _Range | None, stronger: _Range | None) -> bool:
     return (stronger.low, stronger.low_open) >= (weaker.low, weaker.low_open) and (
         stronger.high,
         not stronger.high_open,
-    ) <= (
-        weaker.high,
-        not weaker.high_open,
-    )
+    ) <= (weaker.high, not weaker.high_open)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,12 +75,11 @@ def _pair_checks(baseline: Sequence[_Check], current: Sequence[_Check]) -> tuple
     """Pairs, the most similar first, and the baseline's checks that are left over."""
     pairs, available = list[_Pair](), list(current)
     unpaired = list(baseline)
-    for is_similar in (_is_equal, _is_fully_implied, _has_same_name, _is_comparable, _has_same_type):
+    for is_similar in (operator.eq, _is_fully_implied, _has_same_name, _is_comparable, _has_same_type):
         rest = []
         for check in unpaired:
             counterpart = next(
-                (each for each in available[:MOST_COMPARED] if is_similar(check.requirement, each.requirement)),
-                None,
+                (each for each in available[:MOST_COMPARED] if is_similar(check.requirement, each.requirement)), None
             )
             if counterpart is None:
                 rest.append(check)
@@ -88,10 +88,6 @@ def _pair_checks(baseline: Sequence[_Check], current: Sequence[_Check]) -> tuple
                 pairs.append(_Pair(check, counterpart))
         unpaired = rest
     return pairs, unpaired
-
-
-def _is_equal(baseline: Requirement, current: Requirement) -> bool:
-    return baseline == current
 
 
 def _is_fully_implied(baseline: Requirement, current: Requirement) -> bool:

@@ -67,5 +67,5 @@ class QueryBudget:
 def require_finite(value: Any) -> Any:
     """Returns the value; raises QueryFailedError for NaN and infinity, such as to_number('NaN')."""
     if isinstance(value, float) and not isfinite(value):
-        raise QueryFailedError("the expression makes a number that is not finite")
+        raise QueryFailedError("the expression produces a number that is not finite")
     return value

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 NUMBERS = frozenset({int, float})
 COMPARABLE = frozenset({int, float, str})
-ORDERS: dict[str, Compare] = {
-    "lt": operator.lt,
-    "lte": operator.le,
-    "gt": operator.gt,
-    "gte": operator.ge,
-}
+ORDERS: dict[str, Compare] = {"lt": operator.lt, "lte": operator.le, "gt": operator.gt, "gte": operator.ge}
 
 
 def is_falsy(value: Any) -> bool:

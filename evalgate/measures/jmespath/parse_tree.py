@@ -85,13 +85,6 @@ def uses_root(node: Node) -> bool:
         return True
     if kind in {"field", "literal", "expref", "index", "slice"}:
         return False
-    if kind in {
-        "subexpression",
-        "index_expression",
-        "pipe",
-        "projection",
-        "value_projection",
-        "filter_projection",
-    }:
+    if kind in {"subexpression", "index_expression", "pipe", "projection", "value_projection", "filter_projection"}:
         return uses_root(children[0])
     return any(uses_root(child) for child in children)

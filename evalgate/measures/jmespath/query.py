@@ -112,7 +112,7 @@ def _compile_tree(tree: Node, budget: QueryBudget) -> Callable[[Any], Any]:
 
 def _parse(expression: str) -> Node:
     if len(expression) > MAX_LENGTH:
-        raise QueryError(f"an expression may have {MAX_LENGTH:,} characters, this has {len(expression):,}")
+        raise QueryError(f"an expression may have at most {MAX_LENGTH:,} characters, this one has {len(expression):,}")
     try:
         parsed: Node = jmespath.compile(expression).parsed
     except exceptions.EmptyExpressionError:
@@ -120,11 +120,11 @@ def _parse(expression: str) -> Node:
     except exceptions.IncompleteExpressionError:
         raise QueryError("the expression ends too early", len(expression) + 1) from None
     except exceptions.LexerError as error:
-        raise QueryError("a character that JMESPath doesn't know", error.lexer_position + 1) from None
+        raise QueryError("unexpected character", error.lexer_position + 1) from None
     except exceptions.ParseError as error:
-        raise QueryError(f"{show(error.token_value, 40)} is not expected here", error.lex_position + 1) from None
+        raise QueryError(f"unexpected {show(error.token_value, 40)}", error.lex_position + 1) from None
     except Exception:  # noqa: BLE001  (RecursionError and worse: the text is untrusted)
-        raise QueryError("this is no JMESPath expression") from None
+        raise QueryError("this is not a JMESPath expression") from None
     return parsed
 
 
@@ -150,8 +150,9 @@ def _check_function(node: Node) -> None:
         import difflib
 
         close = difflib.get_close_matches(name, known, 1)
-        raise QueryError(f"there is no function {show(name, 40)}" + (f", did you mean {close[0]}?" if close else ""))
+        raise QueryError(f"unknown function {show(name, 40)}" + (f", did you mean {close[0]}?" if close else ""))
     signature = known[name]["signature"]
     variadic = bool(signature and signature[-1].get("variadic"))
     if given < len(signature) or (given > len(signature) and not variadic):
-        raise QueryError(f"{name}() takes {len(signature)} arguments, not {given}")
+        arguments = "argument" if len(signature) == 1 else "arguments"
+        raise QueryError(f"{name}() takes {len(signature)} {arguments}, not {given}")

@@ -90,7 +90,7 @@ def explain_too_broad(pattern: Pattern) -> str | None:
     """Explains why a pattern would redact too much; None if it is usable. Raises PatternFailedError."""
     places = [*pattern.find_spans(""), *pattern.find_spans(_SAMPLE_TEXT)]
     if any(start == end for start, end in places):
-        return "it matches where nothing is"
+        return "it matches empty text"
     hidden = sum(end - start for start, end in places)
     return "it matches ordinary text" if hidden * 4 > len(_SAMPLE_TEXT) else None
 

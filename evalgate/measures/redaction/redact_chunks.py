@@ -33,7 +33,7 @@ def redact_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _find_last_seam(text: bytes) -> int:
-    """Returns the position after the comma of the last seam; negative if there is none."""
+    """Returns the position after the comma of the last seam; negative without a seam."""
     at = text.rfind(SEAM)
     while at > 0 and text[at - 1 : at] == ESCAPE:
         at = text.rfind(SEAM, 0, at + len(SEAM) - 1)

@@ -12,7 +12,7 @@ from evalgate.measures.sequences.argument_lookups import DEFAULT_TOLERANCE, MAX_
 from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.measures.sequences.repeats import json_key
 from evalgate.measures.text.patterns import Pattern, PatternError
-from evalgate.measures.values.json_values import json_equal, json_type, shorten, show
+from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -40,10 +40,10 @@ class Mismatch(NamedTuple):
     got: Any
 
     def describe(self) -> str:
-        """`arguments.query is "b", expected "a"`."""
+        """`arguments.query: expected "a", got "b"`."""
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step, 40)}" for step in self.path)
-        got = "absent" if self.got is ABSENT else show(self.got, 60)
-        return f"arguments{place} is {got}, expected {self.expected}"
+        got = "nothing" if self.got is ABSENT else show(self.got, 60)
+        return f"arguments{place}: expected {self.expected}, got {got}"
 
 
 Matcher = Callable[[Any], Mismatch | None]
@@ -57,7 +57,9 @@ def build_arguments_matcher(args: Mapping[str, Any], mode: ArgsMatch) -> Matcher
     """
     for name in args:
         if name in _NAMES:
-            raise MatcherError((name,), f"`{name}` stands in the place of a name", f"{{name: {{{name}: ...}}}}")
+            raise MatcherError(
+                (name,), f"`{name}` is a matcher, not the name of an argument", f"write {{name: {{{name}: ...}}}}"
+            )
     plain_first = sorted(args.items(), key=lambda item: isinstance(item[1], dict | list))
     children = {name: _build_matcher(value, (name,)) for name, value in plain_first}
     return _build_object(children, needs_all=mode != "superset", closed=mode != "subset", expected="an object")
@@ -76,7 +78,7 @@ def count_values(value: Any) -> int:
 
 def _build_matcher(value: Any, path: Path) -> Matcher:
     if len(path) > MAX_DEPTH:
-        raise MatcherError(path, f"arguments may be nested {MAX_DEPTH} deep")
+        raise MatcherError(path, f"arguments may be nested at most {MAX_DEPTH} levels deep")
     if isinstance(value, list):
         return _build_list([_build_matcher(each, (*path, index)) for index, each in enumerate(value)], show(value, 60))
     if not isinstance(value, dict):
@@ -102,7 +104,7 @@ def _build_object(children: Mapping[str, Matcher], *, needs_all: bool, closed: b
         if closed:
             for name, value in actual.items():
                 if name not in children:
-                    return Mismatch((name,), "nothing of this name", value)
+                    return Mismatch((name,), "no such key", value)
         return None
 
     return match_value
@@ -125,10 +127,10 @@ def _build_special(value: Mapping[Any, Any], path: Path) -> Matcher:
     known = ", ".join(_NAMES)
     for name in names or ["$tol"]:
         if name not in _NAMES:
-            hint = f"known: {known}; a plain value with such a key can stand in $in: [...]"
-            raise MatcherError((*path, name), f"there is no matcher {show(name, 40)}", hint)
+            hint = f"known: {known}; to match a plain value with such a key, use $in: [...]"
+            raise MatcherError((*path, name), f"unknown matcher {show(name, 40)}", hint)
     if len(names) > 1 or ("$tol" in value and names != ["$approx"]):
-        raise MatcherError(path, "a matcher stands alone", "only $tol goes with $approx")
+        raise MatcherError(path, "a matcher can't be combined with other keys", "only $approx takes $tol")
     name = names[0]
     if name == "$approx":
         return _build_approx(value["$approx"], value.get("$tol", DEFAULT_TOLERANCE), path)
@@ -147,7 +149,7 @@ def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
     for name, number in (("$approx", centre), ("$tol", tolerance)):
         if not _is_number(number) or (name == "$tol" and number < 0):
             least = "0 or more" if name == "$tol" else "a number"
-            raise MatcherError((*path, name), f"`{name}` is {least}, not {json_type(number)} {show(number, 40)}")
+            raise MatcherError((*path, name), f"`{name}` must be {least}, not {show_typed(number, 40)}")
     expected = f"{show(centre, 40)} ± {show(tolerance, 40)}"
 
     def match_value(actual: Any) -> Mismatch | None:
@@ -162,7 +164,7 @@ def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
 
 def _build_regex(value: Any, path: Path) -> Matcher:
     if not isinstance(value, str):
-        raise MatcherError(path, f"`$regex` is a pattern, not {json_type(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`$regex` must be a pattern, not {show_typed(value, 40)}")
     try:
         pattern = Pattern(value)
     except PatternError as error:
@@ -189,12 +191,12 @@ def _build_absent(value: Any, path: Path) -> Matcher:
 
 def _require_true(name: str, value: Any, path: Path) -> None:
     if value is not True:
-        raise MatcherError(path, f"`{name}` is true, not {json_type(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`{name}` must be true, not {show_typed(value, 40)}")
 
 
 def _build_in(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list) or not value:
-        raise MatcherError(path, f"`$in` is a list of values, not {json_type(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`$in` must be a list of values, not {show_typed(value, 40)}")
     expected = f"one of {show(value, 60)}"
     return lambda actual: (
         None if any(json_equal(actual, member) for member in value) else Mismatch((), expected, actual)
@@ -216,7 +218,9 @@ _BOUNDS: dict[str, Callable[[int, float], bool]] = {
 def _build_len(value: Any, path: Path) -> Matcher:
     bounds = value if isinstance(value, dict) else {"eq": value}
     if not bounds or any(name not in _BOUNDS or not _is_number(limit) for name, limit in bounds.items()):
-        raise MatcherError(path, f"`$len` is a number or bounds, not {show(value, 40)}", "{gte: 1, lte: 3}")
+        raise MatcherError(
+            path, f"`$len` must be a number or bounds, not {show(value, 40)}", "for example {gte: 1, lte: 3}"
+        )
     checks = [(_BOUNDS[name], limit) for name, limit in bounds.items()]
     expected = f"a length of {show(value, 40)}"
 
@@ -229,7 +233,7 @@ def _build_len(value: Any, path: Path) -> Matcher:
 
 def _build_unordered(value: Any, path: Path) -> Matcher:
     if not isinstance(value, list):
-        raise MatcherError(path, f"`$unordered` is a list, not {json_type(value)} {show(value, 40)}")
+        raise MatcherError(path, f"`$unordered` must be a list, not {show_typed(value, 40)}")
     children = [_build_matcher(each, (*path, index)) for index, each in enumerate(value)]
     plain = Counter(json_key(each) for each in value if is_plain(each))
     special = [child for child, each in zip(children, value, strict=True) if not is_plain(each)]

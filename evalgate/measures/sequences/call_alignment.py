@@ -44,8 +44,7 @@ def _call_key(call: tuple[str, Any]) -> Key:
 
 def _common_prefix(one: Sequence[Key], other: Sequence[Key]) -> int:
     return next(
-        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
     )
 
 

@@ -37,10 +37,8 @@ def common_ends(baseline: Sequence[str], current: Sequence[str]) -> tuple[int, i
 
 
 def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
-    """Returns how many names both lists begin with."""
     return next(
-        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
     )
 
 
@@ -49,7 +47,6 @@ def _replace_all(baseline: Sequence[str], current: Sequence[str]) -> list[EditSt
 
 
 def _align(baseline: Sequence[str], current: Sequence[str]) -> list[EditStep]:
-    """Returns the steps along a longest common subsequence."""
     lengths = _common_lengths(baseline, current)
     steps: list[EditStep] = []
     i = j = 0

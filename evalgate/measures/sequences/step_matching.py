@@ -110,10 +110,7 @@ class _GroupMatching:
         self.capacity = Counter(plan.slots[slot].kind for slot in slots)
         self._kinds_by_call: dict[int, Sequence[int]] = {}
         self._pairs = BipartiteMatching(
-            self._kinds_by_call.__getitem__,
-            lambda at, kind: calls.accepts(kind, at),
-            self.capacity,
-            calls.budget,
+            self._kinds_by_call.__getitem__, lambda at, kind: calls.accepts(kind, at), self.capacity, calls.budget
         )
 
     def __len__(self) -> int:
@@ -192,7 +189,6 @@ def fits_as_bag(plan: StepPlan, calls: Calls, *, closed: bool) -> bool:
 
 
 def _build_matching(calls: Calls) -> BipartiteMatching:
-    """Builds an empty matching of slots to the calls of the whole trace."""
     return BipartiteMatching(calls.candidates, calls.accepts, budget=calls.budget)
 
 

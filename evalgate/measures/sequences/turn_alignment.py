@@ -22,7 +22,7 @@ _PAIR, _MISSING, _EXTRA = range(3)
 
 
 class TurnStep(NamedTuple):
-    """A turn of the golden conversation and its counterpart, by number from 0; None if there is none."""
+    """A turn of the golden conversation and its counterpart, by number from 0; None if it has no counterpart."""
 
     golden: int | None
     actual: int | None

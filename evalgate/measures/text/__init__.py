@@ -1,4 +1,4 @@
 """Text measured and searched within bounds.
 
-Entry points: `patterns.Pattern`, `text_similarity`, `plain_text.visible`, `globs`.
+Entry points: `patterns.Pattern`, `text_similarity`, `plain_text.make_visible`, `globs`.
 """

@@ -41,7 +41,7 @@ def compile_path_glob(pattern: str) -> re.Pattern[str]:
     """
     *folders, name = pattern.split("/")
     if pattern.count("**") > MAX_CROSSINGS:
-        raise GlobError(f"a path pattern may have {MAX_CROSSINGS} `**`")
+        raise GlobError(f"a path pattern may have at most {MAX_CROSSINGS} `**`")
     parts = ["(?:[^/]+/)*" if folder == "**" else f"(?>{_compile_segment(folder)})/" for folder in folders]
     return re.compile("".join(parts) + (".*" if name == "**" else _compile_segment(name)), re.DOTALL)
 

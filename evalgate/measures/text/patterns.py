@@ -49,26 +49,22 @@ class Pattern:
 
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
-            raise PatternError(f"a pattern may have {MAX_LENGTH:,} characters, this has {len(source):,}")
+            raise PatternError(f"a pattern may have at most {MAX_LENGTH:,} characters, this one has {len(source):,}")
         import regex  # imported only if a run has patterns
 
         if _estimate_steps(source) > MAX_COMPILED_STEPS:
-            raise PatternError("the counts in this pattern make it too large")
+            raise PatternError("the repeat counts make this pattern too large")
         pieces = tokenize_pattern(source)
-        self.source, self.required_run, self.untimed_length = (
-            source,
-            longest_run(pieces or ()),
-            free_length(pieces),
-        )
+        self.source, self.required_run, self.untimed_length = (source, longest_run(pieces or ()), free_length(pieces))
         self._exhausted = False
         self._slow_seconds = slow_seconds
         try:
             self._compiled = regex.compile(source, cache_pattern=False)
         except regex.error as error:
             at = getattr(error, "pos", None)
-            raise PatternError("this is no regular expression", None if at is None else at + 1) from None
+            raise PatternError("this is not a regular expression", None if at is None else at + 1) from None
         except Exception:  # noqa: BLE001  (RecursionError, OverflowError: the text is untrusted)
-            raise PatternError("this is no regular expression") from None
+            raise PatternError("this is not a regular expression") from None
 
     def is_found_in(self, text: str) -> bool:
         """Returns whether the pattern matches somewhere in `text`. Raises PatternFailedError."""
@@ -77,9 +73,9 @@ class Pattern:
         if len(text) <= self.untimed_length:
             return self._compiled.search(text) is not None
         if self._exhausted:
-            raise PatternFailedError("the pattern passed its time limit earlier in this run")
+            raise PatternFailedError("the pattern exceeded its time limit earlier in this run")
         if len(text) > MAX_SUBJECT:
-            raise PatternFailedError(f"a text of more than {MAX_SUBJECT:,} characters is not searched")
+            raise PatternFailedError(f"texts of more than {MAX_SUBJECT:,} characters are not searched")
         started = perf_counter()
         try:
             found = self._compiled.search(text, timeout=MAX_SECONDS) is not None
@@ -88,7 +84,7 @@ class Pattern:
             raise PatternFailedError(f"the pattern needs more than {MAX_SECONDS:g} s on this text") from None
         except MemoryError:
             self._exhausted = True
-            raise PatternFailedError("the pattern needs more memory than there is") from None
+            raise PatternFailedError("the pattern needs more memory than is available") from None
         if perf_counter() - started > SLOW_SECONDS:
             self._count_slow(text)
         return found
@@ -98,7 +94,7 @@ class Pattern:
         if self.required_run not in text:
             return []
         if self._exhausted:
-            raise PatternFailedError("the pattern passed its time limit earlier in this run")
+            raise PatternFailedError("the pattern exceeded its time limit earlier in this run")
         started = thread_time()
         try:
             found = [each.span() for each in self._compiled.finditer(text, timeout=MAX_SECONDS)]

@@ -75,7 +75,6 @@ def work_and_ways(branches: Sequence[Sequence[PatternPart]], length: int) -> tup
 
 
 def _count_part(part: PatternPart, length: int) -> tuple[int, int]:
-    """Returns the same for one part."""
     if part.branches:
         work, ways = work_and_ways(part.branches, length)
         return work, ways + 1 - part.least

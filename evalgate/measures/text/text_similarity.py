@@ -103,7 +103,7 @@ METRICS = {"jaccard": jaccard, "levenshtein": levenshtein, "rouge_l": rouge_l, "
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_TEXT:
-        raise TooLongError(f"a text of more than {MAX_TEXT:,} characters is not compared")
+        raise TooLongError(f"texts of more than {MAX_TEXT:,} characters are not compared")
 
 
 def _count_shared_runs(actual: Sequence[str], expected: Sequence[str], order: int) -> int:
@@ -161,7 +161,7 @@ def _trim_common_ends(a: Elements, b: Elements) -> tuple[Elements, Elements]:
     end = next((at for at in range(left) if a[-1 - at] != b[-1 - at]), left)
     a, b = a[start : len(a) - end], b[start : len(b) - end]
     if len(a) * len(b) > MAX_CELLS:
-        raise TooLongError(f"too long to compare: {len(a):,} by {len(b):,} of at most {MAX_CELLS:,} pairs")
+        raise TooLongError(f"too long to compare: {len(a):,} by {len(b):,} with at most {MAX_CELLS:,} pairs")
     return a, b
 
 

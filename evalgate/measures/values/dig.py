@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dig(value: Any, *keys: str) -> Any:
-    """Returns the value below the keys, None if there is none."""
+    """Returns the value below the keys, None if a key is missing."""
     for key in keys:
         if not isinstance(value, dict):
             return None

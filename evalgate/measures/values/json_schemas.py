@@ -21,13 +21,11 @@ class Schema:
 
         try:
             self._validator = jsonschema_rs.Draft202012Validator(
-                schema,
-                offline=True,
-                pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKING),
+                schema, offline=True, pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKING)
             )
         except Exception as error:  # noqa: BLE001  (panics of the library are not ValueError)
             path = "/".join(map(str, getattr(error, "instance_path", []) or []))
-            raise SchemaError(f"this is no JSON Schema (draft 2020-12){f', see {path}' if path else ''}") from None
+            raise SchemaError(f"this is not a JSON Schema (draft 2020-12){f', see {path}' if path else ''}") from None
 
     def first_difference(self, value: Any) -> str | None:
         """Returns where the value first violates the schema, as path and keyword; None if it fits."""

@@ -68,7 +68,6 @@ def _encode_list(items: list[Any]) -> Iterator[bytes]:
 
 
 def _count_up_to(value: Any, limit: int) -> int:
-    """Counts characters and items of a value, up to `limit`."""
     size, waiting = 0, [value]
     while waiting and size < limit:
         each = waiting.pop()

@@ -104,3 +104,12 @@ def json_type(value: Any) -> str:
         return "boolean"
     names = {int: "number", float: "number", str: "text", list: "list", dict: "object"}
     return names.get(type(value), type(value).__name__)
+
+
+def show_typed(value: Any, limit: int = 80) -> str:
+    """Shows a value with its type, as in `number 1`; null has no value of its own to show.
+
+    >>> show_typed(1), show_typed(None)
+    ('number 1', 'null')
+    """
+    return "null" if value is None else f"{json_type(value)} {show(value, limit)}"

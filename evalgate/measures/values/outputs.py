@@ -84,19 +84,19 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise OutputError(f"not valid JSON, the key {quote_beginning(key)} stands twice in one object")
+            raise OutputError(f"not valid JSON: the key {quote_beginning(key)} appears twice in one object")
         seen.add(key)
 
 
 def parse_path(path: str) -> tuple[str, ...]:
     """Splits a dotted path, `.a.0.b` or `a.0.b`; a single dot is the value itself. Raises PathError."""
     if len(path) > MAX_PATH:
-        raise PathError(f"a path may have {MAX_PATH:,} characters, this has {len(path):,}")
+        raise PathError(f"a path may have at most {MAX_PATH:,} characters, this one has {len(path):,}")
     if path == ".":
         return ()
     steps = tuple(path.removeprefix(".").split("."))
     if not all(steps):
-        raise PathError("a name is missing at one of the dots")
+        raise PathError("a name is missing before or after a dot")
     if any(step.endswith("]") for step in steps):
         raise PathError("list indexes are written as digits between dots, as in .items.0.name")
     return steps

@@ -30,9 +30,8 @@ class Provenance(NamedTuple):
 
 
 FILE = "evalgate-approvals.yaml"
-"""The file of approvals in the repository's root."""
+"""The approvals file, in the repository's root."""
 MAX_FILE_BYTES = 256_000
-"""The maximum size of a file of approvals."""
 
 ApprovalStatus = Literal["active", "proposed", "void", "expired", "unused"]
 

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import PricingDoc, ResultsDoc, SummaryDoc
     from evalgate.models.results.results_sections import ApprovalDoc
-    from evalgate.models.results.standings import (
-        ScenarioColumns,
-        StandingsDoc,
-        SuiteStandings,
-        TrialColumnsDoc,
-    )
+    from evalgate.models.results.standings import ScenarioColumns, StandingsDoc, SuiteStandings, TrialColumnsDoc
 
 T = TypeVar("T")
 TracePosition = tuple[str, int | None, int | None]
@@ -87,13 +82,7 @@ class BaselineRun:
         trials = self.trials
         return [
             BaselineTrial(
-                *(
-                    trials.numbers[i],
-                    trials.passed[i],
-                    trials.scores[i],
-                    trials.costs[i],
-                    trials.latencies[i],
-                ),
+                *(trials.numbers[i], trials.passed[i], trials.scores[i], trials.costs[i], trials.latencies[i]),
                 *(trials.tokens[i], trials.calls[i], (trials.paths[i], trials.lines[i], trials.records[i])),
             )
             for i in range(self.trial_starts[row], self.trial_starts[row + 1])

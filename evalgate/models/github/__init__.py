@@ -1,1 +1,4 @@
-"""What GitHub shows: `annotation.Annotation`, `check_run.CheckRun`, `template_file.TemplateFile`."""
+"""What is shown on GitHub, and a project's template for it.
+
+Entry points: `checks.Annotation`, `checks.CheckRun`, `template_file.TemplateFile`.
+"""

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from evalgate.errors import InvalidTemplate, Location, OverLimit, Problem
 
 MAX_TEMPLATE_BYTES = 64_000
-"""The maximum size of a template."""
-TEMPLATE_UNUSED = "the comment is in EvalGate's own words, for the template can't be used"
+TEMPLATE_UNUSED = "the comment uses the built-in template, because the project's can't be used"
 
 
 class TemplateFile(NamedTuple):
@@ -25,4 +24,4 @@ class TemplateFile(NamedTuple):
         try:
             return cls(path, content.decode())
         except UnicodeDecodeError:
-            raise InvalidTemplate(Problem("the template is no text in UTF-8", Location(path))) from None
+            raise InvalidTemplate(Problem("the template must be UTF-8 text", Location(path))) from None

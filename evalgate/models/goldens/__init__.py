@@ -1,4 +1,4 @@
 """Regression suites, feedback and exported evaluations of goldens.
 
-`regression_suite.RegressionSuite`, `feedback.Feedback`, `exported_evaluation.ExportedEvaluation`.
+Entry points: `regression_suite.RegressionSuite`, `feedback.Feedback`, `exported_evaluation.ExportedEvaluation`.
 """

@@ -1,1 +1,4 @@
-"""The public documents of a run. Entry points: `results.ResultsDoc`, `document_names`."""
+"""The public documents of a run.
+
+Entry points: `results.ResultsDoc`, `standings.StandingsDoc`, `document_names`.
+"""

@@ -49,7 +49,7 @@ class SummaryDoc(TypedDict):
 
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
     unknown part are null. `cost_computed` counts trials whose cost was not recorded; `quarantined` counts
-    scenarios that do not block, which the other counts include; both are absent if there are none.
+    scenarios that do not block, which the other counts include; both are absent if zero.
     """
 
     scenarios: int

@@ -153,7 +153,7 @@ class WeakeningDoc(TypedDict):
 
 
 class CauseDoc(TypedDict):
-    """Whether the agent or the rules caused a change; see models.comparison.cause for the kinds.
+    """Whether the agent or the rules caused a change; see models.comparison.comparison.CauseKind for the kinds.
 
     The two verdicts are those of the run's traces by the baseline's rules, and of the baseline's traces by
     the run's rules; null if unknown.

@@ -92,10 +92,7 @@ class TrialStore:
         self._grow(1)
 
     def pack(self) -> Packed:
-        """Packs all trials of a store that was filled by `take` only, for the `extend` of another store.
-
-        They must all be in memory.
-        """
+        """Packs the trials, all in memory, of a store filled by `take` only, for the `extend` of another store."""
         return (
             self._spool.get(0, sum(self._sizes.recent)),
             tuple(each.recent.tobytes() for each in self._plain),

@@ -1,1 +1,1 @@
-"""Shards of a run: `shard.Shard`."""
+"""Shards of a run. Entry points: `shard.Shard`, `shard.MAX_SHARDS`."""

@@ -1,1 +1,4 @@
-"""Runs and histories of scenarios in a store: `stored_run.StoredRun`, `stability.Stability`."""
+"""Runs and histories of scenarios in a store.
+
+Entry points: `stored_run.StoredRun`, `stability.Stability`.
+"""

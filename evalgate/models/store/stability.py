@@ -73,10 +73,7 @@ class ScenarioHistory(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """The past runs in a store that a new run reports on, oldest first.
-
-    `branch` is the branch of the runs, None for all.
-    """
+    """The past runs in a store that a new run reports on, oldest first; `branch` is their branch, None for all."""
 
     branch: str | None
     runs: tuple[TrendPoint, ...] = ()

@@ -1,4 +1,4 @@
 """The canonical trace.
 
-Entry points: `trace.Trace`, `trace.ToolCall`, `trace_view.view_of`, `trace_document.to_document`.
+Entry points: `trace.Trace`, `trace.ToolCall`, `trace_view.get_view`, `trace_document.encode_trace`.
 """

@@ -65,10 +65,7 @@ def trace_schema() -> dict[str, Any]:
             "provider": _TEXT,
             "messages": {"type": "array", "items": _MESSAGE},
             "usage": _USAGE,
-            "cost_usd": {
-                **_AMOUNT,
-                "description": "What the agent's own model calls cost; absent if unknown.",
-            },
+            "cost_usd": {**_AMOUNT, "description": "What the agent's own model calls cost; absent if unknown."},
             "latency_seconds": _AMOUNT,
             "finish_reason": _TEXT,
             "started_at": _TIME,

@@ -1,1 +1,4 @@
-"""Reports for CI systems: `build_annotations`, `render_junit`, `render_sarif`."""
+"""Reports for CI systems.
+
+Entry points: `annotations.build_annotations`, `junit.render_junit`, `sarif.render_sarif`.
+"""

@@ -26,10 +26,7 @@ def render_junit(document: ResultsDoc) -> bytes:
     """
     suites = [(suite, [*map(_build_case, suite["scenarios"])]) for suite in document["suites"]]
     all_cases = [case for _, cases in suites for case in cases]
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="evalgate" {_format_counts(all_cases)}>',
-    ]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="evalgate" {_format_counts(all_cases)}>']
     for suite, cases in suites:
         lines += _render_suite(suite, cases)
     lines.append("</testsuites>\n")

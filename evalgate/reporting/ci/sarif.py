@@ -20,7 +20,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 5_000
 """Code scanning shows the first 5,000 results of a file and refuses more than 25,000."""
 SCENARIO_RULE = "scenario"
-SUPPRESSION = {"kind": "external", "status": "accepted", "justification": "in quarantine: it decides nothing"}
+SUPPRESSION = {"kind": "external", "status": "accepted", "justification": "quarantined: it does not block"}
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 

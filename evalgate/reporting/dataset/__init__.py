@@ -1,4 +1,5 @@
 """Evaluations and goldens as data sets: JSON lines, CSV, metrics.
 
-Entry points: `encode_evaluations`, `encode_evaluation_csv`, `compute_metrics`, `build_golden_document`.
+Entry points: `evaluation_jsonl.encode_evaluations`, `evaluation_csv.encode_evaluation_csv`,
+`metrics.compute_metrics`, `golden_document.build_golden_document`.
 """

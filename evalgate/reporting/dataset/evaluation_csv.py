@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
-from evalgate.models.run.golden import (
-    DIMENSIONS,
-    LEVELS,
-    REGRESSION_STATUSES,
-    EvaluationStatistics,
-    GoldenEvaluation,
-)
+from evalgate.models.run.golden import DIMENSIONS, LEVELS, REGRESSION_STATUSES, EvaluationStatistics, GoldenEvaluation
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.reporting.dataset.export_times import format_time
 from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
@@ -45,19 +39,19 @@ def encode_evaluation_csv(evaluations: Iterable[ExportedEvaluation]) -> str:
 def read_evaluation_csv(text: str, path: str) -> ReadEvaluations:
     """Reads evaluations, without their turns and issues; an invalid row becomes a problem.
 
-    Columns are found by name. Raises SettingError if the text is no CSV of evaluations.
+    Columns are found by name. Raises SettingError if a column is missing.
     """
     rows = read_rows(text, path)
     _, header = next(rows, (0, list[str]()))
     if not set(header) >= REQUIRED:
         missing = ", ".join(sorted(REQUIRED - set(header)))
-        raise SettingError(Problem(f"this is no CSV of evaluations: no column {missing}", Location(path, 1)))
+        raise SettingError(Problem(f"not a CSV file of evaluations: no column {missing}", Location(path, 1)))
     found: list[ExportedEvaluation] = []
     problems: list[Problem] = []
     for line, row in rows:
         try:
             if len(row) != len(header):
-                raise ValueError(f"{len(row)} cells below {len(header)} heads")
+                raise ValueError(f"the row has {len(row)} cells, the header {len(header)}")
             found.append(_CsvRow(dict(zip(header, row, strict=True))).to_evaluation())
         except ValueError as error:
             problems.append(Problem(str(error), Location(path, line)))
@@ -72,12 +66,7 @@ def _build_row(exported: ExportedEvaluation) -> Iterable[str]:
     yield from (_redact(name) for name in (result.suite, result.run_id, str(result.trial)))
     yield from (_redact(name) for name in (result.trace_id, result.trace_sha256))
     yield format_time(result.evaluated_at)
-    yield from (
-        _redact(golden.intent),
-        _redact(golden.stance),
-        _number(result.overall_score),
-        result.level or "",
-    )
+    yield from (_redact(golden.intent), _redact(golden.stance), _number(result.overall_score), result.level or "")
     yield from (_number(result.dimensions.get(name)) for name in DIMENSIONS)
     yield from (result.regression_status or "", _number(result.previous_score), str(figures.total_turns))
     yield from (_number(figures.avg_latency_ms), _count(figures.total_tokens))
@@ -124,8 +113,7 @@ class _CsvRow:
         )
         title, chat = self._read_text("golden_title") or "", self._read_text("conversation_id")
         return ExportedEvaluation(
-            evaluation,
-            GoldenSummary(title, self._read_text("intent") or "", self._read_text("stance") or "", chat),
+            evaluation, GoldenSummary(title, self._read_text("intent") or "", self._read_text("stance") or "", chat)
         )
 
     def _read_statistics(self) -> EvaluationStatistics:
@@ -160,7 +148,7 @@ class _CsvRow:
         except ValueError:
             value = -1.0
         if not 0 <= value <= maximum:  # false for NaN, too
-            raise ValueError(f"`{name}` is no number between 0 and {maximum:g}")
+            raise ValueError(f"`{name}` is not a number between 0 and {maximum:g}")
         return value
 
     def _read_score(self, name: str) -> float | None:
@@ -171,7 +159,7 @@ class _CsvRow:
         if text is None:
             return None
         if not (text.isascii() and text.isdigit() and len(text) < len(str(_MAX_COUNT))):
-            raise ValueError(f"`{name}` is no whole number")
+            raise ValueError(f"`{name}` is not a whole number")
         return int(text)
 
     def _read_time(self, name: str) -> datetime:
@@ -181,12 +169,12 @@ class _CsvRow:
                 return moment.astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-        raise ValueError(f"`{name}` is no RFC 3339 time with its time zone")
+        raise ValueError(f"`{name}` is not an RFC 3339 time with a time zone")
 
     def _read_choice(self, name: str, words: Iterable[Any]) -> Any:
         text = self._read_text(name)
         if text is not None and text not in words:
-            raise ValueError(f"`{name}` is none of {', '.join(words)}")
+            raise ValueError(f"`{name}` is not one of {', '.join(words)}")
         return text
 
 
@@ -218,7 +206,7 @@ def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
             row = next(rows, None)
         except csv.Error:
             location = Location(path, rows.line_num)
-            raise SettingError(Problem("this is no CSV as RFC 4180 has it", location)) from None
+            raise SettingError(Problem("invalid CSV (RFC 4180)", location)) from None
         if row is None:
             return
         if row:

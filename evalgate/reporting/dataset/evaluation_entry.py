@@ -29,7 +29,7 @@ def _to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("the moment lies before the year 1 or after 9999") from None
+        raise ValueError("the time is before the year 1 or after the year 9999") from None
 
 
 Score = Annotated[float, Field(ge=0, le=1)]

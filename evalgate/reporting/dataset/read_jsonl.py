@@ -43,8 +43,8 @@ def read_evaluation_lines(lines: Iterable[bytes], path: str) -> ReadEvaluations:
     for evaluation_id, entries in entries_by_id.items():
         evaluation = _join_turns(entries)
         if evaluation is None:
-            message = f"evaluation `{evaluation_id}` has not each of its turns once"
-            problems.append(Problem(message, Location(path), "it is left out; export it again"))
+            message = f"evaluation `{evaluation_id}` does not have each of its turns exactly once"
+            problems.append(Problem(message, Location(path), "it was skipped; export it again"))
         else:
             found.append(evaluation)
     return ReadEvaluations(found, problems)
@@ -61,11 +61,11 @@ def _join_turns(entries: Sequence[EvaluationEntry]) -> ExportedEvaluation | None
 
 
 def _describe_error(error: ValidationError) -> str:
-    """Describes the first mistake of a line, without quoting the library."""
+    """Describes the first error of a line, without quoting the library."""
     from evalgate.evaluators.core.field_problems import problems_from_error
     from evalgate.reporting.dataset.evaluation_entry import EvaluationEntry
 
     kind = error.errors(include_url=False)[0]["type"]
     if kind in {"json_invalid", "model_type"}:
-        return "this line is no JSON" if kind == "json_invalid" else "this line is no JSON object"
+        return "this line is not valid JSON" if kind == "json_invalid" else "this line is not a JSON object"
     return problems_from_error(error, EvaluationEntry)[0].message

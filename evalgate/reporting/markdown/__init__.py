@@ -1,4 +1,5 @@
 """The pull request comment and the job summary, in Markdown.
 
-Entry points: `render.render_comment`, `build_view.build_report`, `view`, `heading.build_heading`.
+Entry points: `render.render_comment`, `render.render_summary`, `build_view.build_report`, `view.Report`,
+`heading.build_heading`.
 """

@@ -150,7 +150,7 @@ def _is_compared(document: ResultsDoc) -> bool:
 
 
 def _build_alert(document: ResultsDoc, scenarios: ScenarioSections) -> Alert | None:
-    """Builds the one sentence that a hurried reader needs; None if all is well."""
+    """Builds the one sentence that a reader in a hurry needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
     if verdict in ("invalid", "cannot_judge") or summary is None:
         return Alert("WARNING", _first_reason(document))
@@ -213,11 +213,11 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
     """Describes how to accept an intended change; empty if there is nothing to accept."""
     if document["verdict"] == "fail" and not document["report_only"]:
         return (
-            "change the expectation in its suite, or what may block in `fail_on`; "
-            "once merged, the base branch's next run is the new baseline."
+            "change the expectation in the suite, or what blocks in `fail_on`; "
+            "once merged, the next run on the base branch is the new baseline."
         )
     if _is_compared(document) and (scenarios.failures or scenarios.regressed or scenarios.other_changes):
-        return "merge; the base branch's next run is the new baseline."
+        return "merge; the next run on the base branch is the new baseline."
     return ""
 
 

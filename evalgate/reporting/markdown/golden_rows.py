@@ -112,7 +112,7 @@ def format_dimensions(scenario: ScenarioDoc) -> str:
 
 def format_move(move: MoveDoc) -> str:
     """Formats a change: `tool success rate 0.25 (-0.50, turn 2)`."""
-    delta = wording.points(move["delta"]) if move["delta"] is not None else "newly judged"
+    delta = wording.points(move["delta"]) if move["delta"] is not None else "newly scored"
     if move["now"] is None:
         return f"{format_dimension(move['dimension'])} not evaluable, was {wording.score(move['before'])}"
     return f"{format_dimension(move['dimension'])} {wording.score(move['now'])} ({delta}{format_turn(move)})"
@@ -151,7 +151,6 @@ def format_issue_counts(golden: GoldenDoc) -> str:
 
 
 def _format_worst_issue(golden: GoldenDoc) -> str:
-    """Formats the gravest issue with its turn, if there are issues."""
     grave = [issue for word in GRAVE for issue in golden["issues"] if issue["severity"] == word]
     return format_issue(grave[0]) if grave else ""
 

@@ -18,21 +18,21 @@ def format_origin(run: TriggeringRun, run_url: str) -> str:
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    return f"{where} of {repository}: a fork's own run, whose figures nobody else has checked."
+    return f"{where} of {repository}: a run of the fork itself, so its results are not verified."
 
 
 SHORT_SHA = 7
 MAX_TYPES = 5
 MAX_TYPE = 60
 _STATUS_WORDS = {
-    "exact": "of the base commit",
-    "latest": "the latest of the base branch, not of the base commit",
-    "given": "given by hand",
+    "exact": "the base commit",
+    "latest": "the latest on the base branch, not the base commit",
+    "given": "chosen with --baseline",
 }
 _MISSING_WORDS = {
-    "none": "none yet, so changes can't be shown; the next push to the base branch leaves one",
-    "expired": "expired, so changes can't be shown; the next push to the base branch leaves a new one",
-    "unreachable": "GitHub did not answer, so changes can't be shown",
+    "none": "none yet, so changes can't be shown; the next push to the base branch creates one",
+    "expired": "expired, so changes can't be shown; the next push to the base branch creates a new one",
+    "unreachable": "not available, since GitHub did not respond; changes can't be shown",
 }
 
 
@@ -42,7 +42,7 @@ def format_baseline(document: ResultsDoc) -> str:
     commit = document["commit"]
     tested = f"**Commit** {escape_span(commit[:SHORT_SHA])} \u00b7 " if commit else ""
     if baseline is None:
-        return f"{tested}**Baseline** not asked for"
+        return f"{tested}**Baseline** not requested"
     status = baseline["status"]
     if status in _MISSING_WORDS:
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}"
@@ -56,14 +56,14 @@ def _rules(document: ResultsDoc) -> str:
     if not rules:
         return ""
     is_same = rules["config_hash"] == rules["proposed_config_hash"]
-    source = "which are also the commit's own" if is_same else "not the commit's own, which say something else"
-    return f" \u00b7 **Rules** of the baseline, {source}"
+    source = "the same as the commit's own" if is_same else "which differ from the commit's own"
+    return f" \u00b7 **Rules** from the baseline, {source}"
 
 
 def _commit(baseline: BaselineDoc) -> str:
     if baseline["sha"]:
         return escape_span(baseline["sha"][:SHORT_SHA])
-    return escape_span(baseline["path"]) if baseline["path"] else "of an unknown commit"
+    return escape_span(baseline["path"]) if baseline["path"] else "from an unknown commit"
 
 
 def _status(baseline: BaselineDoc) -> str:
@@ -83,15 +83,15 @@ def _describe_drift(baseline: BaselineDoc) -> str:
         return ""
     drift = baseline.get("drift")
     if not drift:
-        return "judged by other rules, so changes may come from that"
+        return "judged by different rules, which may cause changes"
     types = [escape_span(each["type"], MAX_TYPE) for each in drift["evaluators"][:MAX_TYPES]]
     left = len(drift["evaluators"]) - MAX_TYPES
     more = [f"{left} more checks"] if left > 0 else []
     parts = [
-        *(["other suites or settings"] if drift["suites"] else []),
-        *([f"other versions of {join_words([*types, *more])}"] if types else []),
+        *(["different suites or settings"] if drift["suites"] else []),
+        *([f"different versions of {join_words([*types, *more])}"] if types else []),
     ]
-    return f"judged by {join_words(parts) or 'other rules'}, so changes may come from that"
+    return f"judged by {join_words(parts) or 'different rules'}, which may cause changes"
 
 
 def _age(baseline: BaselineDoc) -> str:
@@ -118,8 +118,8 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
     expected = comparison["expected_false_alarms"]
     shown = "fewer than 0.1" if expected < MIN_SHOWN else f"at most {expected:.1f}"
     return (
-        f"Had nothing changed, chance alone would call {shown} of the {comparison['tested']:,} scenarios"
-        " with several trials broken or fixed."
+        f"If nothing had changed, chance alone would mark {shown} of the {comparison['tested']:,} scenarios"
+        " with several trials as broken or fixed."
     )
 
 
@@ -135,5 +135,5 @@ def _describe_single_trials(document: ResultsDoc) -> str:
     )
     if not single:
         return ""
-    rest = "rests" if single == 1 else "rest"
-    return f"{pluralize(single, 'change')} {rest} on a single trial: there noise can't be told from change."
+    verb = "is" if single == 1 else "are"
+    return f"{pluralize(single, 'change')} {verb} based on a single trial and may be noise."

@@ -52,7 +52,7 @@ def build_heading(document: ResultsDoc) -> Heading:
     summary = document["summary"]
     verdict = document["verdict"]
     if verdict == "invalid" or summary is None:
-        return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'mistake')} in its input")
+        return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":
         return _build_failed(document)
     if verdict == "cannot_judge":
@@ -100,7 +100,7 @@ def describe_weaker_rules(document: ResultsDoc) -> list[str]:
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     if weakened:
         verb = "is" if weakened == 1 else "are"
-        parts.append(f"{pluralize(weakened, 'demand')} {verb} weaker than the baseline's")
+        parts.append(f"{pluralize(weakened, 'requirement')} {verb} weaker than the baseline's")
     return parts
 
 
@@ -124,7 +124,7 @@ def _find_excuse(suite: str, scenario: ScenarioDoc, approved: set[ScenarioDocKey
 
 
 def _format_all_passed(number: int) -> str:
-    return "the one scenario passes" if number == 1 else f"all {number:,} scenarios pass"
+    return "the only scenario passes" if number == 1 else f"all {number:,} scenarios pass"
 
 
 def _build_failed(document: ResultsDoc) -> Heading:

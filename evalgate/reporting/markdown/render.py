@@ -50,7 +50,7 @@ def render_comment(
     InvalidTemplate for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
-        raise SettingError("the comment's key may hold letters, digits and . _ / - only, and no double hyphen")
+        raise SettingError("the comment key may contain only letters, digits and . _ / -, and no double hyphen")
     marker = MARKER.format(key=key) + "\n"
     build_view = partial(build_report, document, report_url=report_url, origin=origin)
     limit = (len, max_chars - len(marker))
@@ -74,7 +74,7 @@ def _builtin_body(name: str) -> BodyRenderer:
 def _render_user_template(build_view: ReportBuilder, template: TemplateFile, limit: Limit) -> str:
     text = _fit_report(build_view, COMMENT, _load_user_template(template).render, limit)
     if text is None:
-        problem = f"whatever is left out, more than {limit[1]:,} characters are left"
+        problem = f"the comment is longer than {limit[1]:,} characters even with every row left out"
         raise InvalidTemplate(Problem(problem, Location(template.path)))
     return text
 
@@ -92,8 +92,8 @@ def _render_fitting(build_view: ReportBuilder, layout: Layout, body: BodyRendere
     if text is not None:
         return text
     report = build_view(replace(layout, room=0))
-    more = f" See the [whole report]({report.report_url})." if report.report_url else ""
-    return _assemble_page(report, f"More does not fit into {limit[1]:,} characters.{more}")
+    more = f" See the [full report]({report.report_url})." if report.report_url else ""
+    return _assemble_page(report, f"The rest does not fit into {limit[1]:,} characters.{more}")
 
 
 def _fit_report(build_view: ReportBuilder, layout: Layout, body: BodyRenderer, limit: Limit) -> str | None:

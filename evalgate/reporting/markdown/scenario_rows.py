@@ -48,14 +48,9 @@ _CHANGE_WORDS = {
     "new": "new",
     "removed": "removed",
     "inconclusive": "inconclusive",
-    "unchanged": "as before",
+    "unchanged": "unchanged",
 }
-_FLAG_WORDS = {
-    "single_trial": "single trial",
-    "flaky": "flaky",
-    "approved": "approved",
-    "quarantined": "quarantined",
-}
+_FLAG_WORDS = {"single_trial": "single trial", "flaky": "flaky", "approved": "approved", "quarantined": "quarantined"}
 
 
 def format_verdict(verdict: str) -> str:
@@ -98,10 +93,7 @@ def build_failure(item: SuiteScenario, *, many: bool) -> Failure:
 
 def format_location(location: Any) -> str:
     """Formats a location as `file:line`; None gives an empty text."""
-    if not location:
-        return ""
-    line = location["line"]
-    return escape_span(location["file"] if line is None else f"{location['file']}:{line}", MAX_NAME)
+    return escape_span(wording.location(location), MAX_NAME) if location else ""
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
@@ -253,17 +245,14 @@ def _abridge(lines: Sequence[DiffLine], *, is_first: bool, is_last: bool) -> Seq
     hidden = len(lines) - head - tail
     if hidden <= 1:
         return lines
-    return [*lines[:head], DiffLine("", f"\u2026 {hidden} as before"), *lines[len(lines) - tail :]]
+    return [*lines[:head], DiffLine("", f"\u2026 {hidden} unchanged"), *lines[len(lines) - tail :]]
 
 
 def _format_answer(found: TrajectoryDiffDoc) -> str:
     parts = found["response"]
     if not parts:
         return ""
-    sides = [
-        DiffLine("-", extract_side(parts, "come", CONTEXT)),
-        DiffLine("+", extract_side(parts, "gone", CONTEXT)),
-    ]
+    sides = [DiffLine("-", extract_side(parts, "come", CONTEXT)), DiffLine("+", extract_side(parts, "gone", CONTEXT))]
     lines = [line for line in sides if line.text.strip()]
     return f"Final answer, in the baseline (\u2212) and now (+):\n\n{escape_diff(lines, MAX_ANSWER)}"
 
@@ -272,9 +261,9 @@ def _format_ending(found: TrajectoryDiffDoc) -> str:
     """Formats how the traces ended, if that differs."""
     error = found.get("error")
     if error and error["now"]:
-        return f"The recording ends in an error: {escape_span(error['now'])}"
+        return f"The trace ends in an error: {escape_span(error['now'])}"
     status = found.get("status")
     if not status:
         return ""
     baseline, current = escape_span(status["before"] or ""), escape_span(status["now"] or "")
-    return f"The recording ends otherwise: {baseline} before, {current} now."
+    return f"The trace ends differently: {baseline} before, {current} now."

@@ -83,11 +83,7 @@ def build_figures(document: ResultsDoc) -> tuple[Figure, ...]:
         Figure("Score", wording.score(current["score"]), wording.points(score_delta)),
         _build_pass_rate(document, baseline, current),
         *_build_tries(document),
-        Figure(
-            "Cost",
-            wording.cost(current),
-            wording.relative(baseline and baseline["cost_usd"], current["cost_usd"]),
-        ),
+        Figure("Cost", wording.cost(current), wording.relative(baseline and baseline["cost_usd"], current["cost_usd"])),
         Figure(
             "Latency",
             _format_latency(current),
@@ -108,16 +104,14 @@ def _build_pass_rate(document: ResultsDoc, baseline: SummaryDoc | None, current:
     if not statistics or statistics["scenarios"] < MIN_SCENARIOS:
         return Figure("Pass rate", wording.percent(current["pass_rate"]), _format_baseline(baseline, current))
     return Figure(
-        "Pass rate",
-        statistics_text.pass_rate(statistics),
-        statistics_text.pass_rate_delta(statistics["delta"]),
+        "Pass rate", statistics_text.pass_rate(statistics), statistics_text.pass_rate_delta(statistics["delta"])
     )
 
 
 def _build_tries(document: ResultsDoc) -> list[Figure]:
     statistics = document.get("figures")
     text = statistics_text.tries(statistics) if statistics else ""
-    return [Figure("Tries", text, "")] if text else []
+    return [Figure("Repeated trials", text, "")] if text else []
 
 
 def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> SummaryDoc | None:

@@ -31,16 +31,7 @@ _RECORDS = (
 )
 FIELDS = frozenset(field.name for record in _RECORDS for field in fields(record)) | {"left"}
 LOOP_FIELDS = frozenset({"first", "last", "index", "length"})
-_ALLOWED_NODES = (
-    nodes.If,
-    nodes.Name,
-    nodes.CondExpr,
-    nodes.Compare,
-    nodes.Operand,
-    nodes.And,
-    nodes.Or,
-    nodes.Not,
-)
+_ALLOWED_NODES = (nodes.If, nodes.Name, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not)
 _TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>")
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
@@ -56,15 +47,15 @@ class TemplateRules:
         """Raises InvalidTemplate for the first part that is not allowed."""
         first, *rest = [node for node in template.body if not _is_blank(node)] or [template]
         if not (isinstance(first, nodes.Extends) and _text_of(first.template) == BASE):
-            raise self._error(first, f'a template begins with {{% extends "{BASE}" %}}')
+            raise self._error(first, f'a template must begin with {{% extends "{BASE}" %}}')
         for node in rest:
             if not isinstance(node, nodes.Block | nodes.Assign):
-                raise self._error(node, "outside of its blocks a template says nothing")
+                raise self._error(node, "text outside of blocks is not allowed")
             self._check_node(node, 0)
 
     def _check_node(self, node: nodes.Node, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise self._error(node, f"more than {MAX_DEPTH} parts lie in one another")
+            raise self._error(node, f"more than {MAX_DEPTH} levels of nesting")
         self._check_kind(node)
         for body in _iter_bodies(node):
             self._check_tags(body)
@@ -74,7 +65,7 @@ class TemplateRules:
     @singledispatchmethod
     def _check_kind(self, node: nodes.Node) -> None:
         if not isinstance(node, _ALLOWED_NODES):
-            raise self._error(node, f"`{type(node).__name__.lower()}` is not for templates here")
+            raise self._error(node, f"`{type(node).__name__.lower()}` is not allowed in a template")
 
     @_check_kind.register
     def _(self, node: nodes.Block) -> None:
@@ -83,12 +74,12 @@ class TemplateRules:
     @_check_kind.register
     def _(self, node: nodes.For) -> None:
         if node.recursive or not isinstance(node.target, nodes.Name):
-            raise self._error(node, "a loop has one name and is not recursive")
+            raise self._error(node, "a loop must have one variable and not be recursive")
 
     @_check_kind.register
     def _(self, node: nodes.Assign) -> None:
         if not isinstance(node.target, nodes.Name):
-            raise self._error(node, "`set` gives one name")
+            raise self._error(node, "`set` must assign to one name")
 
     @_check_kind.register
     def _(self, node: nodes.Getattr) -> None:
@@ -99,7 +90,7 @@ class TemplateRules:
     def _(self, node: nodes.Filter) -> None:
         self._require("filter", node.name, FILTERS, node)
         if node.kwargs or any(not isinstance(given, nodes.Const) for given in node.args):
-            raise self._error(node, f"the filter `{node.name}` takes fixed text only")
+            raise self._error(node, f"the filter `{node.name}` accepts only literal text")
 
     @_check_kind.register
     def _(self, node: nodes.Output) -> None:
@@ -108,7 +99,7 @@ class TemplateRules:
                 name = each.node.name if isinstance(each.node, nodes.Name) else "call"
                 self._require("part", name, MACROS, each)
                 if each.kwargs or each.dyn_args is not None or each.dyn_kwargs is not None:
-                    raise self._error(each, f"`{name}` takes its values by place")
+                    raise self._error(each, f"`{name}` accepts only positional arguments")
 
     @_check_kind.register
     def _(self, node: nodes.Const) -> None:
@@ -124,11 +115,11 @@ class TemplateRules:
         """Checks the template's own text: any Markdown that can't affect the code around it."""
         if "<" in _TAG.sub("", text):
             names = ", ".join(f"<{tag}>" for tag in TAGS)
-            raise self._error(node, "HTML other than whole tags without attributes", f"there are {names}")
+            raise self._error(node, "only complete HTML tags without attributes are allowed", f"allowed tags: {names}")
         if "```" in text or "~~~" in text or any("`" in _CODE.sub("", line) for line in text.split("\n")):
-            raise self._error(node, "code that does not end on its line, or a fence")
+            raise self._error(node, "a code span must end on the line it starts on, and fences are not allowed")
         if "$" in text:
-            raise self._error(node, "a dollar sign, which begins a formula")
+            raise self._error(node, "a dollar sign is not allowed: it starts a formula")
 
     def _check_tags(self, body: Sequence[nodes.Node]) -> None:
         """Checks that tags close in the part that opens them, whichever branches are taken."""
@@ -144,13 +135,13 @@ class TemplateRules:
             if not closing:
                 open_tags.append(tag)
             elif not open_tags or open_tags.pop() != tag:
-                raise self._error(node, f"</{tag}> closes nothing that was opened in the same part")
+                raise self._error(node, f"</{tag}> has no opening tag in the same part")
         if open_tags:
-            raise self._error(node, f"<{open_tags[-1]}> is not closed in the part that opens it")
+            raise self._error(node, f"<{open_tags[-1]}> is not closed in the same part")
 
     def _require(self, kind: str, name: str, known: Collection[str], node: nodes.Node) -> None:
         if name not in known:
-            raise self._error(node, f"no {kind} `{name[:60]}` here", suggest(name, known))
+            raise self._error(node, f"unknown {kind} `{name[:60]}`", suggest(name, known))
 
     def _error(self, node: nodes.Node, message: str, hint: str | None = None) -> InvalidTemplate:
         return InvalidTemplate(Problem(message, Location(self._path, node.lineno), hint))

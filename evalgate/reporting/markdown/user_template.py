@@ -37,8 +37,8 @@ _RENDER_ERRORS = (
     TypeError,
     ValueError,
 )
-"""Errors of a template that asks too much; NameError is for `1e400`, which Jinja writes as a name."""
-_TOO_DEEP = "its parts lie too deep in one another"
+"""Errors of a template that is too demanding; NameError is for `1e400`, which Jinja writes as a name."""
+_TOO_DEEP = "it is nested too deeply"
 
 
 class UserTemplate:
@@ -69,11 +69,11 @@ class UserTemplate:
                 texts.append(text)
                 length += len(text)
                 if length > MAX_CHARS:
-                    raise self._error(f"it writes more than {MAX_CHARS:,} characters")
+                    raise self._error(f"its output is longer than {MAX_CHARS:,} characters")
         except TemplateRefused as refusal:
             raise self._error(str(refusal), _find_line(refusal)) from None
         except (TemplateError, *_RENDER_ERRORS) as error:
-            raise self._error("it asks for something that is not there", _find_line(error)) from None
+            raise self._error("it uses a value that does not exist", _find_line(error)) from None
         return secure_recorded_text("".join(texts), self._path)
 
     def _compile(self, text: str, environment: Environment) -> Template:
@@ -84,18 +84,18 @@ class UserTemplate:
             tree.set_environment(environment)
             code = environment.compile(tree, _CODE_NAME, _CODE_NAME)
         except TemplateSyntaxError as error:
-            raise self._error("this is no Jinja", error.lineno) from None
+            raise self._error("invalid Jinja syntax", error.lineno) from None
         except (TemplateError, SyntaxError, RecursionError, MemoryError):
             raise self._error(_TOO_DEEP) from None
         except (ValueError, ArithmeticError):  # a number with more digits than Python parses
-            raise self._error("it holds what no template can mean") from None
+            raise self._error("it contains an invalid number") from None
         return environment.template_class.from_code(environment, code, {})
 
     def _count_steps(self, rows: Any, work: int) -> Iterator[Any]:
         for row in _require_rows(rows):
             self._work += work
             if self._work > MAX_WORK:
-                raise TemplateRefused("its loops do not come to an end")
+                raise TemplateRefused("its loops take too many steps")
             yield row
 
     def _error(self, message: str, line: int | None = None) -> InvalidTemplate:
@@ -131,13 +131,13 @@ def _apply_filter(name: str, node: nodes.Node, *arguments: nodes.Expr) -> nodes.
 
 def _require_rows(given: Any) -> tuple[Any, ...]:
     if not isinstance(given, tuple):
-        raise TemplateRefused("a loop or a filter goes over a list, such as `report.failures.shown`")
+        raise TemplateRefused("a loop or filter needs a list, such as `report.failures.shown`")
     return given
 
 
 def _format_thousands(given: Any) -> str:
     if not isinstance(given, int):
-        raise TemplateRefused("`thousands` is for whole numbers")
+        raise TemplateRefused("`thousands` needs a whole number")
     return f"{given:,}"
 
 
@@ -203,7 +203,7 @@ def isolate_block(given: Any) -> str:
 def secure_recorded_text(text: str, path: str) -> str:
     """Separates recorded text and removes the marks. Raises InvalidTemplate for recorded text inside HTML."""
     if _has_recorded_html(text):
-        message = "recorded text stands in a block of HTML, where it would not be code"
+        message = "recorded text is inside an HTML block, where it would not be shown as code"
         raise InvalidTemplate(Problem(message, Location(path), "leave an empty line after the tag"))
     first, *rest = text.split(START)
     output, tail, template_text = [first], first, first

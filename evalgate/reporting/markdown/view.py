@@ -1,4 +1,4 @@
-"""The view that templates see: a public promise. Fields are added, never renamed.
+"""The view that templates see: a public interface. Fields are added, never renamed.
 
 Every text is finished Markdown: untrusted text is escaped before it gets here, so no template has to do it.
 """
@@ -226,7 +226,7 @@ class Report:
     passing: Rows[ScenarioRow]
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
     approvals: Rows[str]  # accepted failures, in force or not
-    weakenings: Rows[str]  # demands of the baseline's gate that this one weakens
+    weakenings: Rows[str]  # requirements of the baseline's gate that are weaker now
     warnings: Rows[str]
     unclaimed: Rows[str]
     skipped: int

@@ -1,4 +1,5 @@
 """Builds and writes `results.json`, and reads it back as untrusted data.
 
-Entry points in results_json: `build_results_document`, `dump_results`, `load_results`.
+Entry points: `results_json.build_results_document`, `results_json.load_results`,
+`results_shape.check_results`, `clean_values.clean_text`.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.clean_values import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -20,6 +20,7 @@ from evalgate.reporting.results.results_fields import (
     optional_fields,
     required_fields,
 )
+from evalgate.reporting.results.trial_doc import build_location_doc
 
 if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling, Provenance
@@ -45,12 +46,12 @@ LIMIT: Shape = required_fields(NUMBER, "score")
 
 def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:
     """Builds the record of one approval, with its status."""
-    approval, location = ruling.approval, ruling.approval.location
+    approval = ruling.approval
     document: ApprovalDoc = {
         "suite": clean_name(approval.suite),
         "scenario": clean_name(approval.scenario),
-        "variant": _clean_optional_name(approval.variant),
-        "assertion": _clean_optional_name(approval.assertion),
+        "variant": clean_optional_name(approval.variant),
+        "assertion": clean_optional_name(approval.assertion),
         "change": approval.change,
         "limit": None if approval.least_score is None else {"score": approval.least_score},
         "trace": sorted(approval.traces),
@@ -60,9 +61,7 @@ def build_approval_doc(ruling: ApprovalRuling) -> ApprovalDoc:
         "days_left": ruling.days_left,
         "status": ruling.status,
         "message": clean_text(ruling.message),
-        "location": None
-        if location is None
-        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
+        "location": build_location_doc(approval.location),
     }
     if approval.checks is not None:
         document["checks"] = sorted(map(clean_name, approval.checks))
@@ -76,12 +75,8 @@ def _build_provenance_doc(provenance: Provenance) -> ProvenanceDoc:
         "source": provenance.source,
         "pull_request": provenance.pull_request,
         "comment_id": provenance.comment_id,
-        "comment_url": _clean_optional_name(provenance.comment_url),
-        "head_commit": _clean_optional_name(provenance.head_commit),
-        "permission": _clean_optional_name(provenance.permission),
+        "comment_url": clean_optional_name(provenance.comment_url),
+        "head_commit": clean_optional_name(provenance.head_commit),
+        "permission": clean_optional_name(provenance.permission),
         "self_approved": provenance.self_approved,
     }
-
-
-def _clean_optional_name(text: str | None) -> str | None:
-    return None if text is None else clean_name(text)

@@ -68,7 +68,7 @@ def check_dimensions(parent: dict[str, Any], name: str, path: FieldPath) -> None
     for dimension, score in (parent.get(name) or {}).items():
         at = (*path, name, dimension)
         if dimension not in DIMENSIONS:
-            raise ShapeError(at, "is no dimension")
+            raise ShapeError(at, "is not a dimension")
         _require_score(score, at)
 
 
@@ -92,7 +92,7 @@ def check_golden(scenario: dict[str, Any], path: FieldPath) -> None:
     for dimension, scores in golden["turns"].items():
         spot = (*at, "turns", dimension)
         if dimension not in DIMENSIONS or type(scores) is not list:
-            raise ShapeError(spot, "is no list of a dimension's scores")
+            raise ShapeError(spot, "is not a list of a dimension's scores")
         for score in scores:
             _require_score(score, spot)
     _check_issues(golden, at)
@@ -121,9 +121,9 @@ def _check_issues(parent: dict[str, Any], path: FieldPath) -> None:
 
 def _require_word(parent: dict[str, Any], name: str, words: tuple[str, ...], path: FieldPath) -> None:
     if parent[name] is not None and parent[name] not in words:
-        raise ShapeError((*path, name), f"is none of {', '.join(words)}")
+        raise ShapeError((*path, name), f"is not one of {', '.join(words)}")
 
 
 def _require_score(score: Any, path: FieldPath) -> None:
     if score is not None and (type(score) not in NUMBER or not 0 <= score <= 1):
-        raise ShapeError(path, "is no score between 0 and 1")
+        raise ShapeError(path, "is not a score between 0 and 1")

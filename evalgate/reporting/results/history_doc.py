@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.reporting.results.clean_values import clean_name
-from evalgate.reporting.results.results_checks import (
-    MAX_AMOUNT,
-    MAX_SUM,
-    check_optional,
-    check_range,
-    check_records,
-)
+from evalgate.reporting.results.results_checks import MAX_AMOUNT, MAX_SUM, check_optional, check_range, check_records
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.reporting.results.clean_values import clamp_count, clean_evidence, clean_name, clean_text
+from evalgate.reporting.results.clean_values import (
+    clamp_count,
+    clean_evidence,
+    clean_name,
+    clean_optional_name,
+    clean_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +30,7 @@ def build_golden_doc(result: GoldenResult) -> GoldenDoc:
         "version": golden.version,
         "title": clean_name(golden.title),
         "description": clean_text(golden.description),
-        "conversation_id": _clean_optional_name(golden.conversation_id),
+        "conversation_id": clean_optional_name(golden.conversation_id),
         "intent": clean_name(golden.intent),
         "primary_stance": clean_name(golden.primary_stance),
         "secondary_stances": _clean_names(golden.secondary_stances),
@@ -34,7 +40,7 @@ def build_golden_doc(result: GoldenResult) -> GoldenDoc:
         "user_messages": _clean_texts(golden.user_messages),
         "golden_responses": _clean_texts(golden.golden_responses),
         "tags": _clean_names(golden.tags),
-        "creator": _clean_optional_name(golden.creator),
+        "creator": clean_optional_name(golden.creator),
         "level": result.level,
         "regression_status": result.regression_status,
         "previous_score": None if result.baseline is None else result.baseline.score,
@@ -129,10 +135,6 @@ def _clean_names(texts: Sequence[str]) -> list[str]:
 
 def _clean_texts(texts: Sequence[str]) -> list[str]:
     return [clean_text(each) for each in texts[:MAX_TURNS]]
-
-
-def _clean_optional_name(text: str | None) -> str | None:
-    return None if text is None else clean_name(text)
 
 
 def _clean_optional_text(text: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.reporting.results.clean_values import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
 from evalgate.reporting.results.results_checks import MAX_DAYS, check_optional, check_range, check_records
 from evalgate.reporting.results.results_fields import (
     COUNT,
@@ -17,6 +17,7 @@ from evalgate.reporting.results.results_fields import (
     optional_fields,
     required_fields,
 )
+from evalgate.reporting.results.trial_doc import build_location_doc
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.quarantine import QuarantineRuling
@@ -40,23 +41,17 @@ def check_quarantines(document: dict[str, Any]) -> None:
 
 def build_quarantine_doc(ruling: QuarantineRuling) -> QuarantineDoc:
     """Builds the record of one quarantine, with its status."""
-    quarantine, location = ruling.quarantine, ruling.quarantine.location
+    quarantine = ruling.quarantine
     return {
         "suite": clean_name(ruling.suite),
         "scenario": clean_name(quarantine.scenario),
-        "variant": _clean_optional_name(quarantine.variant),
+        "variant": clean_optional_name(quarantine.variant),
         "scenarios": ruling.scenarios,
         "reason": clean_text(quarantine.reason),
-        "who": _clean_optional_name(quarantine.who),
+        "who": clean_optional_name(quarantine.who),
         "until": quarantine.until.isoformat(),
         "days_left": ruling.days_left,
         "status": ruling.status,
         "message": clean_text(ruling.message),
-        "location": None
-        if location is None
-        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
+        "location": build_location_doc(quarantine.location),
     }
-
-
-def _clean_optional_name(text: str | None) -> str | None:
-    return None if text is None else clean_name(text)

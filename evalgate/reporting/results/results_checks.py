@@ -47,7 +47,7 @@ def check_interval(parent: Mapping[str, Any], name: str, path: FieldPath) -> Non
     """Requires a pair of numbers between -1 and 1, or null."""
     ends = parent[name]
     if ends is not None and [type(end) in fields.NUMBER for end in ends] != [True, True]:
-        raise ShapeError((*path, name), "is no pair of numbers")
+        raise ShapeError((*path, name), "is not a pair of numbers")
     if ends is not None and not all(-1 <= end <= 1 for end in ends):
         raise ShapeError((*path, name), "is not between -1 and 1")
 

@@ -114,11 +114,7 @@ BASELINE: Shape = (
     Field("drift", MAYBE_RECORD, "fine"),
 )
 RULES: Shape = required_fields(TEXT, "from", "config_hash", "proposed_config_hash")
-DRIFT: Shape = (
-    *required_fields(TEXT, "found"),
-    *required_fields(FLAG, "suites"),
-    *required_fields(LIST, "evaluators"),
-)
+DRIFT: Shape = (*required_fields(TEXT, "found"), *required_fields(FLAG, "suites"), *required_fields(LIST, "evaluators"))
 CHANGED_EVALUATOR: Shape = (*required_fields(TEXT, "type"), *required_fields(COUNT, "before", "now"))
 REASON: Shape = (
     *required_fields(TEXT, "code", "message"),

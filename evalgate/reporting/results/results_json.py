@@ -115,14 +115,9 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
 
 
 def build_invalid_document(
-    problems: Sequence[Problem],
-    code: str,
-    *,
-    commit: str | None,
-    created_at: datetime,
-    report_only: bool = False,
+    problems: Sequence[Problem], code: str, *, commit: str | None, created_at: datetime, report_only: bool = False
 ) -> ResultsDoc:
-    """Builds the document of a run that could not begin: exit code 2, no figures, a reason per problem.
+    """Builds the document of a run that could not start: exit code 2, no figures, a reason per problem.
 
     `code` is that of the error: invalid_suite, invalid_setting, refused_path or over_limit.
     """
@@ -166,14 +161,14 @@ def load_results(
     if len(data) > limit:
         raise OverLimit(f"{what} is larger than {limit:,} bytes")
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-        raise OverLimit(f"{what} holds more values than any run would leave")
+        raise OverLimit(f"{what} holds more values than any run writes")
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise SettingError(f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}") from None
+        raise SettingError(f"{what} is not valid JSON: error at line {error.lineno}, column {error.colno}") from None
     problem = check_results(document, with_assertions=with_assertions)
     if problem:
-        raise SettingError(f"{what} is no {RESULTS_SCHEMA} document: {problem}")
+        raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {problem}")
     return cast("ResultsDoc", document)
 
 

@@ -56,10 +56,7 @@ def build_problem_doc(problem: Problem, code: str) -> ReasonDoc:
 
 
 def build_suite_doc(
-    suite: SuiteResult,
-    changes: Mapping[ScenarioKey, Change],
-    verdict: str,
-    statistics: SuiteStatistics | None = None,
+    suite: SuiteResult, changes: Mapping[ScenarioKey, Change], verdict: str, statistics: SuiteStatistics | None = None
 ) -> SuiteDoc:
     """Builds a suite with its scenarios, in suite order."""
     document: SuiteDoc = {

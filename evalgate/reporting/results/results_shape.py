@@ -54,17 +54,17 @@ def check_results(document: Any, *, with_assertions: bool) -> str | None:
 
 def _check_document(document: Any) -> None:
     if not isinstance(document, dict):
-        raise ShapeError((), "it is no object")
+        raise ShapeError((), "it is not an object")
     schema = document.get("schema")
     if schema != RESULTS_SCHEMA:
-        shown = repr(schema[:MAX_SCHEMA_SHOWN]) if isinstance(schema, str) else "nothing"
-        raise ShapeError((), f"its schema says {shown}")
+        shown = repr(schema[:MAX_SCHEMA_SHOWN]) if isinstance(schema, str) else "missing"
+        raise ShapeError((), f"its schema is {shown}")
     check_record(document, fields.DOCUMENT, ())
     check_time(document, "created_at")
     if document["verdict"] not in VERDICTS:
-        raise ShapeError(("verdict",), "is none of " + ", ".join(sorted(VERDICTS)))
+        raise ShapeError(("verdict",), "is not one of " + ", ".join(sorted(VERDICTS)))
     if document["summary"] is None and document["verdict"] != "invalid":
-        raise ShapeError(("summary",), "is null, and only an invalid run has none")
+        raise ShapeError(("summary",), "is null, which is valid only for an invalid run")
     check_summary(document, ())
     check_optional(document, "baseline", fields.BASELINE, ())
     if document["baseline"] is not None:
@@ -157,7 +157,7 @@ def check_time(document: Mapping[str, Any], name: str) -> None:
     except ValueError:
         has_zone = False
     if not has_zone:
-        raise ShapeError((name,), "is no RFC 3339 time")
+        raise ShapeError((name,), "is not an RFC 3339 time")
 
 
 def _check_scenario(scenario: dict[str, Any], path: FieldPath, *, with_assertions: bool) -> None:

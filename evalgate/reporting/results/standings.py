@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
-    from evalgate.models.results.standings import (
-        ResultsIdentity,
-        ScenarioColumns,
-        StandingsDoc,
-        TrialColumnsDoc,
-    )
+    from evalgate.models.results.standings import ResultsIdentity, ScenarioColumns, StandingsDoc, TrialColumnsDoc
 
 MAX_BYTES = 64_000_000
 MAX_CONTAINERS, MAX_VALUES = 1_000_000, 15_000_000
@@ -128,14 +123,14 @@ def load_standings(data: bytes, results: ResultsIdentity, *, what: str = "standi
     from evalgate.reporting.results.standings_shape import check_standings
 
     if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-        raise OverLimit(f"{what} holds more values than any run would leave")
+        raise OverLimit(f"{what} holds more values than any run writes")
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise SettingError(f"{what} is no JSON: it breaks off at line {error.lineno}, column {error.colno}") from None
+        raise SettingError(f"{what} is not valid JSON: error at line {error.lineno}, column {error.colno}") from None
     problem = check_standings(document)
     if problem:
-        raise SettingError(f"{what} is no {STANDINGS_SCHEMA} document: {problem}")
+        raise SettingError(f"{what} is not a valid {STANDINGS_SCHEMA} document: {problem}")
     if document["results"] != results:
-        raise SettingError(f"{what} was made of other results than those beside it")
+        raise SettingError(f"{what} does not belong to the results.json next to it")
     return cast("StandingsDoc", document)

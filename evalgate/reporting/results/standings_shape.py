@@ -30,10 +30,7 @@ HEAD: Shape = (
     *fields.optional_fields(fields.MAYBE_TEXT, "commit"),
 )
 IDENTITY: Shape = fields.required_fields(fields.COUNT, "bytes", "crc32")
-SUITE: Shape = (
-    *fields.required_fields(fields.TEXT, "suite"),
-    *fields.required_fields(fields.COUNT, "scenarios"),
-)
+SUITE: Shape = (*fields.required_fields(fields.TEXT, "suite"), *fields.required_fields(fields.COUNT, "scenarios"))
 SCENARIOS: Shape = (
     *fields.required_fields(fields.LIST, "id", "verdict", "n", "unread"),
     *fields.optional_fields(fields.MAYBE_LIST, "variant", "score"),
@@ -59,11 +56,11 @@ def check_standings(document: Any) -> str | None:
 
 def _head(document: Any) -> None:
     if not isinstance(document, dict):
-        raise ShapeError((), "it is no object")
+        raise ShapeError((), "it is not an object")
     schema = document.get("schema")
     if schema != STANDINGS_SCHEMA:
-        shown = repr(schema[:MAX_SCHEMA_SHOWN]) if isinstance(schema, str) else "nothing"
-        raise ShapeError((), f"its schema says {shown}")
+        shown = repr(schema[:MAX_SCHEMA_SHOWN]) if isinstance(schema, str) else "missing"
+        raise ShapeError((), f"its schema is {shown}")
     check_record(document, HEAD, ())
     check_record(document["results"], IDENTITY, ("results",))
     check_record(document["scenarios"], SCENARIOS, ("scenarios",))
@@ -112,23 +109,18 @@ def _trials(document: dict[str, Any], place: FieldPath) -> None:
 
 
 def _column(
-    parent: dict[str, Any],
-    name: str,
-    types: Types,
-    count: int | None,
-    place: FieldPath,
-    most: float | None = None,
+    parent: dict[str, Any], name: str, types: Types, count: int | None, place: FieldPath, most: float | None = None
 ) -> None:
     """Checks a list of `count` values of these types, from 0 to `most`; null means all null."""
     values: Sequence[Any] | None = parent[name]
     if values is None:
         return
     if count is not None and len(values) != count:
-        raise ShapeError((*place, name), f"has {len(values):,} entries and not {count:,}")
+        raise ShapeError((*place, name), f"has {len(values):,} entries, expected {count:,}")
     kinds = list(map(type, values))
     is_uniform = bool(kinds) and kinds.count(kinds[0]) == len(kinds)  # faster than checking each value
     if not types.issuperset(kinds[:1] if is_uniform else kinds):
-        raise ShapeError((*place, name), "holds a value of another kind")
+        raise ShapeError((*place, name), "holds a value of the wrong type")
     if most is None:
         return
     known = values if is_uniform and kinds[0] is not _NONE else [each for each in values if each is not None]

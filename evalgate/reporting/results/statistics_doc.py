@@ -21,13 +21,7 @@ if TYPE_CHECKING:
         VariantDoc,
     )
     from evalgate.models.run.run import Share, VariantStatistics
-    from evalgate.models.run.run_statistics import (
-        CostlyAssertion,
-        Interval,
-        PassAtK,
-        StatisticsDelta,
-        SuiteStatistics,
-    )
+    from evalgate.models.run.run_statistics import CostlyAssertion, Interval, PassAtK, StatisticsDelta, SuiteStatistics
 
 
 def build_statistics_doc(statistics: SuiteStatistics) -> StatisticsDoc:

@@ -85,10 +85,7 @@ def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
     )
     total = _sum_known(tokens)
     return _Amounts(
-        _sum_known(cost),
-        nearest_rank(seconds, 50),
-        nearest_rank(seconds, 95),
-        None if total is None else sum(tokens),
+        _sum_known(cost), nearest_rank(seconds, 50), nearest_rank(seconds, 95), None if total is None else sum(tokens)
     )
 
 
@@ -98,7 +95,6 @@ def _sum_known(amounts: Sequence[float | None]) -> float | None:
 
 
 def _count_computed_costs(scenario: ScenarioResult) -> int:
-    """Counts trials whose cost was computed."""
     priced_flags = list_priced(scenario.trials)
     if not any(priced_flags):
         return 0

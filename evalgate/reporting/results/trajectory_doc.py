@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.reporting.results.clean_values import clean_name, clean_text
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.trajectory import (
-        CallPosition,
-        CallStep,
-        FirstDivergence,
-        TextPair,
-        TrajectoryDiff,
-    )
+    from evalgate.models.comparison.trajectory import CallPosition, CallStep, FirstDivergence, TextPair, TrajectoryDiff
     from evalgate.models.results.results_trajectory import (
         CallPositionDoc,
         CallStepDoc,
@@ -49,12 +43,7 @@ def build_trajectory_diff_doc(diff: TrajectoryDiff) -> TrajectoryDiffDoc:
 
 
 def _build_divergence_doc(divergence: FirstDivergence) -> FirstDivergenceDoc:
-    return {
-        "turn": divergence.turn,
-        "what": divergence.kind,
-        "before": divergence.baseline,
-        "now": divergence.current,
-    }
+    return {"turn": divergence.turn, "what": divergence.kind, "before": divergence.baseline, "now": divergence.current}
 
 
 def _build_step_doc(step: CallStep) -> CallStepDoc:
@@ -65,11 +54,7 @@ def _build_step_doc(step: CallStep) -> CallStepDoc:
         "now": _build_position_doc(step.current),
         "arguments": clean_text(step.arguments),
         "changes": [
-            {
-                "path": clean_name(path),
-                "before": _clean_optional_text(baseline),
-                "now": _clean_optional_text(current),
-            }
+            {"path": clean_name(path), "before": _clean_optional_text(baseline), "now": _clean_optional_text(current)}
             for path, baseline, current in step.changes
         ],
         "changes_left": step.changes_left,

@@ -23,14 +23,7 @@ if TYPE_CHECKING:
     from orjson import Fragment
 
     from evalgate.errors import Location
-    from evalgate.models.results.results import (
-        AssertionDoc,
-        LocationDoc,
-        ModelUsageDoc,
-        PricingDoc,
-        TraceDoc,
-        TrialDoc,
-    )
+    from evalgate.models.results.results import AssertionDoc, LocationDoc, ModelUsageDoc, PricingDoc, TraceDoc, TrialDoc
     from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
     from evalgate.models.trace.pricing import ModelUsage, Pricing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.clean_values import clean_name, clean_text
+from evalgate.reporting.results.clean_values import clean_optional_name, clean_text
 from evalgate.reporting.results.results_fields import (
     COUNT,
     FLAG,
@@ -15,6 +15,7 @@ from evalgate.reporting.results.results_fields import (
     optional_fields,
     required_fields,
 )
+from evalgate.reporting.results.trial_doc import build_location_doc
 from evalgate.scoring.wording import describe_weakening
 
 if TYPE_CHECKING:
@@ -51,23 +52,16 @@ def build_cause_doc(cause: Cause) -> CauseDoc:
 
 
 def _build_weakening_doc(each: Weakening, *, gates: bool) -> WeakeningDoc:
-    location = each.location
     return {
         "kind": each.kind,
-        "suite": _clean_optional_name(each.suite),
-        "scenario": _clean_optional_name(each.scenario),
-        "variant": _clean_optional_name(each.variant),
-        "assertion": _clean_optional_name(each.assertion),
+        "suite": clean_optional_name(each.suite),
+        "scenario": clean_optional_name(each.scenario),
+        "variant": clean_optional_name(each.variant),
+        "assertion": clean_optional_name(each.assertion),
         "before": None if each.baseline is None else clean_text(each.baseline),
         "after": None if each.current is None else clean_text(each.current),
-        "location": None
-        if location is None
-        else {"file": clean_name(location.file), "line": location.line, "column": location.column},
+        "location": build_location_doc(each.location),
         "scenarios": each.scenarios,
         "gates": gates,
         "message": clean_text(describe_weakening(each)),
     }
-
-
-def _clean_optional_name(text: str | None) -> str | None:
-    return None if text is None else clean_name(text)

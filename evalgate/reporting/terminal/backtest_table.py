@@ -74,7 +74,7 @@ def _format_run(run: PastRun) -> str:
 
 def _describe_reason(run: PastRun) -> str:
     if run.incomplete:
-        return f"{pluralize(run.incomplete, 'trace')} of it were not kept"
+        return f"{pluralize(run.incomplete, 'trace')} of it were not stored"
     if not run.reasons:
         return ""
     first, more = run.reasons[0], len(run.reasons) - 1
@@ -96,9 +96,9 @@ def _format_scenarios(backtest: Backtest) -> Iterator[str]:
 def _format_totals(backtest: Backtest) -> str:
     parts = [f"would have blocked {backtest.blocked:,} of {pluralize(len(backtest.runs), 'run')}"]
     if backtest.newly_blocked:
-        parts.append(f"{backtest.newly_blocked:,} of them passed then")
+        parts.append(f"{backtest.newly_blocked:,} of them passed at the time")
     if backtest.released:
-        parts.append(f"{backtest.released:,} that failed then would pass")
+        parts.append(f"{backtest.released:,} that failed at the time would pass")
     if backtest.unjudged:
         parts.append(f"{backtest.unjudged:,} can't be judged")
     return "; ".join(parts)

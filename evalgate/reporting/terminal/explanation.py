@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.terminal.terminal_page import TerminalPage
+from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
 from evalgate.reporting.terminal.trajectory_explanation import add_trajectory_diff
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import sort_approvals, summarize_approval
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import (
         AssertionDoc,
         ChangeDoc,
-        LocationDoc,
         RemovedDoc,
         ResultsDoc,
         ScenarioDoc,
@@ -30,7 +29,6 @@ MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
 MAX_REASONS = 5
 SHORT_SHA = 7
 _MIN_TRIALS = 2
-_VERDICT_COLOURS = {"PASS": "green", "PARTIAL": "yellow", "NOT_EVALUABLE": "yellow"}
 _STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "skipped": "dim"}
 _NOT_FAILED = frozenset({"passed", "skipped"})
 _REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
@@ -61,7 +59,7 @@ def render_removed_scenario(removed: RemovedDoc, *, width: int = 100, colour: bo
     page.add_heading("REMOVED", _scenario_name(removed), "yellow")
     page.add_fact("suite", removed["suite"])
     was = f"{_to_words(removed['verdict'])}, score {wording.score(removed['score'])}"
-    page.add_fact("why", f"only the baseline has it ({was}): no suite of this run names or finds it")
+    page.add_fact("why", f"only in the baseline ({was}): no suite of this run defines or discovers it")
     return str(page)
 
 
@@ -75,9 +73,9 @@ def _to_words(word: str) -> str:
 
 def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> None:
     verdict, change = scenario["verdict"], scenario["change"]
-    page.add_heading(_to_words(verdict), _scenario_name(scenario), _VERDICT_COLOURS.get(verdict, "red"))
+    page.add_heading(_to_words(verdict), _scenario_name(scenario), VERDICT_COLOURS.get(verdict, "red"))
     location = scenario["location"]
-    page.add_fact("suite", f"{suite['suite']} ({_format_location(location)})" if location else suite["suite"])
+    page.add_fact("suite", f"{suite['suite']} ({wording.location(location)})" if location else suite["suite"])
     for number, reason in enumerate(_list_reasons(scenario)):
         page.add_fact("" if number else "why", reason)
     page.add_fact("score", _format_score(scenario))
@@ -120,7 +118,7 @@ def _list_reasons(scenario: ScenarioDoc) -> list[str]:
     checks = find_failed_checks(scenario)
     if scenario["verdict"] == "ERROR" or not checks:
         reason = find_reason(scenario)
-        return [reason or "every check passed" if scenario["trials"] else reason or "no trace was found for it"]
+        return [reason or "every check passed" if scenario["trials"] else reason or "no trace was found"]
     lines = [
         f"{check.first['name']}{_failed_in(check.failed, check.trials)}: {check.first['reason']}"
         for check in checks[:MAX_REASONS]
@@ -137,7 +135,7 @@ def _format_score(scenario: ScenarioDoc) -> str:
     change = scenario["change"]
     moved = wording.points(change["score_delta"]) if change else ""
     since = f", {moved} since the baseline" if moved else ""
-    return f"{wording.score(scenario['score'])}{since}; it passes from {wording.score(scenario['threshold'])}"
+    return f"{wording.score(scenario['score'])}{since}; threshold {wording.score(scenario['threshold'])}"
 
 
 def _format_pass_rate(scenario: ScenarioDoc) -> str:
@@ -152,7 +150,7 @@ def _format_pass_rate(scenario: ScenarioDoc) -> str:
 
 def _describe_baseline(document: ResultsDoc, change: ChangeDoc) -> str:
     baseline = document["baseline"]
-    baseline_verdict = _to_words(change["previous_verdict"]) if change["previous_verdict"] else "not there"
+    baseline_verdict = _to_words(change["previous_verdict"]) if change["previous_verdict"] else "absent"
     if baseline is None:
         return f"the baseline, in which it was {baseline_verdict}"
     name = baseline["sha"][:SHORT_SHA] if baseline["sha"] else baseline["path"] or "an unknown commit"
@@ -167,15 +165,14 @@ def _add_significance(page: TerminalPage, scenario: ScenarioDoc, change: ChangeD
     p, corrected = change["p_value"], change.get("p_corrected")
     if p is not None:
         page.add_fact(
-            "chance",
-            f"would do at least this in {wording.percent(p)} of runs if nothing had changed (p {p:.3g})",
+            "chance", f"a change at least this large would occur by chance in {wording.percent(p)} of runs (p {p:.3g})"
         )
     if corrected is not None:
-        page.add_fact("", f"p {corrected:.3g} once corrected for the number of scenarios")
+        page.add_fact("", f"p {corrected:.3g} after correction for the number of scenarios")
     if "single_trial" in change["flags"]:
-        page.add_fact("chance", "one trial on a side: noise can't be told from change; record several")
+        page.add_fact("chance", "single trial: may be noise; record several trials")
     elif p is None and scenario["n"] < _MIN_TRIALS and change["kind"] not in ("unchanged", "new"):
-        page.add_fact("chance", "no test was made")
+        page.add_fact("chance", "not tested for significance")
 
 
 def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
@@ -196,9 +193,7 @@ def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
 
 def _add_trial(page: TerminalPage, trial: TrialDoc) -> None:
     page.add_coloured(
-        f"trial {trial['trial']}: {_to_words(trial['status'])}",
-        _STATUS_COLOURS.get(trial["status"], "red"),
-        indent=2,
+        f"trial {trial['trial']}: {_to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
     )
     trace = trial["trace"]
     number = trace["line"] if trace["line"] is not None else trace["record"]
@@ -219,7 +214,7 @@ def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
     required = " (required)" if check["required"] else ""
     weight = f", weight {check['weight']:g}" if check["weight"] != 1 else ""
     partial = f", score {wording.score(check['score'])}" if 0 < check["score"] < 1 else ""
-    where = f" [{_format_location(check['location'])}]" if check["location"] else ""
+    where = f" [{wording.location(check['location'])}]" if check["location"] else ""
     outcome, reason = check["outcome"], check["reason"]
     reason_text = "" if reason == check["name"] else f": {reason}"
     text = f"{check['name']}{required}{weight}{partial}{reason_text}{where}"
@@ -229,7 +224,3 @@ def _add_check(page: TerminalPage, check: AssertionDoc) -> None:
     if evidence and outcome not in _NOT_FAILED:
         for name in sorted(evidence.keys() - _REDUNDANT_EVIDENCE):
             page.add_text(f"{name}: {json.dumps(evidence[name], ensure_ascii=False)}", indent=8, limit=MAX_EVIDENCE)
-
-
-def _format_location(location: LocationDoc) -> str:
-    return location["file"] if location["line"] is None else f"{location['file']}:{location['line']}"

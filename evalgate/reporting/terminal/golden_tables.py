@@ -63,7 +63,7 @@ def render_suite(suite: RegressionSuite, goldens: Sequence[Golden], *, width: in
     facts = (
         ("about", suite.description),
         ("goldens", _format_selection(suite)),
-        ("passes", f"from {wording.score(suite.passing_score)}"),
+        ("passes", f"with a score of at least {wording.score(suite.passing_score)}"),
         ("critical", f"at most {wording.pluralize(suite.critical_issue_threshold, 'critical issue')}"),
         ("without", ", ".join(_list_disabled(suite))),
         ("creator", suite.creator or ""),
@@ -72,7 +72,7 @@ def render_suite(suite: RegressionSuite, goldens: Sequence[Golden], *, width: in
     for label, text in facts:
         if text:
             page.add_fact(label, text)
-    page.add_title(f"{wording.pluralize(len(goldens), 'golden')} now")
+    page.add_title(f"{wording.pluralize(len(goldens), 'golden')} selected now")
     for golden in goldens[:MAX_TURNS]:
         page.add_text(f"{golden.id}  {golden.title}".rstrip(), indent=2)
     if len(goldens) > MAX_TURNS:

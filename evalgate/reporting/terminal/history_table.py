@@ -38,8 +38,7 @@ def render_trends(points: Sequence[TrendPoint], *, dimension: str | None = None)
     ]
     if dimension is not None:
         rows.insert(
-            0,
-            (escape_terminal(dimension, MAX_NAME), [point.dimension for point in points], wording.score, 1.0),
+            0, (escape_terminal(dimension, MAX_NAME), [point.dimension for point in points], wording.score, 1.0)
         )
     for name, values, to_text, highest in rows:
         known = [value for value in values if value is not None]
@@ -133,12 +132,7 @@ def _build_run_doc(point: TrendPoint) -> dict[str, Any]:
 
 def _build_approval_doc(approval: RunApproval) -> dict[str, Any]:
     at = None if approval.at is None else _format_time(approval.at)
-    return {
-        "status": approval.status,
-        "approved_by": approval.approved_by,
-        "comment": approval.comment,
-        "at": at,
-    }
+    return {"status": approval.status, "approved_by": approval.approved_by, "comment": approval.comment, "at": at}
 
 
 def _build_scenario_doc(entry: ScenarioHistory) -> dict[str, Any]:

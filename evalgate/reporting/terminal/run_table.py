@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from evalgate.reporting.markdown.header_lines import describe_noise
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.terminal.statistics_table import render_statistics, render_variants
+from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import format_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_terminal
@@ -32,9 +33,7 @@ MAX_ROWS = {"quiet": 0, "normal": 40, "verbose": 2_000}
 MAX_CHECKS = {"quiet": 0, "normal": 3, "verbose": 20}
 MAX_SUITES = {"quiet": 0, "normal": 0, "verbose": 100}
 MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES = 60, 40, 320, 10
-_RED, _YELLOW, _GREEN, _DIM, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
-_COLOURS = {"PASS": _GREEN, "PARTIAL": _YELLOW, "NOT_EVALUABLE": _YELLOW}
-_VERDICT_COLOURS = {"pass": _GREEN, "cannot_judge": _YELLOW}
+_RUN_COLOURS = {"pass": "green", "cannot_judge": "yellow"}
 
 
 def render_table(
@@ -88,7 +87,7 @@ class _RunTable:
             if isinstance(item, SuiteScenario):
                 yield from self._iter_cause(item)
         if len(items) > self._max_rows:
-            yield self._paint(f"... and {wording.pluralize(len(items) - self._max_rows, 'more scenario')}", _DIM)
+            yield self._paint(f"... and {wording.pluralize(len(items) - self._max_rows, 'more scenario')}", "dim")
         if items:
             yield ""
 
@@ -105,7 +104,7 @@ class _RunTable:
         elif scenario.get("quarantined"):
             facts.append("(quarantined)")
         verdict = escape_terminal(scenario["verdict"].replace("_", " "), 13).ljust(13)
-        colour = _COLOURS.get(scenario["verdict"], _RED)
+        colour = VERDICT_COLOURS.get(scenario["verdict"], "red")
         return f"{self._paint(verdict, colour)} {name} {' '.join(facts)}".rstrip()
 
     def _iter_reasons(self, item: SuiteScenario) -> Iterator[str]:
@@ -133,10 +132,7 @@ class _RunTable:
         from textwrap import wrap
 
         lines = wrap(
-            escape_terminal(reason, MAX_REASON),
-            self._width,
-            initial_indent="    ",
-            subsequent_indent="      ",
+            escape_terminal(reason, MAX_REASON), self._width, initial_indent="    ", subsequent_indent="      "
         )
         # A line break can move text to a line's start that a job's log would take for a command.
         yield from (escape_terminal(line, None) for line in lines)
@@ -153,26 +149,26 @@ class _RunTable:
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
         yield from _limit_lines(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
-        yield from _limit_lines(list(map(format_weakening, sort_weakenings(document))), "more weakened demand")
+        yield from _limit_lines(list(map(format_weakening, sort_weakenings(document))), "more weakened requirement")
         yield from _limit_lines(list(map(format_approval, sort_approvals(document))), "more approval")
         if document["unclaimed"]:
             yield escape_terminal(self._describe_unclaimed(), MAX_REASON)
 
     def _describe_unclaimed(self) -> str:
-        """Names some traces with their id, which often differs from the scenario's by mistake."""
+        """Names some traces with their id, which often differs from the scenario's in its spelling."""
         traces = self._document["unclaimed"]
         names = [f"{trace['path']} (id {trace['scenario_id'] or 'unknown'})" for trace in traces[: self._max_checks]]
         left = len(traces) - len(names)
         more = f" and {left:,} more" if left else ""
         count = wording.pluralize(len(traces), "trace")
-        return f"{count} that no scenario asked for: {', '.join(names)}{more}"
+        return f"{count} without a matching scenario: {', '.join(names)}{more}"
 
     def _verdict_colour(self) -> str:
         text = build_heading(self._document).text
-        return _YELLOW if text.startswith("passed, but") else _VERDICT_COLOURS.get(self._document["verdict"], _RED)
+        return "yellow" if text.startswith("passed, but") else _RUN_COLOURS.get(self._document["verdict"], "red")
 
     def _paint(self, text: str, colour: str) -> str:
-        return f"{colour}{text}{_RESET}" if self._colour else text
+        return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text
 
 
 def _name(item: SuiteScenario | RemovedDoc) -> str:

@@ -29,7 +29,7 @@ def render_statistics(document: ResultsDoc, max_suites: int) -> Iterator[str]:
         yield from _format_paragraph(entry)
         yield ""
     if len(entries) > max_suites:
-        yield f"... and figures of {pluralize(len(entries) - max_suites, 'more suite')}"
+        yield f"... and statistics of {pluralize(len(entries) - max_suites, 'more suite')}"
         yield ""
     checks, many = list_costly_checks(document), len(document["suites"]) > 1
     if checks:
@@ -49,7 +49,7 @@ def _format_paragraph(entry: NamedStatistics) -> Iterator[str]:
     yield f"{name}: {pluralize(figures['scenarios'], 'scenario')}, {pluralize(figures['trials'], 'trial')}"
     lines = [
         ("pass rate", statistics_text.pass_rate(figures), statistics_text.pass_rate_delta(delta)),
-        ("tries", statistics_text.tries(figures), ""),
+        ("repeated", statistics_text.tries(figures), ""),
         ("score", statistics_text.score(figures), statistics_text.score_delta(delta)),
         ("cost", statistics_text.cost(figures), statistics_text.cost_delta(delta)),
         ("tokens", statistics_text.tokens(figures), statistics_text.tokens_delta(delta)),
@@ -59,7 +59,7 @@ def _format_paragraph(entry: NamedStatistics) -> Iterator[str]:
         if value:
             yield f"  {label.ljust(LABEL_WIDTH)}{value}{f'; {change}' if change else ''}"
     if delta:
-        note = f"moves are those of {pluralize(delta['scenarios'], 'scenario')} that the baseline has too"
+        note = f"changes are for the {pluralize(delta['scenarios'], 'scenario')} that are also in the baseline"
         yield f"  {note}"
 
 

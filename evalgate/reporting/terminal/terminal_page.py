@@ -6,6 +6,7 @@ from evalgate.reporting.text.escaping import escape_terminal
 
 COLOURS = {"red": "\x1b[31m", "yellow": "\x1b[33m", "green": "\x1b[32m", "dim": "\x1b[2m"}
 RESET = "\x1b[0m"
+VERDICT_COLOURS = {"PASS": "green", "PARTIAL": "yellow", "NOT_EVALUABLE": "yellow"}
 MIN_WIDTH, MAX_TEXT = 60, 2_000
 LABEL_WIDTH = 9
 OUTCOME_WIDTH = 14
@@ -69,11 +70,7 @@ class TerminalPage:
 
         safe_text = escape_terminal(text, limit)
         lines = wrap(
-            safe_text,
-            self._width,
-            initial_indent=prefix,
-            subsequent_indent=" " * len(prefix),
-            break_on_hyphens=False,
+            safe_text, self._width, initial_indent=prefix, subsequent_indent=" " * len(prefix), break_on_hyphens=False
         )
         # A line break can move text to a line's start that a job's log would take for a command.
         self._lines += [escape_terminal(line, None) for line in lines or [prefix.rstrip()]]

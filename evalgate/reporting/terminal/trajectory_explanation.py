@@ -12,15 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc
-    from evalgate.models.results.results_trajectory import (
-        CallStepDoc,
-        FigureDeltaDoc,
-        TextPairDoc,
-        TrajectoryDiffDoc,
-    )
+    from evalgate.models.results.results_trajectory import CallStepDoc, FigureDeltaDoc, TextPairDoc, TrajectoryDiffDoc
     from evalgate.reporting.terminal.terminal_page import TerminalPage
 
-MAX_ARGUMENTS, VALUE, MAX_ANSWER, MAX_KEPT = 200, 200, 4_000, 200
+MAX_ARGUMENTS, MAX_ANSWER, MAX_KEPT = 200, 4_000, 200
 MAX_NAMES = 1_000
 _SIGNS = {"removed": "-", "added": "+", "changed": "~"}
 _LIST_SIGNS = {"kept": "", "gone": "-", "come": "+"}
@@ -45,7 +40,7 @@ def _add_diff(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc) -> None:
     page.add_title(_format_title(trajectory_diff["trial_before"], trajectory_diff["trial"]))
     divergence = describe_divergence(trajectory_diff)
     if not divergence:
-        page.add_text("the agent did and said the same", indent=2)
+        page.add_text("the agent behaved the same", indent=2)
     else:
         page.add_text(f"the first difference is {divergence}", indent=2)
     _add_turns(page, trajectory_diff)
@@ -66,13 +61,14 @@ def _format_title(baseline_trial: int, trial: int) -> str:
 
 
 def _add_turns(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc) -> None:
-    turns: dict[int, list[CallStepDoc]] = {utterance["turn"]: [] for utterance in trajectory_diff["said"]}
+    utterances = trajectory_diff["said"]
+    turns: dict[int, list[CallStepDoc]] = {utterance["turn"]: [] for utterance in utterances}
     for step in trajectory_diff["steps"]:
         position = step["now"] or step["before"]
         turns.setdefault(position["turn"] if position else 0, []).append(step)
     for turn in sorted(turns):
         page.add_text(f"turn {turn}", indent=2)
-        for utterance in trajectory_diff["said"]:
+        for utterance in utterances:
             if utterance["turn"] == turn:
                 page.add_diff_line(
                     "~",
@@ -113,7 +109,7 @@ def _add_call_names(page: TerminalPage, calls: CallsDoc) -> None:
     baseline, current = calls["before"][:MAX_NAMES], calls["now"][:MAX_NAMES]
     page.add_title(_format_title(calls["trial_before"], calls["trial"]))
     if baseline == current:
-        page.add_text(f"the same {wording.pluralize(len(current), 'call')}, by their names", indent=2)
+        page.add_text(f"the same {wording.pluralize(len(current), 'call')}; only their names were compared", indent=2)
         return
     for step in diff_lists(baseline, current):
         page.add_diff_line(_LIST_SIGNS[step.kind], step.name, indent=2)

@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 STATUS_ORDER = ("active", "proposed", "void", "expired", "unused")
 """Order in which statuses are shown: those that affect the decision come first."""
-STATUS_WORDS = {
-    "active": "approved",
-    "proposed": "proposed",
-    "void": "void",
-    "expired": "expired",
-    "unused": "unused",
-}
+STATUS_WORDS = {"active": "approved", "proposed": "proposed", "void": "void", "expired": "expired", "unused": "unused"}
 MAX_NAME, MAX_REASON = 120, 300
 SHORT_SHA = 7
 SELF_APPROVED = "self-approved"
@@ -91,7 +85,7 @@ def _origin(approval: ApprovalDoc) -> str:
     comment, commit = provenance["comment_id"], provenance["head_commit"]
     parts = [f"comment {comment}" if comment is not None else provenance["source"]]
     parts += [f"for {commit[:SHORT_SHA]} only"] if commit else []
-    parts += [f"may {provenance['permission']}"] if provenance["permission"] else []
+    parts += [f"permission: {provenance['permission']}"] if provenance["permission"] else []
     return ", ".join(parts)
 
 

@@ -28,7 +28,7 @@ def find_flaky(document: ResultsDoc, *, new: bool | None = None) -> Sequence[Fla
 def render_flaky(flaky: FlakyDoc, aside: set[ScenarioDocKey]) -> str:
     """Formats one flaky scenario as Markdown, escaped; `aside` holds the keys in quarantine."""
     name = escape_span(" / ".join(filter(None, _scenario_key(flaky))), MAX_NAME)
-    note = ", in quarantine" if _scenario_key(flaky) in aside else ""
+    note = ", quarantined" if _scenario_key(flaky) in aside else ""
     return f"{name} {escape_span(format_flaky(flaky), MAX_NAME)}{note}"
 
 

@@ -17,10 +17,10 @@ MAX_CHANGES = 3
 MAX_VALUE = 60
 _SIGNS = {"removed": "-", "added": "+"}
 _DIVERGENCE_WORDS = {
-    "user": "what the user says in turn {}",
-    "words": "what the agent says in turn {}",
+    "user": "the user's message in turn {}",
+    "words": "the agent's message in turn {}",
     "answer": "the final answer",
-    "end": "how the recording ends",
+    "end": "how the trace ends",
 }
 
 

@@ -1,10 +1,11 @@
-"""Weakenings as text: which demand was weakened, in which scenario, and where it is written."""
+"""Weakenings as text: which requirement was weakened, in which scenario, and where it is written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.wording import location
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ def sort_weakenings(document: ResultsDoc) -> Sequence[WeakeningDoc]:
 
 def render_weakening(weakening: WeakeningDoc) -> str:
     """Formats one weakening as Markdown, escaped."""
-    where = _location(weakening)
+    where = location(weakening["location"])
     at = f", at {escape_span(where, MAX_NAME)}" if where else ""
     gates = "fails the gate: " if weakening["gates"] else ""
     scope, message = escape_span(_scope(weakening), MAX_NAME), escape_span(weakening["message"], MAX_REASON)
@@ -31,17 +32,10 @@ def render_weakening(weakening: WeakeningDoc) -> str:
 
 def format_weakening(weakening: WeakeningDoc) -> str:
     """Formats one weakening as plain text, not yet escaped for a terminal."""
-    where = _location(weakening)
+    where = location(weakening["location"])
     return f"weakened: {_scope(weakening)}: {weakening['message']}{f' ({where})' if where else ''}"
 
 
 def _scope(weakening: WeakeningDoc) -> str:
     parts = [weakening["suite"] or "the project", weakening["scenario"], weakening["variant"]]
     return " / ".join(part for part in parts if part)
-
-
-def _location(weakening: WeakeningDoc) -> str:
-    location = weakening["location"]
-    if location is None:
-        return ""
-    return location["file"] if location["line"] is None else f"{location['file']}:{location['line']}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.results.results import SummaryDoc
+    from evalgate.models.results.results import LocationDoc, SummaryDoc
 
 UNKNOWN = "unknown"
 DASH = "\u2013"
@@ -28,6 +28,13 @@ def checks(summary: SummaryDoc) -> str:
         return ""
     counts = [(found.get(word), word.replace("_", " ")) for word in OUTCOMES]
     return ", ".join(f"{number:,} {word}" for number, word in counts if number)
+
+
+def location(place: LocationDoc | None) -> str:
+    """Formats a location as `file:line`; empty for None."""
+    if place is None:
+        return ""
+    return place["file"] if place["line"] is None else f"{place['file']}:{place['line']}"
 
 
 def join_words(parts: Sequence[str]) -> str:

@@ -1,1 +1,4 @@
-"""Judges golden conversations: eight dimensions, each by evidence in the trace; without any none passes."""
+"""Judges golden conversations in eight dimensions, each by evidence in the trace.
+
+Entry points: `judging.judge_golden`, `judging.judge_dimension`, `rules.GoldenRules`, `weights`.
+"""

@@ -52,7 +52,9 @@ def _find_problems(pair: TurnPair, score: float | None, rules: GoldenRules) -> I
     if not answer:
         yield "there is no answer", None
     elif severity(DIMENSION, score, rules.passing_score, rules.warning_threshold) not in (None, "info"):
-        difference = "is not the golden one" if rules.is_strict else f"is like the golden one by {score:.2f}"
+        difference = (
+            "differs from the golden one" if rules.is_strict else f"is only {score:.2f} similar to the golden one"
+        )
         yield f"the answer {difference}", shorten(answer, 200)
 
 
@@ -62,5 +64,5 @@ def find_serialised_answers(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
         answer = pair.actual.response if pair.actual is not None else None
         found = serialised_object(answer) if answer else None
         if answer and found and not (pair.response and serialised_object(pair.response)):
-            message = f"the answer shows {found}, where prose is expected"
+            message = f"expected prose, the answer shows {found}"
             yield Issue("completeness", "error", message, shorten(answer, 200), index)

@@ -55,8 +55,7 @@ def find_due_step(turn_pairs: Sequence[TurnPair], due: Due) -> int | None:
     if due.turn is None:
         return None
     return next(
-        (index for index, each in enumerate(turn_pairs) if each.step.golden == due.turn),
-        find_last_step(turn_pairs),
+        (index for index, each in enumerate(turn_pairs) if each.step.golden == due.turn), find_last_step(turn_pairs)
     )
 
 

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.turns import TurnPair
 
 NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to it"
-FORMULAS = (
-    *("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"),
-    "response_completeness",
-)
+FORMULAS = (*("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"), "response_completeness")
 MOST_QUOTED = 3
 """Findings that a reason quotes."""
 
@@ -66,10 +63,7 @@ def judge_golden(rules: GoldenRules, trace: Trace) -> GoldenJudgement:
     """Judges a trace once, however often it is asked; the result is freed with the trace's view."""
     cache = get_view(trace).cache
     if id(rules) not in cache:
-        cache[id(rules)] = (
-            rules,
-            _judge_uncached(rules, trace),
-        )  # a reference to `rules`, so that its id stays unique
+        cache[id(rules)] = (rules, _judge_uncached(rules, trace))  # a reference to `rules`, so that its id stays unique
     judgement: GoldenJudgement = cache[id(rules)][1]
     return judgement
 
@@ -157,7 +151,7 @@ def _score_by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> D
     detail = f": {cut_quote(failing[0].name)}: {cut_quote(failing[0].reason)}" if failing else ""
     if score is None:
         return DimensionResult(name, None, "assertions", f"none of its assertions could be judged{detail}")
-    reason = f"{len(rows) - len(failing)} of {len(rows)} assertions hold{detail}"
+    reason = f"{len(rows) - len(failing)} of {len(rows)} assertions passed{detail}"
     return DimensionResult(name, score, "assertions", reason, (), _build_trace_issue(rules, name, score, reason))
 
 
@@ -214,7 +208,6 @@ def _build_trace_issue(rules: GoldenRules, name: Dimension, score: float, reason
 
 
 def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
-    """Issues for turns that only one side has."""
     for index, pair in enumerate(turn_pairs):
         if pair.is_missing:
             text = cut_quote(pair.user or pair.response or "")
@@ -226,6 +219,5 @@ def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
 
 
 def _list_turn_scores(turn_pairs: Sequence[TurnPair], dimension: DimensionResult) -> dict[str, float]:
-    """Scores by turn, rounded for display."""
     pairs = zip(turn_pairs, dimension.steps, strict=False)
     return {format_step(each): round(score, 4) for each, score in pairs if score is not None}

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.turns import TurnPair
 
 NO_MEMORY = "none"
-NOT_DUE = "the golden says nothing of what must be remembered"
-NOT_RETRIEVED = "the trace tells of no retrieved memory"
-NO_KINDS = "the trace does not tell what kinds its memories are"
+NOT_DUE = "the golden does not define what must be remembered"
+NOT_RETRIEVED = "the trace has no retrieved memories"
+NO_KINDS = "the trace does not record the kinds of its memories"
 
 
 def memory_recall(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> DimensionFinding:
@@ -46,8 +46,7 @@ def memory_recall(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> Dimensi
         steps = range(len(turn_pairs)) if bound is None else [bound]
         fact = normalise_words(demand.word)
         met = next(
-            (index for index in steps if _is_remembered(demand, fact, turn_pairs[index], texts_by_step[index])),
-            None,
+            (index for index in steps if _is_remembered(demand, fact, turn_pairs[index], texts_by_step[index])), None
         )
         if met is not None:
             tallies[met].count(met=True)
@@ -74,9 +73,7 @@ def memory_precision(rules: GoldenRules, turn_pairs: Sequence[TurnPair]) -> Dime
                 continue
             tallies[index].count(met=is_due)
             if not is_due:
-                findings.append(
-                    DimensionIssue(index, "a memory was retrieved that is not due", shorten(memory.text, 200))
-                )
+                findings.append(DimensionIssue(index, "an unexpected memory was retrieved", shorten(memory.text, 200)))
     missing_reason = NOT_DUE if not demands else NO_KINDS if _list_memories(turn_pairs) else NOT_RETRIEVED
     return DimensionFinding([tally.share for tally in tallies], findings, missing_reason)
 

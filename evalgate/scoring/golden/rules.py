@@ -16,12 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import Dimension, Golden, IssueCategory, Level, Severity
 
 WARNING_THRESHOLD = 0.75
-_LEVELS: tuple[tuple[float, Level], ...] = (
-    (0.95, "excellent"),
-    (0.85, "good"),
-    (0.75, "fair"),
-    (0.60, "poor"),
-)
+_LEVELS: tuple[tuple[float, Level], ...] = ((0.95, "excellent"), (0.85, "good"), (0.75, "fair"), (0.60, "poor"))
 _NEVER_CRITICAL = frozenset({"tone_adherence", "response_completeness"})
 
 

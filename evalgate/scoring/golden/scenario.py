@@ -33,13 +33,11 @@ def _mean(scores: Iterable[float | None]) -> float | None:
 
 
 def _score_turns_by_dimension(rules: GoldenRules, trials: Sequence[GoldenTrial]) -> dict[str, Sequence[float | None]]:
-    """Scores of turns by dimension, for dimensions in which any turn has a score."""
     turns = {name: _score_turns(name, trials, rules.turn_count) for name in rules.dimensions}
     return {name: scores for name, scores in turns.items() if any(score is not None for score in scores)}
 
 
 def _score_turns(dimension: str, trials: Sequence[GoldenTrial], count: int) -> list[float | None]:
-    """The mean score of each turn of the golden."""
     by_turn: list[list[float | None]] = [[] for _ in range(count)]
     for trial in trials:
         for number, turn in zip(trial.numbers, trial.turns, strict=True):

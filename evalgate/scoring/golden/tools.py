@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import Due, GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
-NO_CALLS = "no call was made and none is due"
+NO_CALLS = "no tool call was made and none was expected"
 NO_TOOL, INVOKED, INTERPRETED = "not_applicable", "correct_invocation", "correct_interpretation"
 SHORTEST_WORD = 3
 """Length of a word from which it shows, in the answer, that a result was read; numbers may be shorter."""
@@ -73,7 +73,7 @@ class _ToolScorer:
         for call in actual.calls if actual is not None else ():
             problem = find_call_problem(call, self._defined_tools)
             if problem is None and not is_free and not _is_named(call["name"], named):
-                problem = "was called where no tool is due"
+                problem = "was called where no tool call is expected"
             if problem is None:
                 successful.append(call)
             else:
@@ -99,10 +99,10 @@ class _ToolScorer:
         bound = find_due_step(self._turn_pairs, demand)
         steps = range(len(successful)) if bound is None else [bound]
         if demand.word == INVOKED:
-            met, missed = [step for step in steps if successful[step]], "no tool was called as it should be"
+            met, missed = [step for step in steps if successful[step]], "no tool was called successfully"
         else:
             met = [step for step in steps if any(self._is_read(step, call) for call in successful[step])]
-            missed = "the answer shows nothing of what a tool brought back"
+            missed = "the answer uses nothing from a tool result"
         if met:
             self._tallies[met[0]].count(met=True)
         else:
@@ -130,16 +130,15 @@ class _ToolScorer:
 def find_call_problem(call: ToolCall, defined_tools: Collection[str]) -> str | None:
     """What went wrong with a call, None if nothing did; `defined_tools` are those that the trace defines."""
     if defined_tools and call["name"] not in defined_tools:
-        return "is no tool that the agent was given"
+        return "is not one of the tools that the agent has"
     if call["arguments_error"] is not None:
-        return "was called with arguments that are no JSON"
+        return "was called with arguments that are not valid JSON"
     if call["status"] == "missing":
-        return "was called and never answered"
+        return "was called, but no result was recorded"
     return "failed" if call["status"] == "error" or call["exit_code"] else None
 
 
 def _find_call(word: str, remaining: Counter[str]) -> str | None:
-    """The name of a remaining call that the word matches."""
     return next((name for name, count in remaining.items() if count > 0 and matches_id(word, name)), None)
 
 

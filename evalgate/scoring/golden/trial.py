@@ -40,11 +40,7 @@ def _build_turn(judgement: GoldenJudgement, index: int) -> TurnResult:
         name: each.steps[index] for name, each in judgement.dimensions.items() if each.steps
     }
     issues = tuple(issue for issue in judgement.issues if issue.turn == index)
-    texts = (
-        _cut_text(pair.user),
-        _cut_text(actual.response if actual is not None else None),
-        _cut_text(pair.response),
-    )
+    texts = (_cut_text(pair.user), _cut_text(actual.response if actual is not None else None), _cut_text(pair.response))
     if actual is None:
         return TurnResult(*texts, scores, issues=issues)
     return TurnResult(

@@ -41,9 +41,9 @@ class Weights(NamedTuple):
     def problem(self) -> str | None:
         """Why these weights are invalid, or None."""
         if not all(0 <= weight <= 1 for weight in self):
-            return "a weight lies between 0 and 1"
+            return "weights must be from 0 to 1"
         total = fsum(self)
-        return None if abs(total - 1) <= TOLERANCE else f"the weights sum to {total:.6g}, not to 1"
+        return None if abs(total - 1) <= TOLERANCE else f"the weights must sum to 1, not to {total:.6g}"
 
     def dimension_weight(self, dimension: Dimension) -> float:
         """The weight of one dimension."""

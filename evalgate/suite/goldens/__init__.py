@@ -1,1 +1,4 @@
-"""Goldens of a suite. Entry points: `goldens.GoldenScenarioBuilder`, `golden_rules`, `golden_written`."""
+"""Goldens of a suite.
+
+Entry points: `goldens.GoldenScenarioBuilder`, `golden_rules.build_rules`, `golden_written.encode_golden`.
+"""

@@ -77,28 +77,27 @@ def find_settings_problem(settings: GoldenSettings) -> FieldProblem | None:
     if settings.weights is not None:
         problem = Weights(**settings.weights.model_dump()).problem
         if problem is not None:
-            hint = "what is not said keeps its default: say all that differ"
+            hint = "a weight that is not given has its default: give all that differ"
             return FieldProblem(("weights",), problem, hint)
     passing = PASSING_SCORE if settings.passing_score is None else settings.passing_score
     if settings.warning_threshold is not None and settings.warning_threshold > passing:
-        return FieldProblem(("warning_threshold",), "`warning_threshold` lies above `passing_score`")
+        return FieldProblem(("warning_threshold",), "`warning_threshold` is above `passing_score`")
     return None
 
 
 def find_golden_problems(golden: Golden) -> Iterator[FieldProblem]:
     """Problems of a golden itself: a glob id, and references to turns that it does not have."""
     if "*" in golden.id:
-        yield FieldProblem(("id",), "a golden is one conversation: its `id` has no `*`")
+        yield FieldProblem(("id",), "a golden is one conversation: its `id` must not contain `*`")
     turns = max(len(golden.user_messages), len(golden.golden_responses))
     for name in DUE_LISTS:
         for index, entry in enumerate(getattr(golden, name)):
             turn = parse_due(entry).turn
             if turn is not None and turn >= turns:
-                yield FieldProblem((name, index), f"`{entry}` is due in turn {turn + 1} of {turns}")
+                yield FieldProblem((name, index), f"`{entry}` is expected in turn {turn + 1} of {turns}")
 
 
 def _excluded_categories(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
-    """Categories of dimensions that the golden, or else its suite, switches off."""
     excluded: list[IssueCategory] = []
     for category in CATEGORIES:
         golden_value, suite_value = (getattr(each, f"evaluate_{category}") for each in (entry, settings))
@@ -111,7 +110,7 @@ def _find_problems(rules: GoldenRules, weight_count: int, assertions: Sequence[A
     golden, turns = rules.golden, rules.turn_count
     yield from find_golden_problems(golden)
     if not sum(rules.weights.dimension_weight(name) for name in rules.dimensions):
-        yield FieldProblem((), f"no dimension of golden `{golden.id}` is evaluated", "switch one on, or give it weight")
+        yield FieldProblem((), f"no dimension of golden `{golden.id}` is evaluated", "enable one, or give it a weight")
     if weight_count > turns:
         yield FieldProblem(("turn_weights",), f"{weight_count} weights for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):

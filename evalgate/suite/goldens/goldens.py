@@ -8,7 +8,7 @@ from evalgate.declarations import Closed, refusal
 from evalgate.errors import OverLimit, Problem
 from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, Path, problems_from_error
 from evalgate.evaluators.core.parse import Parser
-from evalgate.measures.values.json_values import json_type, show
+from evalgate.measures.values.json_values import show_typed
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.golden.dimension_checks import dimension_checks
@@ -30,20 +30,18 @@ if TYPE_CHECKING:
     from evalgate.suite.schema.suite_file import PolicyEntry, SuiteFile
 
 ITEMS, SETTINGS, THRESHOLD = "goldens", "golden", "critical_issue_threshold"
-NO_STORE_MESSAGE = "no store is at hand that could hold these goldens"
+NO_STORE_MESSAGE = "these goldens need a store, and none is configured"
 Model = TypeVar("Model", bound=Closed)
 
 
 class _GoldenSource(NamedTuple):
-    """One golden as written, and its location."""
-
     document: Document
     path: Path
     raw: Any
 
 
 class GoldenScenarioBuilder:
-    """Builds the scenarios of a suite's goldens; `warnings` are what `validate` reports besides mistakes.
+    """Builds the scenarios of a suite's goldens; `warnings` are what `validate` reports besides errors.
 
     `stored` holds the documents that its entries name. `content` is the suite with all those goldens
     inserted; `policy` is the suite's, completed by the limits of stored regression suites.
@@ -83,10 +81,10 @@ class GoldenScenarioBuilder:
         """A scenario for each golden, in every variant; `taken` are the suite's others. Raises OverLimit."""
         if not self._file.goldens:
             self._diagnostics.add_problem(
-                self._document, FieldProblem((SETTINGS,), "`golden` is said of goldens, and there are none")
+                self._document, FieldProblem((SETTINGS,), "`golden` is set, but the suite has no goldens")
             )
         if len(self._sources) * max(1, len(self._variants)) + len(taken) > MAX_SCENARIOS:
-            raise OverLimit(f"more than {MAX_SCENARIOS:,} scenarios and goldens, a run may have no more")
+            raise OverLimit(f"too many scenarios and goldens: a run may have at most {MAX_SCENARIOS:,}")
         settings = self._read_model(_GoldenSource(self._document, (SETTINGS,), self._file.golden or {}), GoldenSettings)
         problem = find_settings_problem(settings) if settings is not None else None
         if problem is not None:
@@ -94,13 +92,13 @@ class GoldenScenarioBuilder:
         ids, scenarios = {each.id for each in taken}, list[Scenario]()
         for source in self._sources:
             if len(self._diagnostics.problems) >= MAX_PROBLEMS:
-                self._add_problem(source, FieldProblem((), "too many mistakes before this golden to read on"))
+                self._add_problem(source, FieldProblem((), "too many errors to check the other goldens"))
                 break
             entry = self._read_model(source, GoldenEntry)
             if entry is None or settings is None:
                 continue
             if entry.id in ids:
-                self._add_problem(source, FieldProblem(("id",), f"`{entry.id}` stands twice in this suite"))
+                self._add_problem(source, FieldProblem(("id",), f"`{entry.id}` appears twice in this suite"))
             ids.add(entry.id)
             scenarios += self._build_variants(source, entry, settings, common)
         return scenarios
@@ -109,9 +107,7 @@ class GoldenScenarioBuilder:
         for number, item in enumerate(self._file.goldens):
             source = _GoldenSource(self._document, (ITEMS, number), item)
             if not isinstance(item, dict):
-                self._add_problem(
-                    source, FieldProblem((), f"a golden is a mapping, not {json_type(item)} {show(item, 40)}")
-                )
+                self._add_problem(source, FieldProblem((), f"a golden is a mapping, not {show_typed(item, 40)}"))
             elif "file" in item:
                 if self._read_model(source, GoldenFilesEntry) is not None:
                     yield from self._read_documents(number)
@@ -126,7 +122,6 @@ class GoldenScenarioBuilder:
                 yield source
 
     def _read_documents(self, number: int) -> Iterator[_GoldenSource]:
-        """The goldens in the documents that an entry names."""
         for document in self._stored.documents.get(number, ()):
             value: Any = document.value
             path: Path = ()
@@ -155,7 +150,7 @@ class GoldenScenarioBuilder:
             self._add_problem(source, problem)
         for each in golden_assertions:
             if each.dimension is None and not each.required:
-                message = f"`{each.name}` decides nothing about a golden"
+                message = f"`{each.name}` has no effect on a golden"
                 hint = "give it the `dimension` that it judges, or `required: true`"
                 self._diagnostics.problems.append(Problem(message, each.location, hint))
         self._warn_of_typos(source, rules.golden)
@@ -186,7 +181,6 @@ class GoldenScenarioBuilder:
         )
 
     def _warn_of_typos(self, source: _GoldenSource, golden: Golden) -> None:
-        """Warns of words that are allowed but likely typos."""
         from evalgate.suite.goldens.likely_typos import find_likely_typos
 
         for path, message, hint in find_likely_typos(golden):

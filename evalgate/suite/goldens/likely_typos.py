@@ -25,17 +25,14 @@ _LISTS = {
 
 def find_likely_typos(golden: Golden) -> Iterator[tuple[Path, str, str]]:
     """The path of each word that is similar to a known one, with a message and a hint."""
-    for name, word, known in (
-        ("intent", golden.intent, INTENTS),
-        ("primary_stance", golden.primary_stance, STANCES),
-    ):
+    for name, word, known in (("intent", golden.intent, INTENTS), ("primary_stance", golden.primary_stance, STANCES)):
         if similar := _find_similar(word, known):
-            yield (name,), f"`{word}` is no known {name}", f"did you mean `{similar}`?"
+            yield (name,), f"`{word}` is not a known {name}", f"did you mean `{similar}`?"
     for name, known in _LISTS.items():
         for index, written in enumerate(getattr(golden, name)):
             word = parse_due(written).word
             if similar := _find_similar(word, known):
-                yield (name, index), f"`{word}` is no known word of `{name}`", f"did you mean `{similar}`?"
+                yield (name, index), f"`{word}` is not a known word of `{name}`", f"did you mean `{similar}`?"
 
 
 def _find_similar(word: str, known: tuple[str, ...]) -> str | None:

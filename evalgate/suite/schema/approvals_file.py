@@ -51,7 +51,7 @@ class ApprovalsFile(Closed):
 
 
 def parse_approvals(document: Document, diagnostics: Diagnostics) -> list[Approval]:
-    """The approvals of a loaded file; none if it has mistakes, which are added to `diagnostics`."""
+    """The approvals of a loaded file; none if it has errors, which are added to `diagnostics`."""
     file = diagnostics.read_model(document, ApprovalsFile)
     if file is None:
         return []

@@ -23,15 +23,14 @@ def _open_list_schema(known_words: tuple[str, ...], description: str) -> WithJso
 
 
 Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-Intent = Annotated[Word, _open_list_schema(INTENTS, "What the user is after.")]
+Intent = Annotated[Word, _open_list_schema(INTENTS, "What the user wants.")]
 Stance = Annotated[Word, _open_list_schema(STANCES, "How the agent should come across.")]
 Recall = Annotated[
     Word, _open_list_schema(MEMORY_RECALLS, "A kind of memory, or a text to be remembered; `@2`: in turn 2.")
 ]
 Usage = Annotated[Word, _open_list_schema(TOOL_USAGES, "How tools are used, or a tool to be called; `@2`: in turn 2.")]
 Refusal = Annotated[
-    Word,
-    _open_list_schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2."),
+    Word, _open_list_schema(REFUSALS, "What is refused or allowed, or a phrase to refuse with; `@2`: in turn 2.")
 ]
 Message = Annotated[str, Field(max_length=MAX_MESSAGE)]
 
@@ -43,7 +42,7 @@ def _check_timestamp(text: str) -> str:
     try:
         (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
-        raise ValueError("no calendar has this moment") from None
+        raise ValueError("must be a time in the years 1 to 9999") from None
     return text
 
 

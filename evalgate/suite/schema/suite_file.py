@@ -17,7 +17,7 @@ def _check_day(value: str) -> str:
     try:
         date.fromisoformat(value)
     except ValueError:
-        raise ValueError("must be a day of the calendar, such as 2026-12-31") from None
+        raise ValueError("must be a valid date, such as 2026-12-31") from None
     return value
 
 
@@ -54,22 +54,18 @@ def _check_visible(value: str) -> str:
         if not _INVISIBLE.isdisjoint(map(category, value)):
             from pydantic_core import PydanticCustomError
 
-            raise PydanticCustomError("unseen", "has characters that nobody can see")
+            raise PydanticCustomError("unseen", "has invisible characters")
     return value
 
 
 Id = Annotated[
-    str,
-    BeforeValidator(_number_as_text),
-    Field(min_length=1, max_length=MAX_ID_LENGTH),
-    AfterValidator(_check_visible),
+    str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH), AfterValidator(_check_visible)
 ]
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)]
 Tool = Annotated[str, Field(min_length=1, max_length=512)]
 MAX_NAME = 200
-"""Characters of a suite's name."""
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
 MAX_QUARANTINES = 200
@@ -189,7 +185,7 @@ Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRIC
 
 
 class QuarantineEntry(Closed):
-    """Scenarios that are judged and shown but decide nothing, up to a day at most 90 days ahead.
+    """Scenarios that are judged and shown but do not block, until a day at most 90 days ahead.
 
     `scenario` is an id, in which `*` matches anything; without `variant` all of its variants are included.
     """

@@ -30,7 +30,7 @@ def test_a_symbolic_link_on_the_way_is_refused(tmp_path, link):
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_a_folder_in_its_place_is_wrong_input(tmp_path):
+def test_a_folder_in_its_place_is_invalid_input(tmp_path):
     (tmp_path / "junit.xml").mkdir()
     with pytest.raises(SettingError, match="can't write"):
         NamedFile("junit.xml", str(tmp_path)).write(b"x")

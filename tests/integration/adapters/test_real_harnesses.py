@@ -1,4 +1,4 @@
-"""ATIF trajectories, ADK sessions and Inspect logs that nobody here wrote, beside what their bytes say."""
+"""ATIF trajectories, ADK sessions and Inspect logs of other projects, compared with their raw bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.shared,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project"),
 ]
-NOT_RECORDED = "an eval set holds what is expected, not what an agent did"
+NOT_RECORDED = "an eval set holds expected conversations, not what an agent did"
 
 
 def read(pattern):
@@ -97,27 +97,27 @@ def test_atif_calls_are_those_of_the_steps_that_are_not_copied(name):
     assert [(c["id"], c["name"], c["arguments"]) for c in trace.tool_calls] == [
         (call["tool_call_id"], call["function_name"], call["arguments"]) for call in asked
     ]
-    said = [step["message"] for step in own if step["source"] == "agent" and step["message"]]
-    assert trace.response["content"] == said[-1]
+    answers = [step["message"] for step in own if step["source"] == "agent" and step["message"]]
+    assert trace.response["content"] == answers[-1]
     metered = sum((step.get("metrics") or {}).get("prompt_tokens", 0) for step in own)
     inner = [step for sub in document.get("subagent_trajectories") or [] for step in sub["steps"]]
     metered += sum((step.get("metrics") or {}).get("prompt_tokens", 0) for step in inner)
     assert sum(call["usage"]["input_tokens"] for call in trace.llm_calls) == metered
 
 
-def test_atif_parts_in_an_object_of_ones_own_are_refused():
+def test_atif_parts_in_a_custom_object_are_refused():
     record = only("atif/subagent_trajectories.json")
     assert isinstance(record, DamagedTrace)
-    assert record.reason.startswith("no format fits an object with `parent`, `child`")
+    assert record.reason.startswith("no format matches an object with `parent`, `child`")
 
 
-def test_every_atif_file_is_looked_at():
+def test_every_atif_file_is_covered():
     names = {path.stem for path in (SHARED / "atif").glob("*.json")}
     assert names == {*ATIF, "subagent_trajectories"}
 
 
-def test_the_own_fixtures_of_atif_are_valid():
-    """Fixtures written here have the shape that the format's own schema asks for."""
+def test_the_atif_fixtures_of_this_project_are_valid():
+    """Fixtures written here are valid by the format's own schema."""
     steps = [
         {"step_id": 1, "source": "user", "message": "Hi"},
         {
@@ -181,7 +181,7 @@ def test_adk_sessions_hold_the_parts_of_their_events_in_order(name):
 def test_an_empty_adk_session_is_refused():
     record = only("google-adk/trip_planner_agent__initial.session.json")
     assert isinstance(record, DamagedTrace)
-    assert record.reason == "events are missing: nothing was said in this session"
+    assert record.reason == "events is missing or empty: nothing happened in this session"
 
 
 def _eval_sets():
@@ -189,7 +189,7 @@ def _eval_sets():
 
 
 @pytest.mark.parametrize("name", _eval_sets())
-def test_eval_sets_are_refused_as_traces_and_read_as_what_is_expected(name):
+def test_eval_sets_are_refused_as_traces_and_read_as_expected_traces(name):
     record = only(f"google-adk/{name}")
     assert isinstance(record, DamagedTrace)
     assert record.reason.startswith(NOT_RECORDED)
@@ -304,5 +304,5 @@ def test_a_log_without_samples_is_refused():
     assert record.reason == "the log has no samples, and its run was cancelled"
 
 
-def test_every_inspect_file_is_looked_at():
+def test_every_inspect_file_is_covered():
     assert len(list((SHARED / "inspect-ai").iterdir())) == 8

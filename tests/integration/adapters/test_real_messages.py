@@ -1,4 +1,4 @@
-"""Sessions and messages that others recorded: what is read of them was counted in the files by hand."""
+"""Sessions and messages that others recorded; the expected values were counted in the files by hand."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def test_claude_code_session():
 def test_claude_code_session_of_figures_alone():
     """Input counts the cache: 100 + 25 + 10, 200 + 50 + 20 and 300 + 0 + 40; sonnet wrote 175 of 250."""
     path = "claude-code/ccusage-session-alpha.chat.jsonl"
-    told = [line["message"]["usage"] for line in lines(path)]
-    fresh = sum(usage["input_tokens"] for usage in told)
-    cached = sum(usage["cache_creation_input_tokens"] + usage["cache_read_input_tokens"] for usage in told)
+    usages = [line["message"]["usage"] for line in lines(path)]
+    fresh = sum(usage["input_tokens"] for usage in usages)
+    cached = sum(usage["cache_creation_input_tokens"] + usage["cache_read_input_tokens"] for usage in usages)
     trace = read(path)
     assert tokens(trace) == (fresh + cached, 250, fresh + cached + 250) == (745, 250, 995)
     assert (trace.usage["cache_read_input_tokens"], trace.usage["cache_write_input_tokens"]) == (70, 75)
@@ -81,7 +81,7 @@ def test_claude_code_session_of_figures_alone():
 
 
 def test_codex_rollout_of_figures_alone():
-    """The last total holds; it counts reasoning beside the output: 3,500 + 425 + 275 = 4,200."""
+    """The last total counts; it counts reasoning in addition to the output: 3,500 + 425 + 275 = 4,200."""
     path = "codex/ccusage-codex-session-alpha.jsonl"
     total = lines(path)[-1]["payload"]["info"]["total_token_usage"]
     trace = read(path)

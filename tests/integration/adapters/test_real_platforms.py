@@ -51,7 +51,7 @@ def exported(name):
 
 
 def oracle(name, start):
-    """Langfuse's own reading of what one observation was given and gave, as lines; None where it has none."""
+    """How Langfuse itself reads the input and output of one observation, as lines; None where it doesn't."""
     readings = json.loads((SHARED / "langfuse" / f"{name}.chatml.json").read_bytes())
     (found,) = [reading for row_id, reading in readings.items() if row_id.startswith(start)]
     sides = [found[side] for side in ("input", "output") if side in found]
@@ -61,7 +61,7 @@ def oracle(name, start):
 
 
 def lines(message):
-    """A message of Langfuse's as text: what was said, what was asked for, what was answered."""
+    """A message of Langfuse as text: its content, its tool calls, its tool results."""
     role = {"model": "assistant", "developer": "system"}.get(message.get("role"), message.get("role"))
     content = message.get("content")
     if role == "tool" or message.get("tool_call_id"):
@@ -91,11 +91,11 @@ def shown(content):
     return f"({len(text)}) {text[:30]!r}"
 
 
-def difference(ours, theirs):
-    """What only one side says, in order: `+` ours, `-` theirs."""
+def difference(own, theirs):
+    """The lines of one side only, in order: `+` EvalGate, `-` Langfuse."""
     from difflib import ndiff
 
-    return [line for line in ndiff(theirs or [], ours) if line[0] in "+-"]
+    return [line for line in ndiff(theirs or [], own) if line[0] in "+-"]
 
 
 NAMES = (
@@ -104,15 +104,15 @@ NAMES = (
     *("openai-agents-2025-09-30", "vercel-aisdk-2025-11-17", "vertex-ai-2025-08-01"),
 )
 LANGFUSE = {
-    # The provider's own answers stand in the outer generations: 163 + 20 and 663 + 225 tokens, as the inner
+    # The provider's own answers are in the outer generations: 163 + 20 and 663 + 225 tokens, as the inner
     # ones say too. Langfuse counted the outer ones again: 777 and 1,991. Costs were provided by the inner ones.
     "agno-2025-06-11": ("suata", 2, (826, 245, 1071), 3.645e-05 + 0.000234449999, "To find out what's curre"),
-    # No event tells tokens: what stands in the export was counted by Langfuse, of the input alone.
+    # No event records tokens: Langfuse counted those in the export, of the input alone.
     "beeai-2025-08-01": ("suaaa", 3, (None, None, None), None, "Barcelona is a vibrant c"),
     "crewai-2025-07-11": ("suaa", 1, (190, 164, 354), 0.0001269, "```html\n<!DOCTYPE html>\n"),
     "google-adk-2025-08-28": ("suata", 2, (28 + 39, 3 + 6, 31 + 45), 4e-06 + 6.3e-06, "Hello Langfuse 👋!\n"),
     "koog-2025-08-26": ("suatata", 2, (None, None, None), None, "Hello my darling Bob! An"),
-    # 64 tokens of reasoning stand beside the 35 of the second answer: 179 + 35 + 64 = 278, its total.
+    # 64 tokens of reasoning are counted beside the 35 of the second answer: 179 + 35 + 64 = 278, its total.
     "langgraph-js-2025-10-30": (
         *("uata", 2, (142 + 179, 24 + 35 + 64, 166 + 278)),
         *(8.35e-05 + 0.00024275, "It's always sunny in San"),
@@ -138,7 +138,7 @@ LANGFUSE = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_langfuse_exports_tell_what_the_raw_files_do(name):
+def test_langfuse_exports_match_the_raw_files(name):
     trace = langfuse(name)
     roles, models, tokens, cost, answer = LANGFUSE[name]
     found = summary(trace)
@@ -188,7 +188,7 @@ def test_langfuse_calls_of_tools_are_counted_once_with_their_results(name):
             assert call["result_text"] == rows[start]["output"]
 
 
-# Where our conversation comes from, and how Langfuse reads that observation otherwise: `+` ours, `-` theirs.
+# Where the conversation comes from, and how Langfuse reads that observation differently: `+` EvalGate, `-` Langfuse.
 ORACLE = {
     # It can't read messages that were turned into Python text one by one; its list holds tools instead.
     "agno-2025-06-11": (
@@ -200,7 +200,7 @@ ORACLE = {
             '+ result (2008) \'[\\n  {\\n    "title": "Twitter. I\'',
         ],
     ),
-    # It keeps lists of text parts as JSON; the answer stands in another observation, of the agent.
+    # It keeps lists of text parts as JSON; the answer is in another observation, of the agent.
     "beeai-2025-08-01": (
         "4c5c5a",
         [
@@ -213,7 +213,7 @@ ORACLE = {
             "+ assistant: (1099) 'Barcelona is a vibrant city kn'",
         ],
     ),
-    # It reads no bare text as an answer; the crew's own result is what it cut out of that answer.
+    # It does not read bare text as an answer; CrewAI's own result is an excerpt of that answer.
     "crewai-2025-07-11": (
         "231c43",
         [
@@ -221,7 +221,7 @@ ORACLE = {
             "+ assistant: (583) '```html\\n<!DOCTYPE html>\\n<html '",
         ],
     ),
-    # A function's response is what the tool said and not what the user did.
+    # A function's response is a tool result and not a user message.
     "google-adk-2025-08-28": (
         "bded67",
         [
@@ -239,7 +239,7 @@ ORACLE = {
             '+ call ByeTool {"name": "Bob"} call_dOeEHJDI0liHrCdFWTpkTsuO',
         ],
     ),
-    # The tool's name stands where the role belongs.
+    # The tool's name is in the place of the role.
     "langgraph-js-2025-10-30": (
         "0856a1",
         [
@@ -253,7 +253,7 @@ ORACLE = {
         ["+ user: (17) 'What is Langfuse?'", "+ assistant: (475) 'Langfuse is a tool designed to'"],
     ),
     "microsoft-agent-2025-12-17": ("4cd6ca", []),
-    # The instructions stand in the answer, beside the messages.
+    # The instructions are in the answer, next to the messages.
     "openai-agents-2025-09-30": ("90d947", ["+ system: (24) 'You are a helpful agent.'"]),
     "vercel-aisdk-2025-11-17": ("91a17a", []),
     "vertex-ai-2025-08-01": ("125abc", []),
@@ -289,12 +289,12 @@ def test_langsmith_batches_are_one_call_of_a_model(name):
     assert (trace.cost["usd"], trace.warnings) == (None, [])
 
 
-def test_langsmith_tells_what_a_model_thought_and_read_from_its_cache():
+def test_langsmith_records_reasoning_and_cached_tokens():
     usage = read("langsmith/langsmith_py_wrap_openai_reasoning.json").usage
     outputs = json.loads((SHARED / "langsmith/langsmith_py_wrap_openai_reasoning.json").read_bytes())["patch"][0]
-    told = outputs["outputs"]["usage_metadata"]
-    assert usage["reasoning_output_tokens"] == told["output_token_details"]["reasoning"]
-    assert usage["cache_read_input_tokens"] == told["input_token_details"]["cache_read"]
+    details = outputs["outputs"]["usage_metadata"]
+    assert usage["reasoning_output_tokens"] == details["output_token_details"]["reasoning"]
+    assert usage["cache_read_input_tokens"] == details["input_token_details"]["cache_read"]
 
 
 SESSIONS = {
@@ -362,7 +362,7 @@ def test_spans_of_the_agents_sdk_are_counted_once(name):
     assert trace.source.format == "openai-agents"
 
 
-def test_saved_states_of_the_agents_sdk_are_runs_that_are_not_at_their_end():
+def test_saved_states_of_the_agents_sdk_are_unfinished_runs():
     waiting, begun = read("openai-agents/v1_13_pending_tool_approval.json"), read("openai-agents/v1_17.json")
     assert [m["content"] for m in waiting.messages] == ["historical input", None]
     (call,) = waiting.tool_calls

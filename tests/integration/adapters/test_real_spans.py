@@ -1,7 +1,7 @@
-"""Spans that nobody here wrote: what is read of each file, each figure explained by the spans it comes from.
+"""Spans of other projects: what is read of each file, each figure explained by the spans it comes from.
 
 A row: messages; tool calls in order (`!` marks one without a result or with an error, `-` one without
-arguments); tokens as the sum of the requests that were made, None where nobody counted, or in and out as an
+arguments); tokens as the sum of the requests that were made, None where they were not counted, or in and out as an
 agent's span says; cost; milliseconds of the outermost agent; the answer's first words; warnings.
 """
 
@@ -75,7 +75,7 @@ ROWS: dict[str, list[Row]] = {
     ],
     # call_llm > generate_content: 157 + 51 and 222 + 33, thoughts (32 and 20) included
     f"{STRANDS}adk_live_spans.json": [Row(5, "calculator", [208, 255], 3442.801, "15 multiplied by 37 is 555.")],
-    # no request has a span: 4 + 767 stand on the agent's, beside 32,308 cached tokens
+    # no request has a span: 4 + 767 are on the agent's, and 32,308 cached tokens
     f"{STRANDS}claude_adot_spans.json": [
         Row(4, "Agent Agent Bash Bash", (4, 767), 31495.130082, "Here are your results", (CACHE,), 0.0712653)
     ],
@@ -88,7 +88,7 @@ ROWS: dict[str, list[Row]] = {
             "New York is 89°F and Seattle is 72°F",
         )
     ],
-    # each of three requests repeats the first input only; its tool calls stand there as Python text
+    # each of three requests repeats the first input only; its tool calls are written there as Python text
     f"{STRANDS}openai_agents_genai_adot_spans.json": [
         Row(
             4,
@@ -162,7 +162,7 @@ ROWS: dict[str, list[Row]] = {
             (REPLAY,),
         ),
     ],
-    # the messages stand in log records, the tokens in spans of another file
+    # the messages are in log records, the tokens in spans of another file
     f"{OPENAI}tool_calls_with_content_content_mode1.logs.jsonl": [
         Row(3, f"{WEATHER}! {WEATHER}!", [126], 2.89593, "", (REPLAY, MISSING)),
         Row(
@@ -193,7 +193,7 @@ ROWS: dict[str, list[Row]] = {
     f"{ADK}_multi_tool_call.traces.jsonl": [
         Row(7, "get_weather get_weather", [228, 209, 293], 200.195308, "The weather in New York is sunny")
     ],
-    # a third span, "(merged tools)", is none
+    # a third span, "(merged tools)", is not a tool call
     f"{ADK}_parallel_tool_calls.traces.jsonl": [
         Row(6, "get_weather get_weather", None, 4.02027, "Both cities are sunny.")
     ],
@@ -214,7 +214,7 @@ ROWS: dict[str, list[Row]] = {
     f"{SMOL}TestModels__test_openai_server_model_with_tool_has_expected_attributes.traces.jsonl": [
         Row(2, "get_weather!", [76], 21.668114, "", (MISSING,))
     ],
-    # tokens of 0 on agents that asked a stand-in for a model are unknown
+    # tokens of 0 on agents with a fake model are unknown
     f"{SMOL}TestRuns__test_multiagents.traces.jsonl": [
         Row(2, "final_answer final_answer", None, 39.387225, "Final report."),
         Row(2, "final_answer final_answer", None, 31.052212, "Final report."),
@@ -241,14 +241,14 @@ ROWS: dict[str, list[Row]] = {
         Row(3, "", [1371], 3.196676, SUMMARIES, (REPLAY,)),
         Row(3, "", [1391], 2.826436, SUMMARIES, (REPLAY,)),
     ],
-    # the streamed answers tell no tokens
+    # the streamed answers record no tokens
     f"{LANGCHAIN}test_agents__test_agents.traces.jsonl": [
         Row(5, "tavily_search_results_json", None, 61.24456, "OpenLLMetry is an open-source project")
     ],
     f"{LANGCHAIN}test_agents__test_agents_with_events_with_content.logs.jsonl": [
         Row(5, "tavily_search_results_json", None, None, "OpenLLMetry is an open source project")
     ],
-    # ten runs of a graph that asks no model and calls no tool
+    # ten runs of a graph without model or tool calls
     f"{LANGCHAIN}test_langgraph__test_context_detachment_error_handling.traces.jsonl": [
         Row(0, "", None, ms, "", (SILENT,))
         for ms in (
@@ -374,15 +374,15 @@ def test_every_file_is_in_the_table_or_refused_with_a_reason(records):
         (f"{AGENTS}recipe_workflow_agent_handoffs_with_function_tools.traces.jsonl", 1350),
     ],
 )
-def test_tokens_are_those_that_were_measured_by_hand(records, path, right):
+def test_tokens_equal_those_counted_by_hand(records, path, right):
     [trace] = records[path]
     assert trace.usage["total_tokens"] == right
 
 
 def test_tokens_of_a_file_of_plain_attributes_add_up_by_hand(records):
     spans = json.loads((SHARED / STRANDS / "openai_agents_genai_live_spans.json").read_text())
-    told = [one["attributes"] for one in spans]
-    by_hand = sum(one.get("gen_ai.usage.total_tokens", 0) for one in told)
+    attributes = [one["attributes"] for one in spans]
+    by_hand = sum(one.get("gen_ai.usage.total_tokens", 0) for one in attributes)
     [trace] = records[f"{STRANDS}openai_agents_genai_live_spans.json"]
     assert trace.usage["total_tokens"] == by_hand == 2123
 
@@ -401,7 +401,7 @@ def test_times_errors_and_results_of_tools_come_from_spans(records):
     assert paris["step"] == london["step"] == 1
 
 
-def test_cached_and_reasoned_tokens_are_told(records):
+def test_cached_and_reasoning_tokens_are_recorded(records):
     first, second = records[f"{CHAT}test_prompt_caching__test_openai_prompt_caching.traces.jsonl"]
     assert (first.usage["cache_read_input_tokens"], second.usage["cache_read_input_tokens"]) == (0, 1024)
     [thought] = records[f"{CHAT}test_chat__test_chat_reasoning.traces.jsonl"]

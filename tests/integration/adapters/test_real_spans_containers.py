@@ -1,4 +1,4 @@
-"""Spans that nobody here wrote: what lies in their containers, counted beside the readers by plainer means."""
+"""Spans of other projects: the content of their containers, counted independently of the readers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read(name):
 
 
 def counted(value, keys):
-    """How many objects anywhere have one of the keys and a name: spans, whatever they lie in."""
+    """How many objects anywhere have one of the keys and a name: spans, in any container."""
     if isinstance(value, list):
         return sum(counted(item, keys) for item in value)
     if not isinstance(value, dict):
@@ -99,7 +99,7 @@ def test_times_ids_and_values_are_plain(name):
 @pytest.mark.parametrize(
     ("name", "traces", "spans", "orphans", "events", "failed"),
     [
-        # an ingress, a controller and two agents: nine parents live in services that were not traced
+        # an ingress, a controller and two agents: nine parents are in services that were not traced
         ("tempo/tempo_export_with_batches.json", 1, 86, 9, 5, 0),
         ("jaeger/helm_2.json", 1, 72, 0, 3, 1),
         ("otlp-encodings/request.pb", 2, 13, 0, 0, 0),
@@ -129,10 +129,10 @@ CONTRIB = "otlp-json-replayed/contrib-openai-v2/test_chat_completions__test_chat
         ),
     ],
 )
-def test_logs_of_a_file_beside_find_the_spans_they_name(name, logs, spans):
-    told, traced = held(f"{name}.logs.jsonl"), held(f"{name}.traces.jsonl")
-    assert (len(told.logs), len(traced.spans)) == (logs, spans)
-    together = add_logs(traced.spans, told.logs)
+def test_logs_in_a_separate_file_are_joined_to_their_spans(name, logs, spans):
+    logged, traced = held(f"{name}.logs.jsonl"), held(f"{name}.traces.jsonl")
+    assert (len(logged.logs), len(traced.spans)) == (logs, spans)
+    together = add_logs(traced.spans, logged.logs)
     assert len(together) == spans
     assert sum(len(span.events) for span in together) == logs
     records = read(f"{name}.*.jsonl")
@@ -144,7 +144,7 @@ def test_events_without_a_trace_id_are_refused_with_the_reason():
     name = "test_messages__test_anthropic_tools_with_events_with_content.logs.jsonl"
     (found,) = read(f"otlp-json-replayed/openllmetry-anthropic/{name}")
     assert isinstance(found, DamagedTrace)
-    assert found.reason == ("no span says what an agent did: 5 events without a trace id can be given to no run")
+    assert found.reason == ("no span records what an agent did: 5 events without a trace id can't be assigned to a run")
 
 
 def story(record):
@@ -156,7 +156,7 @@ def story(record):
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_every_encoding_of_one_recording_gives_the_same_traces(name):
+def test_every_encoding_of_one_run_gives_the_same_traces(name):
     first, second = map(story, read("otlp-encodings/one-envelope.json"))
     assert [story(record) for record in read(name)] == [first, second]
 
@@ -179,10 +179,10 @@ def test_no_span_of_an_agent_is_taken_for_noise(name):
         assert has_agent_activity(group) or kinds == {"other"}
 
 
-def test_spans_that_say_nothing_of_agents_are_refused():
+def test_spans_without_an_agent_are_refused():
     (found,) = read("otlp-json-spec-examples/trace.json")
     assert isinstance(found, DamagedTrace)
-    assert found.reason == ("no span says what an agent did: 1 span of 1 trace, such as `I'm a server span`")
+    assert found.reason == ("no span records what an agent did: 1 span of 1 trace, such as `I'm a server span`")
     (found,) = read("otlp-json-spec-examples/logs.json")
     assert isinstance(found, DamagedTrace)
-    assert found.reason == "there is no trace in it"
+    assert found.reason == "it contains no trace"

@@ -1,4 +1,4 @@
-"""Recordings that nobody here wrote: what is read of them is known from the benchmarks themselves."""
+"""Traces of public benchmarks, which publish the expected values themselves."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_made_up_clock_is_noticed(tau2):
         assert len(suspicious) == (50 if name.startswith("toolorchestra") else 0)
 
 
-def test_every_recording_survives_our_own_form(tau, tau2):
+def test_every_trace_survives_the_native_format(tau, tau2):
     for trace in [*tau[::20], *(trace for traces in tau2.values() for trace in traces[::10])]:
         again = native.build(orjson.loads(orjson.dumps(encode_trace(trace))))
         assert again == trace

@@ -1,4 +1,4 @@
-"""Trajectories that nobody here wrote, read and compared with what plain code finds in the files."""
+"""Trajectories of other projects, compared with what plain code finds in the files."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_figures_of_swe_agents_are_known_where_they_were_metered(swe):
     assert {tuple(warning["code"] for warning in trace.warnings) for trace in unknown} == {("zero_cost",)}
 
 
-def test_a_demonstration_in_a_prompt_is_no_act(swe):
+def test_a_demonstration_in_a_prompt_is_not_an_action(swe):
     name = path_starting("swe-agent", "tests__test_data__trajectories__gpt4__swe-bench-dev").name
     assert [message["role"] for message in swe[name].messages[:4]] == [
         "system",
@@ -107,14 +107,14 @@ def test_a_demonstration_in_a_prompt_is_no_act(swe):
 def test_mini_swe_agent_is_read():
     (trace,) = read("mini-swe-agent/*.json").values()
     messages = raw("mini-swe-agent/github_issue.traj.json")
-    said = [message["content"] for message in messages]
-    assert [message["content"] for message in trace.messages] == said
+    contents = [message["content"] for message in messages]
+    assert [message["content"] for message in trace.messages] == contents
     assert trace.source.format == "mini-swe-agent"
     assert [call["name"] for call in trace.tool_calls] == ["bash"] * 10
-    commands = [each.split("```mswea_bash_command\n")[1].split("\n```")[0] for each in said[2::2]]
+    commands = [each.split("```mswea_bash_command\n")[1].split("\n```")[0] for each in contents[2::2]]
     assert [call["arguments"]["command"] for call in trace.tool_calls] == commands
     assert [call["exit_code"] for call in trace.tool_calls] == [1, 0, 0, 0, 0, 0, 0, 1, 0, None]
-    assert trace.response["content"] == said[-1]
+    assert trace.response["content"] == contents[-1]
     assert (trace.turn_count, trace.cost["usd"], trace.latency["total_ms"]) == (1, None, None)
 
 
@@ -216,12 +216,12 @@ def test_toolbench_answers_are_read(name, calls, tokens, answer):
 def test_outcomes_of_exgentic_sessions_say_where_the_steps_are():
     found = records("exgentic/*.json")
     assert [record.scenario_id for record in found] == ["django__django-16116", "47"]
-    assert all("name its trajectory.jsonl in the glob" in record.reason for record in found)
+    assert all("include its trajectory.jsonl in the glob" in record.reason for record in found)
 
 
-def test_a_tau2_folder_without_a_word_is_refused_by_its_simulation():
+def test_a_tau2_folder_without_text_or_calls_is_refused_by_its_simulation():
     (record,) = records("tau2-bench-dirformat/**/*.json")
-    assert record.reason.startswith("973 ticks and not one with text or a tool call")
+    assert record.reason.startswith("none of 973 ticks has text or a tool call")
     assert record.source.path.endswith("simulations/49b22f0c-4a56-41c5-922f-bc2a56e53a23.json")
     assert (record.scenario_id, record.trial) == ("40", 0)
     simulation = raw("tau2-bench-dirformat/simulations/49b22f0c-4a56-41c5-922f-bc2a56e53a23.json")
@@ -231,10 +231,10 @@ def test_a_tau2_folder_without_a_word_is_refused_by_its_simulation():
 
 def test_a_tau2_folder_without_its_simulations_says_where_they_are():
     (record,) = records("tau2-bench-dirformat/results.json")
-    assert "its simulations lie beside it in simulations/*.json" in record.reason
+    assert "include its simulations, simulations/*.json, in the glob" in record.reason
 
 
-def test_every_trajectory_written_in_our_own_words_is_read_back_the_same():
+def test_every_trajectory_written_in_the_native_format_is_read_back_the_same():
     for trace in records("swe-agent/*", "mini-swe-agent/*", "openhands/*", "toolbench/*"):
         again = native.build(orjson.loads(orjson.dumps(encode_trace(trace))))
         again.source = trace.source

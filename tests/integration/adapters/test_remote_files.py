@@ -69,17 +69,17 @@ def test_a_suite_may_name_no_url(project):
 
 
 def test_a_job_reads_no_url(project):
-    with pytest.raises(RefusedPath, match="this is a URL and no path"):
+    with pytest.raises(RefusedPath, match="this is a URL, not a path"):
         Workspace(str(project), str(project)).expand("file:///etc/*", ".")
 
 
-def test_a_url_that_nothing_here_can_read_is_told_with_its_remedy(project):
+def test_a_url_that_can_not_be_read_is_an_error_with_a_fix(project):
     files = RemoteFiles(Workspace(None, str(project)))
-    with pytest.raises(SettingError, match="nowhere:// can't be read here"):
+    with pytest.raises(SettingError, match="nowhere:// URLs can't be read here"):
         files.expand("nowhere://bucket/*.json", ".")
 
 
-def test_what_a_store_says_is_not_repeated(project):
+def test_messages_of_remote_storage_are_not_repeated(project):
     files = RemoteFiles(Workspace(None, str(project)))
     with pytest.raises(RefusedPath) as refused:
         files.open(files.expand("file:///proc/version", ".")[0]._replace(real="file:///proc/none/secret"))

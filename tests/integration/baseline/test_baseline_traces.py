@@ -59,7 +59,7 @@ def test_a_zip_without_traces_holds_none(zips: BaselineZips, tmp_path: Path) -> 
     assert list(zips.read_traces("b.zip")) == []
 
 
-def test_traces_that_are_damaged_are_refused_in_our_words(zips: BaselineZips, tmp_path: Path) -> None:
+def test_damaged_traces_are_refused_with_a_clear_message(zips: BaselineZips, tmp_path: Path) -> None:
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("traces.jsonl", b'{"schema": "evalgate.trace/1"}\n' * 10)

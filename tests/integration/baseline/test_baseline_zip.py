@@ -47,14 +47,14 @@ def write(zips, path, results, traces=()):
 
 
 def test_baseline__is_read_back_as_it_was_written(zips, results, tmp_path):
-    said = write(
+    left_out = write(
         zips,
         tmp_path / "b.zip",
         results,
         [make_trace(trace_id="t1"), make_trace(trace_id="t2", path="two.json")],
     )
     loaded = zips.load("b.zip")
-    assert said == []
+    assert left_out == []
     assert loaded.results == json.loads(results)
     assert loaded.manifest == {**MANIFEST, "traces": {"kept": 2, "left_out": 0}}
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
@@ -132,7 +132,7 @@ def archive_of(members, flags=0, mode=0o100644):
 
 
 def moved_on(data):
-    """An archive whose directory says it begins one byte later, so that its members lie before the file."""
+    """An archive whose directory says it begins one byte later, so that its members start before the file."""
     return data[:-6] + bytes([data[-6] + 1]) + data[-5:]
 
 
@@ -166,22 +166,22 @@ def test_baseline__replaces_a_link_instead_of_following_it(zips, results, tmp_pa
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        (lambda r: b"<html>", "no JSON"),
-        (lambda r: b"", "no JSON"),
-        (lambda r: b"PK\x03\x04 broken", "no zip file"),
-        (lambda r: archive_of(honest(r))[:-40], "no zip file"),
+        (lambda r: b"<html>", "is not valid JSON"),
+        (lambda r: b"", "is not valid JSON"),
+        (lambda r: b"PK\x03\x04 broken", "is not a zip file"),
+        (lambda r: archive_of(honest(r))[:-40], "is not a zip file"),
         (lambda r: moved_on(archive_of(honest(r))), "damaged"),
         (lambda r: archive_of([]), "no entries called manifest.json"),
         (lambda r: archive_of([*honest(r), ("results.json", r)]), "2 entries called results.json"),
         (lambda r: archive_of(honest(r), flags=1), "encrypted"),
-        (lambda r: archive_of(honest(r), mode=0o120777), "no regular file"),
-        (lambda r: archive_of([("manifest.json", b"[]"), ("results.json", r)]), "not of schema"),
-        (lambda r: archive_of([("manifest.json", b"{"), ("results.json", r)]), "manifest.json is no JSON"),
+        (lambda r: archive_of(honest(r), mode=0o120777), "is not a regular file"),
+        (lambda r: archive_of([("manifest.json", b"[]"), ("results.json", r)]), "does not have the schema"),
+        (lambda r: archive_of([("manifest.json", b"{"), ("results.json", r)]), "manifest.json is not valid JSON"),
         (lambda r: archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b"{}")]), "results"),
         (lambda r: archive_of([(f"f{n}", b"") for n in range(1_001)]), "1,000 entries"),
         (lambda r: archive_of([("manifest.json", b"\0" * (300 << 20))]), "too large"),
         (lambda r: archive_of([("manifest.json", b" " * (2 << 20)), ("results.json", r)]), "1,000,000 bytes"),
-        (lambda r: archive_of([("manifest.json", b"[" * 400 + b"]" * 400), ("results.json", r)]), "no JSON"),
+        (lambda r: archive_of([("manifest.json", b"[" * 400 + b"]" * 400), ("results.json", r)]), "is not valid JSON"),
         (lambda r: archive_of([("../manifest.json", b"{}"), ("/results.json", b"{}")]), "no entries called"),
     ],
 )
@@ -194,7 +194,7 @@ def test_hostile_baseline__is_refused_with_a_reason(zips, results, tmp_path, con
     assert sorted(tmp_path.rglob("*")) == before, "nothing may be unpacked"
 
 
-def test_zip__that_lies_about_its_size_is_refused(tmp_path):
+def test_zip__with_a_wrong_size_is_refused(tmp_path):
     data = bytearray(archive_of([("manifest.json", json.dumps(MANIFEST)), ("results.json", b" " * 5_000_000)]))
     at = data.rfind(b"PK\x01\x02")
     data[at + 24 : at + 28] = (10).to_bytes(4, "little")
@@ -211,11 +211,11 @@ def test_create__from_a_folder_with_a_zip_copies_it(zips, results, tmp_path):
     assert (tmp_path / "copy.zip").read_bytes() == (tmp_path / "out" / "baseline.zip").read_bytes()
 
 
-def test_create__from_results_alone_says_what_is_lacking(zips, results, tmp_path):
+def test_create__from_results_alone_says_what_is_missing(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "results.json").write_bytes(results)
-    (said,) = zips.create("out", str(tmp_path / "made.zip"))
-    assert "left out" in said.message
+    (warning,) = zips.create("out", str(tmp_path / "made.zip"))
+    assert "left out" in warning.message
     assert zips.load("made.zip").results == json.loads(results)
 
 
@@ -224,12 +224,12 @@ def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path)
     write(zips, tmp_path / "out" / "baseline.zip", results)
     later = {**json.loads(results), "commit": "later"}
     (tmp_path / "out" / "results.json").write_text(json.dumps(later))
-    (said,) = zips.create("out", str(tmp_path / "made.zip"))
-    assert "no baseline.zip of this run" in said.message
+    (warning,) = zips.create("out", str(tmp_path / "made.zip"))
+    assert "no baseline.zip of this run" in warning.message
     assert zips.load("made.zip").results["commit"] == "later"
 
 
-def test_results_of_an_invalid_run__are_no_baseline_whatever_lies_beside_them(zips, results, tmp_path):
+def test_results_of_an_invalid_run__are_not_a_baseline_even_with_other_files(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
     invalid = join_chunks(judge(JudgeRequest(), make_tools("version: 2\n")).files["results.json"])
     (tmp_path / "out" / "results.json").write_bytes(invalid)

@@ -1,4 +1,4 @@
-"""Suites that change between two runs: who is to blame, and what the gate demands less, on real files."""
+"""Suites that change between two runs: what caused a change, and which requirements got weaker, on real files."""
 
 import io
 import json
@@ -64,7 +64,7 @@ OK, THANKS = {"contains": "ok"}, {"contains": "thanks"}
         ("ok", "thanks", [OK], [OK, THANKS], ("both", "FAIL", "FAIL")),
     ],
 )
-def test_a_change__is_laid_at_the_door_of_agent_or_rules(tmp_path, before, now, old, new, expected):
+def test_a_change__is_attributed_to_the_agent_or_the_rules(tmp_path, before, now, old, new, expected):
     written(tmp_path, *old)
     says(tmp_path, before)
     main(tmp_path)
@@ -73,7 +73,7 @@ def test_a_change__is_laid_at_the_door_of_agent_or_rules(tmp_path, before, now, 
     assert cause(run(tmp_path)) == expected
 
 
-def test_the_sentence__stands_in_comment_and_table(tmp_path):
+def test_the_sentence__is_in_the_comment_and_the_table(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -84,7 +84,7 @@ def test_the_sentence__stands_in_comment_and_table(tmp_path):
     assert sentence in ran.text("comment.md")
 
 
-def test_what_passes_by_the_new_rules_only__is_no_clean_pass(tmp_path):
+def test_what_passes_by_the_new_rules_only__is_not_a_clean_pass(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok thanks")
     main(tmp_path)
@@ -111,7 +111,7 @@ def test_a_scenario_whose_rules_are_the_same__changed_by_its_agent(tmp_path):
     assert cause(ran, 1) is None
 
 
-def test_suites_that_are_the_same__say_nothing_of_causes_and_weaken_nothing(tmp_path):
+def test_suites_that_are_the_same__name_no_causes_and_weaken_nothing(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -120,7 +120,7 @@ def test_suites_that_are_the_same__say_nothing_of_causes_and_weaken_nothing(tmp_
     assert (cause(ran), kinds(ran)) == (None, [])
 
 
-def test_recordings_from_which_secrets_were_taken__are_not_judged_again(tmp_path):
+def test_redacted_traces__are_not_judged_again(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, f"ok {SECRET}")
     main(tmp_path)
@@ -144,7 +144,7 @@ def with_suites(tmp_path, content):
         archive.writestr("suites.json", content)
 
 
-def test_a_baseline_without_recordings__tells_what_can_be_told(tmp_path):
+def test_a_baseline_without_traces__still_shows_what_is_known(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -153,7 +153,7 @@ def test_a_baseline_without_recordings__tells_what_can_be_told(tmp_path):
     assert cause(run(tmp_path)) == ("rules_stricter", "PASS", None)
 
 
-def test_recordings_that_are_judged_otherwise_today__prove_nothing(tmp_path):
+def test_traces_with_other_verdicts_today__prove_nothing(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -170,7 +170,7 @@ def test_recordings_that_are_judged_otherwise_today__prove_nothing(tmp_path):
     "content",
     [b"", b"[]", b'{"schema": "evalgate.suites/1"}', b"[" * 100_000, b'{"schema": "evalgate.suites/1", "project": {}, "suites": ' + b"[" * 90 + b"]" * 90 + b"}"],
 )  # fmt: skip
-def test_suites_that_can_not_be_read__are_told_and_judge_nothing(tmp_path, content):
+def test_unreadable_suites__are_reported_and_judge_nothing(tmp_path, content):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -178,19 +178,19 @@ def test_suites_that_can_not_be_read__are_told_and_judge_nothing(tmp_path, conte
     written(tmp_path, OK, THANKS)
     ran = run(tmp_path)
     assert (ran.code, cause(ran), kinds(ran)) == (0, None, [])
-    assert "demanded more is not known: this version can't read its suites" in ran.stdout
+    assert "required more: this version can't read its suites" in ran.stdout
 
 
-def test_a_baseline_that_keeps_no_suites__is_told(tmp_path):
+def test_a_baseline_without_suites__is_reported(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
     without(tmp_path, "suites.json")
     written(tmp_path, THANKS)
-    assert "demanded more is not known: it keeps no suites" in run(tmp_path).stdout
+    assert "required more: the baseline holds no suites" in run(tmp_path).stdout
 
 
-def test_one_suite_of_an_evaluator_that_is_gone__is_told_by_its_path(tmp_path):
+def test_a_suite_with_an_unknown_evaluator__is_reported_by_its_path(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -198,7 +198,7 @@ def test_one_suite_of_an_evaluator_that_is_gone__is_told_by_its_path(tmp_path):
     kept = {"schema": "evalgate.suites/1", "project": {}, "suites": [{"path": "s.yaml", "suite": old}]}
     with_suites(tmp_path, json.dumps(kept))
     written(tmp_path, THANKS)
-    assert "this version can't read s.yaml of it" in run(tmp_path).stdout
+    assert "this version can't read s.yaml in the baseline" in run(tmp_path).stdout
 
 
 def weaken(tmp_path, old=None, new=None, flags=()):
@@ -213,7 +213,7 @@ def weaken(tmp_path, old=None, new=None, flags=()):
 def test_a_weaker_gate__is_shown_and_passes_by_default(tmp_path):
     ran = weaken(tmp_path)
     assert (ran.code, kinds(ran)) == (0, ["threshold_lowered"])
-    assert "passed, but 1 demand is weaker than the baseline's" in ran.stdout
+    assert "passed, but 1 requirement is weaker than the baseline's" in ran.stdout
     assert "threshold: 0.9 -> 0.5" in ran.text("comment.md")
 
 
@@ -255,7 +255,7 @@ def test_a_scenario_that_its_glob_no_longer_finds__weakens_the_gate(tmp_path):
     assert (ran.code, kinds(ran)) == (1, ["scenario_removed"])
 
 
-def test_a_recording_that_nobody_could_read__is_no_scenario_that_is_gone(tmp_path):
+def test_an_unreadable_trace__is_not_a_removed_scenario(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     (tmp_path / "traces/bad.json").write_text("{")
@@ -295,23 +295,23 @@ def compared(tmp_path, *arguments, base="base.zip"):
     return code, out.getvalue()
 
 
-def test_two_finished_runs__tell_by_their_suites_what_got_weaker(tmp_path):
+def test_two_finished_runs__show_by_their_suites_what_got_weaker(tmp_path):
     weaken(tmp_path)
-    code, said = compared(tmp_path)
+    code, output = compared(tmp_path)
     assert code == 0
-    assert "threshold: 0.9 -> 0.5" in said
+    assert "threshold: 0.9 -> 0.5" in output
     assert compared(tmp_path, "--fail-on", "weakened")[0] == 1
     assert compared(tmp_path, "--fail-on", "hard_fail")[0] == 0
 
 
-def test_two_finished_runs__of_which_one_keeps_no_suites__say_so_where_it_matters(tmp_path):
+def test_two_finished_runs__of_which_one_holds_no_suites__say_so_where_it_matters(tmp_path):
     weaken(tmp_path)
     without(tmp_path, "suites.json")
     assert "is not known" not in compared(tmp_path)[1]
-    assert "is not known: it keeps no suites" in compared(tmp_path, "--fail-on", "weakened")[1]
+    assert "required more: the baseline holds no suites" in compared(tmp_path, "--fail-on", "weakened")[1]
 
 
-def test_more_recordings_than_are_judged_twice__leave_the_rest_to_what_else_is_known(tmp_path):
+def test_more_traces_than_are_judged_twice__leave_the_rest_to_what_else_is_known(tmp_path):
     suite = {
         "version": 1,
         "suite": "s",
@@ -331,7 +331,7 @@ def test_more_recordings_than_are_judged_twice__leave_the_rest_to_what_else_is_k
     assert (known.count("FAIL"), known.count(None)) == (2_000, 1)
 
 
-def test_explain__tells_the_cause(tmp_path):
+def test_explain__shows_the_cause(tmp_path):
     written(tmp_path, OK)
     says(tmp_path, "ok")
     main(tmp_path)
@@ -342,7 +342,7 @@ def test_explain__tells_the_cause(tmp_path):
     assert "the agent is the same, the rules got stricter" in " ".join(out.getvalue().split())
 
 
-def test_a_scenario_that_demands_less__is_annotated_where_that_fails_the_gate(tmp_path):
+def test_a_scenario_with_weaker_requirements__is_annotated_where_that_fails_the_gate(tmp_path):
     ran = weaken(tmp_path, flags=["--on-weakening", "fail"])
     (found,) = build_annotations(ran.results)
     assert (found.level, found.title) == ("error", "EvalGate: weakened")

@@ -1,4 +1,4 @@
-"""The baseline that a judge apart leaves, before the process that knows the secrets passes it on."""
+"""The baseline of a sandboxed judge, before the process that knows the secrets passes it on."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def read(handle):
         return stream.read()
 
 
-def test_one_without_secrets_is_passed_on_as_it_is(opened):
+def test_an_archive_without_secrets_is_passed_on_unchanged(opened):
     content = archive_of({"results.json": b"{}", "traces.jsonl": b'{"a": 1}\n{"a": 2}\n'})
     assert read(redact_archive(opened(content))) == content
 
 
-def test_a_secret_goes_out_of_every_member_and_the_rest_stays(opened):
-    line = b'{"said": "c0rrect \\"horse\\" battery"}\n{"said": "nothing"}\n'
+def test_a_secret_is_removed_from_every_member_and_the_rest_stays(opened):
+    line = b'{"text": "c0rrect \\"horse\\" battery"}\n{"text": "nothing"}\n'
     left = read(redact_archive(opened(archive_of({"results.json": b"[1]", "traces.jsonl": line}))))
     with zipfile.ZipFile(io.BytesIO(left)) as archive:
         assert archive.testzip() is None
         members = {name: archive.read(name) for name in archive.namelist()}
-    clean = b'{"said": "[redacted: secret]"}\n{"said": "nothing"}\n'
+    clean = b'{"text": "[redacted: secret]"}\n{"text": "nothing"}\n'
     assert members == {"results.json": b"[1]", "traces.jsonl": clean}
 
 
-def test_standings_go_where_anything_had_to(opened):
+def test_standings_are_removed_where_anything_was_redacted(opened):
     """They belong to the bytes of the results, which may be others now."""
     members = {"results.json": b'["c0rrect \\"horse\\" battery"]', "standings.json": b"{}"}
     left = read(redact_archive(opened(archive_of(members))))
@@ -69,7 +69,7 @@ def test_standings_go_where_anything_had_to(opened):
     assert read(redact_archive(opened(kept))) == kept
 
 
-def test_an_entry_without_a_name_is_passed_over(opened):
+def test_an_entry_without_a_name_is_skipped(opened):
     made = bytearray(archive_of({"x": SECRET.encode()}))
     for at in (26, made.find(b"PK\x01\x02") + 28):
         made[at], made[at + 2] = 0, 1  # what was the name is something extra now
@@ -77,6 +77,6 @@ def test_an_entry_without_a_name_is_passed_over(opened):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"x" * 81_000_000], ids=["", "PK", "large"])
-def test_what_is_no_baseline_is_a_bug_of_the_judge(opened, content):
+def test_a_file_that_is_not_a_baseline_is_a_bug_in_the_judge(opened, content):
     with pytest.raises(JudgeCrashed):
         redact_archive(opened(content))

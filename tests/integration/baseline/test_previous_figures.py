@@ -1,4 +1,4 @@
-"""A figure held against what it was in the baseline that an earlier run left."""
+"""A figure compared with its value in the baseline of an earlier run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from shells import evalgate
+from in_process_command import evalgate
 
 if TYPE_CHECKING:
     from pathlib import Path

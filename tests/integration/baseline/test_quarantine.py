@@ -1,4 +1,4 @@
-"""Quarantine in whole runs: what every file that is left says of it, and that adding one is seen."""
+"""Quarantine in whole runs: how every output file shows it, and that adding one is reported."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def failing_run(tmp_path, *quarantine, arguments=()):
     return evalgate(tmp_path, ["s.yaml", *arguments])
 
 
-def test_a_hard_fail_in_quarantine_is_shown_and_blocks_nothing(tmp_path):
+def test_a_quarantined_hard_fail_is_shown_and_does_not_block(tmp_path):
     ran = failing_run(tmp_path, aside())
     assert ran.code == 0
     assert "passed, but 1 scenario hard-failed (quarantined)" in ran.stdout
     assert "quarantine quarantined: s / b: expires in 3 days, Ana: flaky since the move" in ran.stdout
     comment = ran.text("comment.md")
-    assert "<summary>In quarantine, deciding nothing (1)</summary>" in comment
+    assert "<summary>Quarantined, not blocking (1)</summary>" in comment
     assert "- quarantined: ` s / b `, ` expires in 3 days `, ` Ana: flaky since the move `" in comment
     assert "Broken and hard-failed" not in comment
     assert "No reason was recorded" not in comment
@@ -60,13 +60,13 @@ def test_results_say_so_field_by_field_and_read_back(tmp_path):
     document = load_results((tmp_path / ".evalgate/results.json").read_bytes())
     assert document["summary"]["quarantined"] == 1
     assert [each.get("quarantined") for each in document["suites"][0]["scenarios"]] == [None, True]
-    [told] = ran.results["quarantines"]
-    assert told | {"location": None} == {
+    [quarantine] = ran.results["quarantines"]
+    assert quarantine | {"location": None} == {
         "suite": "s", "scenario": "b", "variant": None, "scenarios": 1, "reason": "flaky since the move",
         "who": "Ana", "until": THREE_DAYS, "days_left": 3, "status": "active", "message": "expires in 3 days",
         "location": None,
     }  # fmt: skip
-    assert told["location"]["file"] == "s.yaml"
+    assert quarantine["location"]["file"] == "s.yaml"
 
 
 def test_explain_says_why_it_does_not_count(tmp_path):
@@ -84,25 +84,25 @@ def test_junit_sarif_and_annotations_set_it_apart(tmp_path):
     assert case[0].get("message").startswith("quarantined, HARD_FAIL: ")
     [result] = json.loads(ran.text("results.sarif"))["runs"][0]["results"]
     assert (result["level"], [each["kind"] for each in result["suppressions"]]) == ("note", ["external"])
-    told = build_annotations(ran.results)
-    assert [(each.level, each.title) for each in told] == [("notice", "b: HARD FAIL and quarantined")]
+    built = build_annotations(ran.results)
+    assert [(each.level, each.title) for each in built] == [("notice", "b: HARD FAIL and quarantined")]
 
 
-def test_one_that_expired_counts_again_and_is_said(tmp_path):
+def test_one_that_expired_counts_again_and_is_reported(tmp_path):
     ran = failing_run(tmp_path, aside(LONG_AGO))
     assert ran.code == 1
-    assert "- expired: ` s / b `, ` expired on 2027-01-14: what it names counts again `" in ran.text("comment.md")
+    assert "- expired: ` s / b `, ` expired on 2027-01-14: its scenarios block again `" in ran.text("comment.md")
 
 
-def test_too_long_a_one_is_a_mistake_with_its_place(tmp_path):
+def test_one_that_is_too_long_is_an_error_with_its_location(tmp_path):
     ran = failing_run(tmp_path, aside(TOO_FAR))
     assert ran.code == 2
     assert "error: s.yaml:1:" in ran.stderr
-    assert "the quarantine of `b` would last 137 days, 90 at most" in ran.stderr
+    assert "the quarantine of `b` would last 137 days, at most 90 are allowed" in ran.stderr
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ({"scenario": "b", "until": THREE_DAYS}, "`reason` is missing"),
         ({"scenario": "b", "reason": "x"}, "`until` is missing"),
@@ -111,9 +111,9 @@ def test_too_long_a_one_is_a_mistake_with_its_place(tmp_path):
         (aside(because="x"), "because"),
     ],
 )
-def test_what_can_not_be_meant_is_told(tmp_path, entry, told):
+def test_an_invalid_entry_is_reported(tmp_path, entry, message):
     ran = failing_run(tmp_path, entry)
-    assert (ran.code, told in ran.stderr) == (2, True), ran.stderr
+    assert (ran.code, message in ran.stderr) == (2, True), ran.stderr
 
 
 def test_everything_in_quarantine_cannot_be_judged(tmp_path):
@@ -126,7 +126,7 @@ def hostile_name():
     return "::error::b|`@everyone`<!-- -->"
 
 
-def test_hostile_words_pass_their_doors(tmp_path):
+def test_hostile_text_is_escaped(tmp_path):
     written(
         tmp_path,
         aside(scenario=hostile_name() + "*", who="@org/team", reason="[x](http://evil)\n# H\n::error::x\x1b[31m"),
@@ -134,14 +134,14 @@ def test_hostile_words_pass_their_doors(tmp_path):
     says(tmp_path, a="ok", b="ok")
     ran = evalgate(tmp_path, ["s.yaml"])
     assert ran.code == 0
-    for told in (ran.stdout, ran.text("comment.md")):
-        assert "\x1b" not in told
-        assert not any(line.lstrip().startswith("::") for line in told.splitlines())
-        assert "\n# H" not in told
+    for text in (ran.stdout, ran.text("comment.md")):
+        assert "\x1b" not in text
+        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+        assert "\n# H" not in text
     assert "@everyone" not in ran.text("comment.md")
 
 
-# --- beside a baseline -----------------------------------------------------------------------------------------
+# --- with a baseline -------------------------------------------------------------------------------------------
 
 
 def main(tmp_path, *quarantine, **more):
@@ -172,13 +172,13 @@ def test_a_pull_request_that_adds_one_is_shown_to_weaken_the_gate(tmp_path):
     assert now(tmp_path, "--on-weakening", "fail").code == 1
 
 
-def test_one_that_the_base_has_is_no_weakening_and_a_longer_one_is(tmp_path):
+def test_one_that_the_base_has_is_not_a_weakening_and_a_longer_one_is(tmp_path):
     main(tmp_path, aside(scenario="*"))
     written(tmp_path, aside())
     assert kinds(now(tmp_path)) == []
     written(tmp_path, aside(scenario="*", until="2027-01-20"))
     assert kinds(now(tmp_path)) == [
-        ("quarantine_extended", "*", "a quarantine lasts longer: until: 2027-01-18 -> 2027-01-20")
+        ("quarantine_extended", "*", "a quarantine was extended: until: 2027-01-18 -> 2027-01-20")
     ]
 
 
@@ -190,7 +190,7 @@ def test_taking_one_away_weakens_nothing(tmp_path):
     assert (ran.code, kinds(ran)) == (1, [])
 
 
-def test_two_finished_runs_keep_it_and_swapped_they_tell_the_reverse(tmp_path, capsys):
+def test_two_finished_runs_keep_it_and_swapped_they_show_the_reverse(tmp_path, capsys):
     main(tmp_path, aside())
     says(tmp_path, b="no")
     now(tmp_path)

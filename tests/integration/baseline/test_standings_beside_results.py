@@ -1,4 +1,4 @@
-"""A comparison reads the standings in a baseline.zip, and says what it would say of the whole results."""
+"""A comparison reads the standings in a baseline.zip, and gives the same result as with the whole results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def says(folder: Path, scenario: str, trial: int, answer: str, *tools: str) -> N
 
 @pytest.fixture
 def compared(tmp_path: Path) -> Path:
-    """A folder with `base.zip`, and traces that differ from those it was made of in every way."""
+    """A folder with `base.zip`, and traces that differ from those of the baseline in every way."""
     suite = {
         "version": 1,
         "suite": "s",
@@ -76,7 +76,7 @@ def compared(tmp_path: Path) -> Path:
 
 
 def against(folder: Path) -> dict[str, Any]:
-    """What a run beside the baseline results in."""
+    """The results of a run with the baseline."""
     return evalgate(folder, ["s.yaml", "--baseline", "base.zip"]).results
 
 
@@ -119,7 +119,7 @@ def test_the_results_are_those_of_a_comparison_with_whole_results(compared: Path
 
 
 def test_a_comparison_does_not_open_the_results(compared: Path):
-    """Not even damaged ones are seen; whoever reads the results themselves is told."""
+    """Not even damaged results are noticed; reading the results themselves fails."""
     expected = against(compared)
     damaged = bytearray((compared / "base.zip").read_bytes())
     at = damaged.find(b"results.json") + len(b"results.json")
@@ -132,28 +132,26 @@ def test_a_comparison_does_not_open_the_results(compared: Path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
-        (lambda m: {**m, "results.json": m["results.json"] + b" "}, "made of other results"),
-        (lambda m: {**m, "standings.json": b"{"}, r"standings\.json is no JSON"),
-        (lambda m: {**m, "standings.json": b"{}"}, "its schema says nothing"),
+        (lambda m: {**m, "results.json": m["results.json"] + b" "}, "does not belong to the results"),
+        (lambda m: {**m, "standings.json": b"{"}, r"standings\.json is not valid JSON"),
+        (lambda m: {**m, "standings.json": b"{}"}, "its schema is missing"),
         (lambda m: without(m, "results.json"), r"no entries called results\.json"),
     ],
 )
-def test_standings_that_can_not_be_believed_are_refused(
-    compared: Path, change: Callable[[Members], Members], told: str
-):
+def test_inconsistent_standings_are_refused(compared: Path, change: Callable[[Members], Members], message: str):
     write(compared / "base.zip", change(members_of(compared / "base.zip")))
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         BaselineZips(Workspace(None, str(compared))).load_run("base.zip")
     assert evalgate(compared, ["s.yaml", "--baseline", "base.zip"]).code == 2
 
 
-def test_an_unfinished_run_is_no_baseline_by_its_standings_either(compared: Path):
+def test_an_unfinished_run_is_not_a_baseline_by_its_standings_either(compared: Path):
     members = members_of(compared / "base.zip")
     standings = {**json.loads(members["standings.json"]), "summary": None}
     write(compared / "base.zip", {**members, "standings.json": json.dumps(standings).encode()})
-    with pytest.raises(InvalidInput, match="holds no finished run"):
+    with pytest.raises(InvalidInput, match="contains no finished run"):
         BaselineZips(Workspace(None, str(compared))).load_run("base.zip")
 
 

@@ -1,4 +1,4 @@
-"""What tests of verbs over a store begin with."""
+"""Fixtures of the verbs that use a store."""
 
 from store_verbs import verbs
 

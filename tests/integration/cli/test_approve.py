@@ -1,4 +1,4 @@
-"""`evalgate approve` and `evalgate approvals`: what fails is let pass, in the file or in a store."""
+"""`evalgate approve` and `evalgate approvals`: known failures are accepted, in the file or in a store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from io import StringIO
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shells import Ended
+from in_process_command import CommandResult
 
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.approvals_writer import append_approvals
@@ -37,7 +37,7 @@ def evalgate(tmp_path):
     def run(*arguments, **environ):
         shell = Shell(StringIO(), StringIO(), {"SOURCE_DATE_EPOCH": NOW, **environ}, str(tmp_path))
         code = main(arguments, shell)
-        return Ended(code, shell.out.getvalue(), shell.err.getvalue())
+        return CommandResult(code, shell.out.getvalue(), shell.err.getvalue())
 
     return run
 
@@ -66,7 +66,7 @@ def reasons(folder):
     return {reason.get("scenario") for reason in results["reasons"]}
 
 
-def test_what_is_approved_fails_no_more(folder, evalgate):
+def test_an_approved_failure_fails_no_longer(folder, evalgate):
     done = evalgate("approve", "refund", *UNTIL)
     assert (done.exit_code, done.out) == (
         0,
@@ -104,19 +104,19 @@ def test_its_bounds_are_written_and_hold(folder, evalgate):
     [
         (["refnd"], "no scenario `refnd` (did you mean `refund`?)"),
         (["fine"], "scenario `fine` passes: there is nothing to approve"),
-        (["lost"], "scenario `lost` is MISSING: what is not known can't be approved"),
+        (["lost"], "scenario `lost` is MISSING: only an evaluated scenario can be approved"),
         (["refund", "--suite", "other"], "no scenario `refund`"),
         (["refund", "--variant", "v"], "has no variant `v`"),
         (["refund", "--assertion", "polit"], "did you mean `polite`?"),
         (["refund", "--change", "broken"], "is not broken: nothing was compared"),
-        (["refund", "--limit", "score>=0.9"], "its score is 0.5 already, below the limit of 0.9"),
+        (["refund", "--limit", "score>=0.9"], "its score 0.5 is already below the limit of 0.9"),
         (["refund", "--limit", "0.7"], "write score>=0.7"),
         (["refund", "--limit", "score>=1.7"], "write score>=0.7"),
         (["refund", "--results", "nowhere.json"], "nowhere.json"),
-        (["all", "--suite", "other"], "nothing fails that could be approved"),
+        (["all", "--suite", "other"], "there is no failure to approve"),
     ],
 )
-def test_what_can_not_be_meant_is_refused(folder, evalgate, arguments, words):
+def test_invalid_arguments_are_refused(folder, evalgate, arguments, words):
     done = evalgate("approve", *arguments, *UNTIL)
     assert done.exit_code == 2
     assert words in done.err
@@ -126,19 +126,19 @@ def test_what_can_not_be_meant_is_refused(folder, evalgate, arguments, words):
 @pytest.mark.parametrize(
     ("day", "words"),
     [
-        ("tomorrow", "no day of the calendar"),
-        ("2026-2-1", "no day"),
-        ("2026-02-30", "no day"),
-        ("2026-01-01", "is over"),
+        ("tomorrow", "is not a valid date"),
+        ("2026-2-1", "is not a valid date"),
+        ("2026-02-30", "is not a valid date"),
+        ("2026-01-01", "is in the past"),
     ],
 )
-def test_a_day_is_one_of_the_calendar_and_to_come(folder, evalgate, day, words):
+def test_a_date_must_exist_and_be_in_the_future(folder, evalgate, day, words):
     done = evalgate("approve", "refund", "--until", day, "--because", "x", "--who", "Ana")
     assert done.exit_code == 2
     assert words in done.err
 
 
-def test_who_answers_for_it_is_known_or_asked_for(folder, evalgate):
+def test_the_approver_is_known_or_required(folder, evalgate):
     words = ["approve", "refund", "--until", "2026-12-31", "--because", "x"]
     assert "give --who NAME" in evalgate(*words).err
     assert evalgate(*words, USER="ben").exit_code == 0
@@ -154,15 +154,15 @@ OLD = '{suite: support, scenario: "no", reason: r, who: w, until: 2026-12-31}'
     "before",
     [
         "",
-        "# ours\n",
+        "# note\n",
         "version: 1\napprovals: []  # none yet\n",
-        f"# ours\napprovals:\n- {OLD} # keep\n# end",
+        f"# note\napprovals:\n- {OLD} # keep\n# end",
         f"version: 1\napprovals:\n  - {OLD}\n\n\n",
         f"approvals:\n    - {OLD}\n",
         "approvals:\n  - suite: support\n    scenario: x # why\n    reason: >\n      long\n    who: w\n    until: 2026-12-31\n",
     ],
 )
-def test_what_stands_in_the_file_stays(folder, evalgate, before):
+def test_the_content_of_the_file_is_preserved(folder, evalgate, before):
     (folder / FILE).write_text(before)
     known = read_approvals(ApprovalFile(FILE, before.encode())) if "- " in before else []
     assert evalgate("approve", "refund", *UNTIL).exit_code == 0
@@ -173,15 +173,15 @@ def test_what_stands_in_the_file_stays(folder, evalgate, before):
 
 
 @pytest.mark.parametrize("before", [f"approvals: [{OLD}]", "approvals: []\nversion: 1\n"])
-def test_a_file_that_has_no_end_to_add_to_is_left_alone(folder, evalgate, before):
+def test_a_file_that_can_not_be_appended_to_is_left_alone(folder, evalgate, before):
     (folder / FILE).write_text(before)
     done = evalgate("approve", "refund", *UNTIL)
     assert done.exit_code == 2
-    assert "its list must be the last thing in it" in done.err
+    assert "the list must come last in the file" in done.err
     assert (folder / FILE).read_text() == before
 
 
-def test_a_file_with_mistakes_is_left_alone(folder, evalgate):
+def test_a_file_with_errors_is_left_alone(folder, evalgate):
     (folder / FILE).write_text("approvals: [{suite: support}]")
     done = evalgate("approve", "refund", *UNTIL)
     assert (done.exit_code, "`scenario` is missing" in done.err) == (2, True)
@@ -203,9 +203,9 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(folder):
     from evalgate.errors import SettingError
 
     (folder / FILE).write_text("approvals: []\n")
-    with pytest.raises(SettingError, match="was changed meanwhile"):
+    with pytest.raises(SettingError, match="has changed in the meantime"):
         LocalApprovalsFile(str(folder)).replace(b"", b"mine")
-    with pytest.raises(SettingError, match="was changed meanwhile"):
+    with pytest.raises(SettingError, match="has changed in the meantime"):
         LocalApprovalsFile(str(folder)).replace(None, b"mine")
     assert (folder / FILE).read_text() == "approvals: []\n"
 
@@ -215,7 +215,7 @@ TEXTS = st.text(min_size=1, max_size=40).map(str.strip).filter(bool)
 
 @given(reason=st.text(min_size=1, max_size=60), who=st.text(min_size=1, max_size=20), scenario=TEXTS)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_any_words_are_read_back_as_they_were_or_refused(reason, who, scenario):
+def test_any_text_is_read_back_unchanged_or_refused(reason, who, scenario):
     from evalgate.errors import InvalidInput
 
     [old] = read_approvals(ApprovalFile(FILE, f"approvals: [{OLD}]".encode()))
@@ -251,7 +251,7 @@ def test_without_a_finished_run_the_day_alone_decides(folder, evalgate):
     assert evalgate("approvals").out.startswith("approved: support / refund")
 
 
-def test_where_there_are_none_it_says_so(tmp_path, evalgate):
+def test_an_empty_list_says_so(tmp_path, evalgate):
     done = evalgate("approvals")
     assert (done.exit_code, done.out, done.err) == (0, "", "no approvals\n")
 
@@ -291,8 +291,8 @@ def test_a_stored_run_is_approved_once_all_that_fails_in_it_is(folder, evalgate)
     assert decisions() == [("pending", None)]
     assert evalgate("approve", "no", *UNTIL, *store).exit_code == 0
     assert decisions() == [("approved", "Ana")]
-    [told] = json.loads(evalgate("history", "--json", *store).out)["runs"]
-    assert told["approval"] == {
+    [history_run] = json.loads(evalgate("history", "--json", *store).out)["runs"]
+    assert history_run["approval"] == {
         "status": "approved",
         "approved_by": "Ana",
         "comment": "ticket 4711",
@@ -305,11 +305,11 @@ def test_a_run_of_which_something_is_missing_stays_undecided(folder, evalgate):
     store = ["--store-url", "kept.db"]
     evalgate("run", "-q", *store)
     assert evalgate("approve", "all", *UNTIL, *store).exit_code == 0
-    [told] = json.loads(evalgate("history", "--json", *store).out)["runs"]
-    assert told["approval"] == {"status": "pending", "approved_by": None, "comment": "", "at": None}
+    [history_run] = json.loads(evalgate("history", "--json", *store).out)["runs"]
+    assert history_run["approval"] == {"status": "pending", "approved_by": None, "comment": "", "at": None}
 
 
-def test_hostile_words_reach_no_terminal(folder, evalgate):
+def test_hostile_text_reaches_no_terminal(folder, evalgate):
     words = ["--until", "2026-12-31", "--because", "\x1b[31m::error::x", "--who", "\u202eana"]
     assert evalgate("approve", "refund", *words).exit_code == 0
     listed = evalgate("approvals").out

@@ -55,8 +55,8 @@ def backtest(project, *arguments, suite=STRICTER):
     return command(project, "backtest", "evals/refunds.yaml", *(arguments or ("past",)))
 
 
-def verdicts(told):
-    found = json.loads(told.out)
+def verdicts(done):
+    found = json.loads(done.out)
     return [(run["path"], run["verdict_then"], run["verdict_now"]) for run in found["runs"]]
 
 
@@ -64,20 +64,20 @@ def test_runs_that_today_s_rules_would_have_blocked_are_counted(project):
     past(project, 1, "your refund is done")
     past(project, 2, "a refund takes days")
     past(project, 3, "your refund is done")
-    told = backtest(project)
-    assert told.code == 0
-    assert told.out.splitlines()[-2:] == [
+    done = backtest(project)
+    assert done.code == 0
+    assert done.out.splitlines()[-2:] == [
         "blocked by refunds / a: 1 run",
-        "would have blocked 1 of 3 runs; 1 of them passed then",
+        "would have blocked 1 of 3 runs; 1 of them passed at the time",
     ]
 
 
-def test_runs_are_told_oldest_first_whatever_their_names(project):
+def test_runs_are_listed_oldest_first_whatever_their_names(project):
     past(project, 2, "a refund takes days", name="a.zip")
     past(project, 1, "your refund is done", name="b.zip")
-    told = backtest(project, "past/*.zip", "--json")
-    assert verdicts(told) == [("past/b.zip", "pass", "pass"), ("past/a.zip", "pass", "fail")]
-    assert json.loads(told.out)["summary"] == {
+    done = backtest(project, "past/*.zip", "--json")
+    assert verdicts(done) == [("past/b.zip", "pass", "pass"), ("past/a.zip", "pass", "fail")]
+    assert json.loads(done.out)["summary"] == {
         "runs": 2,
         "blocked": 1,
         "newly_blocked": 1,
@@ -86,38 +86,38 @@ def test_runs_are_told_oldest_first_whatever_their_names(project):
     }
 
 
-def test_a_run_that_a_milder_rule_would_let_pass_is_told(project):
+def test_a_run_that_a_weaker_rule_would_let_pass_is_reported(project):
     past(project, 1, "no")
-    told = backtest(project, suite=SUITE.replace("contains: refund", "contains: no"))
-    assert told.out.endswith("would have blocked 0 of 1 run; 1 that failed then would pass\n")
+    done = backtest(project, suite=SUITE.replace("contains: refund", "contains: no"))
+    assert done.out.endswith("would have blocked 0 of 1 run; 1 that failed at the time would pass\n")
 
 
 def test_each_run_is_compared_with_the_one_before_it(project):
     for day, answer in enumerate(["refund", "nothing", "nothing", "refund"]):
         past(project, day, answer)
-    told = backtest(project, "past", "--fail-on", "broken", "--json", suite=SUITE)
-    assert [now for _, _, now in verdicts(told)] == ["pass", "fail", "pass", "pass"]
-    assert json.loads(told.out)["runs"][1]["compared_with"] == "past/0.zip"
+    done = backtest(project, "past", "--fail-on", "broken", "--json", suite=SUITE)
+    assert [now for _, _, now in verdicts(done)] == ["pass", "fail", "pass", "pass"]
+    assert json.loads(done.out)["runs"][1]["compared_with"] == "past/0.zip"
 
 
-def test_a_missing_baseline_is_no_reason_for_the_first_run(project):
+def test_a_missing_baseline_is_not_a_reason_for_the_first_run(project):
     past(project, 1, "refund")
-    told = backtest(project, "past", "--fail-on", "no_baseline,hard_fail", "--json", suite=SUITE)
-    assert verdicts(told) == [("past/1.zip", "pass", "pass")]
+    done = backtest(project, "past", "--fail-on", "no_baseline,hard_fail", "--json", suite=SUITE)
+    assert verdicts(done) == [("past/1.zip", "pass", "pass")]
 
 
 def test_a_scenario_that_a_run_knows_nothing_of_does_not_count(project):
     past(project, 1, "refund")
-    told = backtest(project, "past", "--json", suite=SUITE + "  - {id: b, assertions: [{contains: x}]}\n")
-    assert verdicts(told) == [("past/1.zip", "pass", "pass")]
-    assert json.loads(told.out)["runs"][0]["unknown_scenarios"] == 1
+    done = backtest(project, "past", "--json", suite=SUITE + "  - {id: b, assertions: [{contains: x}]}\n")
+    assert verdicts(done) == [("past/1.zip", "pass", "pass")]
+    assert json.loads(done.out)["runs"][0]["unknown_scenarios"] == 1
 
 
 def test_a_scenario_that_was_missing_then_is_missing_today(project):
     (project / "evals/refunds.yaml").write_text(SUITE + "  - {id: b, assertions: [{contains: x}]}\n")
     past(project, 1, "refund")
-    told = backtest(project, "past", "--json", suite=SUITE + "  - {id: b, assertions: [{contains: x}]}\n")
-    assert verdicts(told) == [("past/1.zip", "fail", "fail")]
+    done = backtest(project, "past", "--json", suite=SUITE + "  - {id: b, assertions: [{contains: x}]}\n")
+    assert verdicts(done) == [("past/1.zip", "fail", "fail")]
 
 
 def test_a_suite_judges_only_what_it_read(project):
@@ -130,37 +130,37 @@ def test_a_suite_judges_only_what_it_read(project):
     trace(project, "something else")
     (project / "traces/a.json").rename(project / "others/a.json")
     past(project, 2, "your refund is done", "evals")
-    told = command(project, "backtest", "evals", "past", "--json")
-    reasons = [[reason["suite"] for reason in run["reasons"]] for run in json.loads(told.out)["runs"]]
+    done = command(project, "backtest", "evals", "past", "--json")
+    reasons = [[reason["suite"] for reason in run["reasons"]] for run in json.loads(done.out)["runs"]]
     assert reasons == [["other"], ["other"]]
 
 
 @pytest.mark.parametrize("name", ["results.json", "nothing", "past/*.zip"])
-def test_what_is_no_baseline_with_traces_is_refused(project, name):
+def test_a_file_that_is_not_a_baseline_with_traces_is_refused(project, name):
     (project / "results.json").write_text("{}")
-    told = backtest(project, name)
-    assert (told.code, told.out) == (2, "")
-    assert f"no baseline.zip at '{name}'" in told.err
+    done = backtest(project, name)
+    assert (done.code, done.out) == (2, "")
+    assert f"no baseline.zip at '{name}'" in done.err
 
 
 def test_a_damaged_baseline_is_refused_by_name(project):
     (project / "past/1.zip").write_bytes(b"PK\3\4 no zip")
-    told = backtest(project)
-    assert told.code == 2
-    assert "past/1.zip" in told.err
+    done = backtest(project)
+    assert done.code == 2
+    assert "past/1.zip" in done.err
 
 
 def test_a_baseline_that_was_made_without_traces_is_refused(project):
     trace(project, "refund")
     command(project, "run", "--no-baseline-zip")
     command(project, "baseline", "create", ".evalgate", "-o", "past/1.zip")
-    told = backtest(project)
-    assert told.code == 2
-    assert "past/1.zip keeps no traces" in told.err
+    done = backtest(project)
+    assert done.code == 2
+    assert "past/1.zip holds no traces" in done.err
 
 
-def test_hostile_words_of_a_run_reach_no_terminal(project):
+def test_hostile_text_of_a_run_reaches_no_terminal(project):
     past(project, 1, "\x1b[31m::error::refund\x1b[0m")
-    told = backtest(project, suite=SUITE.replace("contains: refund", "equals: x"))
-    assert "\x1b" not in told.out
-    assert not any(line.startswith("::") for line in told.out.splitlines())
+    done = backtest(project, suite=SUITE.replace("contains: refund", "equals: x"))
+    assert "\x1b" not in done.out
+    assert not any(line.startswith("::") for line in done.out.splitlines())

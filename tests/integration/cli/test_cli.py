@@ -1,4 +1,4 @@
-"""The command as a person uses it, on real files; as a process of its own where that matters."""
+"""The command as a person uses it, on real files; in a separate process where that matters."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def trace(project, name, answer):
 
 
 def evalgate(project, *words, **environ):
-    """The front door itself, with streams of our own."""
+    """The main function itself, with its own streams."""
     out, err = io.StringIO(), io.StringIO()
     code = main(words, Shell(out, err, {"SOURCE_DATE_EPOCH": "1767323045", **environ}, str(project)))
     return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
@@ -53,7 +53,7 @@ def process(project, *words, **environ):
     return subprocess.run(command, cwd=project, env=mine, capture_output=True, text=True, check=False)
 
 
-def test_run__that_can_not_begin_leaves_no_report_of_an_earlier_run(project):
+def test_run__that_can_not_start_leaves_no_report_of_an_earlier_run(project):
     assert evalgate(project, "run", "--no-baseline-zip").returncode == 0
     (project / ".evalgate" / "theirs.md").write_text("kept")
     assert evalgate(project, "run", "--fail-on", "nothing").returncode == 2
@@ -78,12 +78,12 @@ def test_run__fails_with_one_and_leaves_all_files(project):
     assert (project / "out" / "deep" / "junit.xml").exists()
 
 
-def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place(project):
+def test_run__invalid_leaves_results_only_and_reports_every_error_with_its_location(project):
     (project / "evals" / "refunds.yaml").write_text(SUITE.replace("contains", "contain") + "treshold: 1\n")
     done = evalgate(project, "run")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: evals/refunds.yaml:7:10: an assertion has a `type`, or a path with exactly one operator; this has no operator (did you mean `contains`?)",
+        "error: evals/refunds.yaml:7:10: an assertion needs a `type`, or a path with exactly one operator; this one has no operator (did you mean `contains`?)",
         'error: evals/refunds.yaml:8:1: unknown key "treshold" (did you mean `threshold`?)',
     ]
     assert done.stdout == ""
@@ -97,25 +97,25 @@ def test_run__invalid_leaves_results_only_and_tells_every_mistake_with_its_place
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["run", "nowhere.yaml"], "no suite file at 'nowhere.yaml' (nothing is there)"),
+        (["run", "nowhere.yaml"], "no suite file at 'nowhere.yaml' (nothing was found there)"),
         (["run", "--trace", "x.json"], "--trace"),
         (["run", "--fail-on", "hard_fial"], "did you mean `hard_fail`?"),
         (["run", "--fail-on", ""], "report-only"),
         (["run", "--format", "nativ"], "did you mean `native`?"),
         (["run", "--baseline", "gone.zip"], "gone.zip"),
-        (["run", "--limit", "record=huge"], "no size"),
+        (["run", "--limit", "record=huge"], "'huge' is not a size"),
         (["run", "--limit", "recrod=1MB"], "unknown limit"),
         (["run", "--limit", "suite=10"], "evals/refunds.yaml"),
         (["run", "--nonsense"], "--nonsense (see evalgate run --help)"),
         (["baseline", "show", "x.zip", "y.zip"], "y.zip (see evalgate baseline --help)"),
         (["compare", "a.json", "b.json"], "a.json"),
-        (["query", "a.[", "evals/traces/good.json"], "bad expression"),
+        (["query", "a.[", "evals/traces/good.json"], "invalid expression"),
         (["query", "a", "nowhere.json"], "nowhere.json"),
         (["query", "evals/traces/good.json", "a"], "(the expression comes first, then the trace)"),
         (["query", "good.json", "tool_calls"], "(the expression comes first, then the trace)"),
         (["query", "evals/traces/good.json", "--number", "9"], "no trace number 9"),
         (["baseline", "show", "gone.zip"], "gone.zip"),
-        (["baseline", "create", "gone", "-o", "x.zip"], "gone holds no results.json"),
+        (["baseline", "create", "gone", "-o", "x.zip"], "gone contains no results.json"),
         (["schema", "suit"], "suit"),
         (["rnu"], "rnu"),
         ([], "VERB"),
@@ -129,28 +129,28 @@ def test_wrong_usage__is_one_line_and_exit_code_two(project, words, part):
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-def test_a_format_that_does_not_exist__is_told_where_the_suite_names_it(project):
+def test_an_unknown_format__is_reported_where_the_suite_names_it(project):
     (project / "evals" / "refunds.yaml").write_text(SUITE + "format: openai\n")
     done = evalgate(project, "validate")
     line = SUITE.count("\n") + 1
-    told = f"error: evals/refunds.yaml:{line}:1: unknown format 'openai' (did you mean `openai-chat`?)\n"
-    assert (done.returncode, done.stderr) == (2, told)
+    message = f"error: evals/refunds.yaml:{line}:1: unknown format 'openai' (did you mean `openai-chat`?)\n"
+    assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_run__named_a_recording_instead_of_a_suite__says_how_suites_are_named(project):
+def test_run__given_a_trace_instead_of_a_suite__says_how_suites_are_named(project):
     (project / "traces.jsonl").write_text("{}")
     done = evalgate(project, "run", "traces.jsonl")
     assert done.returncode == 2
-    hint = "a suite's name ends in .yaml, .yml or .json"
+    hint = "the name of a suite file must end in .yaml, .yml or .json"
     assert done.stderr == f"error: no suite file at 'traces.jsonl' ({hint})\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help__of_every_verb_gives_examples(project, verb, capsys):
     assert evalgate(project, verb, "--help").returncode == 0
-    told = capsys.readouterr().out
-    assert f"evalgate {verb}" in told
-    assert "examples:" in told
+    output = capsys.readouterr().out
+    assert f"evalgate {verb}" in output
+    assert "examples:" in output
 
 
 def test_run__in_an_empty_folder_says_how_to_begin(tmp_path):
@@ -180,7 +180,7 @@ def test_run__with_a_template_words_the_comment_with_it(project):
     (project / "own.md.j2").write_text(head + "{% macro x() %}{% endmacro %}")
     done = evalgate(project, "run", "--template", "own.md.j2")
     assert done.returncode == 0
-    assert "own.md.j2:2: outside of its blocks a template says nothing" in done.stderr
+    assert "own.md.j2:2: text outside of blocks is not allowed" in done.stderr
     assert "Reproduce locally" in (project / ".evalgate/comment.md").read_text()
 
 
@@ -258,7 +258,7 @@ def test_query__of_several_traces_prints_a_line_each(project):
     assert done.stdout == '"your refund is done"\n"Grüße"\n'
 
 
-def test_query__tells_what_is_doubtful_in_a_trace(project):
+def test_query__shows_the_warnings_of_a_trace(project):
     asked = {
         "role": "assistant",
         "content": "",
@@ -271,7 +271,7 @@ def test_query__tells_what_is_doubtful_in_a_trace(project):
     assert done.stderr.startswith("warning: results_missing: ")
 
 
-def test_query__escapes_what_a_terminal_would_obey(project):
+def test_query__escapes_terminal_control_sequences(project):
     trace(project, "evil", "\x1b[31m \x9b31m \u202e")
     done = evalgate(project, "query", "response.content", "evals/traces/evil.json")
     assert json.loads(done.stdout) == "\x1b[31m \x9b31m \u202e"
@@ -324,20 +324,20 @@ def test_project_file__names_its_suites_and_shares_defaults(project):
     assert [reason["scenario"] for reason in results["reasons"]] == ["half"]
 
 
-def test_output__to_a_reader_that_leaves_is_no_error(project):
+def test_output__to_a_closed_pipe_is_not_an_error(project):
     command = f"{sys.executable} -m evalgate query evals/traces/good.json | head -1"
     done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.stderr == ""
 
 
-def test_process__with_closed_streams_still_ends_by_the_decision(project):
+def test_process__with_closed_streams_still_exits_with_the_decision(project):
     for closed in (">&-", "2>&-", ">&- 2>&-"):
         command = f"{sys.executable} -m evalgate run --no-baseline-zip {closed}"
         done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, check=False)
         assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
 
 
-def test_process__in_a_folder_that_is_gone_says_so(tmp_path):
+def test_process__in_a_deleted_folder_says_so(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     command = f"rmdir {gone}; {sys.executable} -P -m evalgate run"
@@ -345,7 +345,7 @@ def test_process__in_a_folder_that_is_gone_says_so(tmp_path):
     assert (done.returncode, done.stderr) == (2, "error: the current folder does not exist any more\n")
 
 
-def test_process__with_variables_that_are_no_text_and_few_characters_to_print(project):
+def test_process__with_variables_that_are_not_text_and_an_ascii_terminal(project):
     trace(project, "g\u00f6\u00f6d", "refund")
     environ = {"GITHUB_SHA": "\udcff", "GITHUB_REF_NAME": "\udcff", "PYTHONIOENCODING": "ascii"}
     done = process(project, "run", **environ)

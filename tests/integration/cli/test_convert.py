@@ -1,4 +1,4 @@
-"""Any format in, one out, and the same verdicts after."""
+"""Traces of any format are converted to one, with the same verdicts."""
 
 import io
 import json
@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 from documents import ROOT
-from trace_table import RECORDINGS, recorded
+from trace_table import RECORDINGS, read_traces
 
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.open.trace_files import TraceFiles
@@ -67,7 +67,7 @@ def read(folder, name):
 
 
 def judged(folder, traces):
-    """What a suite says of each trace, without where it was read."""
+    """The verdict of a suite on each trace, without where it was read."""
     (folder / "suite.yaml").write_text(SUITE)
     code, out, err = evalgate(folder, "run", "suite.yaml", "--traces", traces, "--no-baseline-zip", "--json")
     assert code in (0, 1), err
@@ -85,7 +85,7 @@ def without_source(trace):
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
-def test_recordings_of_every_format_get_the_same_verdicts_after(target, tmp_path):
+def test_traces_of_every_format_get_the_same_verdicts_after_conversion(target, tmp_path):
     before = judged(tmp_path, f"{RECORDINGS}/**/*")
     convert(tmp_path, f"{RECORDINGS}/**/*", *target, "--output", "all.jsonl")
     assert len(before) > 20
@@ -93,9 +93,9 @@ def test_recordings_of_every_format_get_the_same_verdicts_after(target, tmp_path
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
-def test_recordings_of_every_format_look_the_same_after(target, tmp_path):
+def test_traces_of_every_format_look_the_same_after_conversion(target, tmp_path):
     convert(tmp_path, f"{RECORDINGS}/**/*", *target, "--output", "all.jsonl")
-    before, after = recorded(), read(tmp_path, "all.jsonl")
+    before, after = read_traces(), read(tmp_path, "all.jsonl")
     assert {trace.source.format for trace in after} == {target[1]}
     assert any(trace.tool_definitions for trace in before)
     assert [without_source(trace) for trace in after] == [without_source(trace) for trace in before]
@@ -104,11 +104,11 @@ def test_recordings_of_every_format_look_the_same_after(target, tmp_path):
 @pytest.mark.shared
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the recordings of others are not part of the project")
 @pytest.mark.parametrize("target", ["native", "otlp"])
-def test_real_recordings_look_the_same_after(target, tmp_path):
+def test_real_traces_look_the_same_after_conversion(target, tmp_path):
     folders = sorted(path for path in SHARED.iterdir() if path.is_dir() and path.name != "schemas")
     count = 0
     for folder in folders:
-        before = [trace for trace in recorded(folder) if isinstance(trace, Trace)]
+        before = [trace for trace in read_traces(folder) if isinstance(trace, Trace)]
         evalgate(tmp_path, "convert", f"{folder}/**/*", "--to", target, "--no-redact", "-o", "out.jsonl")
         after = read(tmp_path, "out.jsonl") if before else []
         assert [without_source(each) for each in after] == [without_source(each) for each in before], folder
@@ -133,7 +133,7 @@ def test_the_short_form_is_one_a_person_would_write(tmp_path):
 
 
 def test_other_tools_see_ordinary_spans(tmp_path):
-    """The whole trace taken away, the spans alone tell the conversation, the calls and the tokens."""
+    """Without the embedded trace, the spans alone hold the conversation, the calls and the tokens."""
     native(tmp_path, model="m", provider="p", usage={"input_tokens": 90, "output_tokens": 8})
     spans = json.loads(convert(tmp_path, "t.json", "--to", "otlp"))
     for span in spans["resourceSpans"][0]["scopeSpans"][0]["spans"]:
@@ -167,7 +167,7 @@ def test_a_trace_that_a_span_carries_damaged_is_refused_by_its_field(whole, tmp_
     assert record.reason.startswith("evalgate.trace ")
 
 
-def test_what_can_not_be_read_is_told_and_the_others_are_written(tmp_path):
+def test_unreadable_traces_are_reported_and_the_others_are_written(tmp_path):
     native(tmp_path)
     (tmp_path / "u.json").write_text('{"schema": "evalgate.trace/1", "messages": 3}')
     code, out, err = evalgate(tmp_path, "convert", "*.json")
@@ -175,7 +175,7 @@ def test_what_can_not_be_read_is_told_and_the_others_are_written(tmp_path):
     assert err == "error: u.json: messages is not a list\n"
 
 
-def test_secrets_stay_behind_unless_they_are_asked_for(tmp_path):
+def test_secrets_are_redacted_unless_they_are_requested(tmp_path):
     native(tmp_path, metadata={"note": f"key {SECRET}", "password": "hunter2"})
     for target in ("native", "otlp"):
         out = convert(tmp_path, "t.json", "--to", target)
@@ -184,7 +184,7 @@ def test_secrets_stay_behind_unless_they_are_asked_for(tmp_path):
     assert SECRET in convert(tmp_path, "t.json", "--no-redact")
 
 
-def test_a_file_may_be_converted_in_its_place(tmp_path):
+def test_a_file_may_be_converted_in_place(tmp_path):
     native(tmp_path)
     (before,) = read(tmp_path, "t.json")
     convert(tmp_path, "t.json", "--to", "otlp", "-o", "t.json")
@@ -194,20 +194,20 @@ def test_a_file_may_be_converted_in_its_place(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nothing.json"], "no trace file at 'nothing.json'"),
-        (["t.json", "--to", "otlp", "--full"], "--full is of native traces only"),
+        (["t.json", "--to", "otlp", "--full"], "--full applies to native traces only"),
         (["t.json", "--to", "xml"], "invalid choice"),
         (["t.json", "-o", "no/such/folder/x"], "can't write no/such/folder/x"),
         (["t.json", "--format", "tau3"], "did you mean tau2?"),
     ],
 )
-def test_wrong_use_is_one_line_and_leaves_nothing(words, said, tmp_path):
+def test_wrong_use_is_one_line_and_leaves_nothing(words, message, tmp_path):
     native(tmp_path)
     code, out, err = evalgate(tmp_path, "convert", *words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert [path.name for path in tmp_path.iterdir()] == ["t.json"]
 
 

@@ -1,4 +1,4 @@
-"""Traces in somebody's own JSON, from the command line."""
+"""Traces in a custom JSON format, from the command line."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 
 SUITE = """\
-suite: ours
+suite: acme
 traces: [logs/*.json]
 format: custom
 custom:
@@ -60,21 +60,21 @@ def test_query__prices_a_trace_as_a_run_of_the_suite_does(folder):
         "case": "refund",
         "log": [{"who": "bot", "text": "Hi."}],
         "tokens": {"in": 1_000_000, "out": 0},
-        "engine": "ours-1",
+        "engine": "acme-1",
     }
     (folder / "logs" / "1.json").write_text(json.dumps({"runs": [run]}))
     fields = "\n  input_tokens: tokens.in\n  output_tokens: tokens.out\n  model: engine"
-    priced = SUITE.replace("\nscenarios", f'{fields}\nprices: {{"ours-*": {{input: 3, output: 9}}}}\nscenarios')
+    priced = SUITE.replace("\nscenarios", f'{fields}\nprices: {{"acme-*": {{input: 3, output: 9}}}}\nscenarios')
     (folder / "suite.yaml").write_text(priced)
     done = evalgate(folder, "query", "--config", "suite.yaml", "metadata.cost_usd", "logs/1.json")
     assert done.out == "3.0\n", done.err
 
 
-def test_query__tells_which_expression_found_something_else(folder):
+def test_query__names_the_expression_that_found_something_else(folder):
     (folder / "logs" / "1.json").write_text('{"runs": [{"log": [{"who": "robot"}]}]}')
     done = evalgate(folder, "query", "--config", "suite.yaml", "logs/1.json")
     assert done.exit_code == 2
-    assert "custom.message.role (`who`) of message 1 is `robot`, which `roles` does not translate" in done.err
+    assert "custom.message.role (`who`) of message 1 is `robot`, which is not in `roles`" in done.err
 
 
 def test_query__takes_another_format_than_the_suites_where_one_is_named(folder):
@@ -83,7 +83,7 @@ def test_query__takes_another_format_than_the_suites_where_one_is_named(folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["query", "--format", "custom", "logs/1.json"], "--format custom needs --config SUITE"),
         (["query", "--format", "custom", "--config", "plain.yaml", "logs/1.json"], "has no `format: custom`"),
@@ -91,9 +91,9 @@ def test_query__takes_another_format_than_the_suites_where_one_is_named(folder):
         (["run", "plain.yaml", "--format", "custom"], "has no `custom`, which `--format custom` needs"),
     ],
 )
-def test_a_mapping_that_is_missing_is_told(folder, words, said):
+def test_a_missing_mapping_is_reported(folder, words, message):
     if "*.yaml" in words:
-        (folder / "plain.yaml").write_text((folder / "plain.yaml").read_text().replace("ours", "others"))
+        (folder / "plain.yaml").write_text((folder / "plain.yaml").read_text().replace("acme", "other"))
     done = evalgate(folder, *words)
     assert done.exit_code == 2
-    assert said in done.err
+    assert message in done.err

@@ -7,8 +7,8 @@ import json
 from datetime import timedelta
 
 import pytest
+from store_builders import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
 from store_verbs import Verbs
-from stored import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.models.store.stored_run import RunFacts, StoredRun
 
@@ -17,7 +17,7 @@ SECRET = "ghp_" + "a1B2" * 9
 
 
 def fill(store):
-    """Two goldens, three evaluations of two suites on three days, and a word of feedback."""
+    """Two goldens, three evaluations of two suites on three days, and one item of feedback."""
     store.goldens.create(make_golden())
     store.goldens.create(make_golden("greet", title="=HYPERLINK(1)", intent="learning", conversation_id=None))
     store.evaluations.create(make_evaluation("e1", turns=[make_turn(), make_turn(issues=(make_issue(turn=1),))]))
@@ -30,8 +30,8 @@ def fill(store):
     store.feedback.create(make_feedback(golden_id="refund"))
 
 
-def ids(said):
-    return list(dict.fromkeys(json.loads(line)["evaluation_id"] for line in said.out.splitlines()))
+def ids(done):
+    return list(dict.fromkeys(json.loads(line)["evaluation_id"] for line in done.out.splitlines()))
 
 
 @ON_SQLITE
@@ -46,7 +46,7 @@ def test_exports_are_named_by_the_time(verbs, store):
     assert verbs("export", "csv", "-o", "mine.csv").out.endswith("to mine.csv\n")
 
 
-def test_json_lines_come_oldest_first_with_what_people_said(verbs, store):
+def test_json_lines_come_oldest_first_with_user_feedback(verbs, store):
     fill(store)
     lines = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
     assert [(line["evaluation_id"], line["turn"]) for line in lines] == [
@@ -59,7 +59,7 @@ def test_json_lines_come_oldest_first_with_what_people_said(verbs, store):
     assert lines[0]["golden_title"] == "A refund in time"
 
 
-def test_a_time_and_a_suite_choose(verbs, store):
+def test_evaluations_are_filtered_by_time_and_suite(verbs, store):
     fill(store)
 
     def chosen(*words):
@@ -70,15 +70,15 @@ def test_a_time_and_a_suite_choose(verbs, store):
     assert chosen("--until", "2025-12-31") == ["e1"]
     assert chosen("--since", "2026-01-01T23:40:49+01:00", "--until", "2026-01-02T22:40:49Z") == ["e2"]
     assert chosen("--until", "2026-01-02", "--suite", "support") == ["e1", "e3"]
-    assert chosen("--suite", "nobody") == []
+    assert chosen("--suite", "unknown") == []
 
 
 @ON_SQLITE
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--since", "yesterday"], "--since 'yesterday' is no day and no time"),
-        (["--until", "2026-13-01"], "--until '2026-13-01' is no day and no time"),
+        (["--since", "yesterday"], "--since 'yesterday' is not a date or time"),
+        (["--until", "2026-13-01"], "--until '2026-13-01' is not a date or time"),
         (
             ["--since", "2026-01-02", "--until", "2026-01-01"],
             "--since 2026-01-02 is not before --until 2026-01-01",
@@ -86,14 +86,14 @@ def test_a_time_and_a_suite_choose(verbs, store):
         (["-o", "gone/x.jsonl"], "can't write gone/x.jsonl"),
     ],
 )
-def test_what_can_not_be_meant_is_one_clear_line(verbs, words, reason):
-    said = verbs("export", "jsonl", *words, code=2)
-    assert reason in said.err
-    assert said.err.count("\n") == 1
+def test_invalid_arguments_are_one_clear_line(verbs, words, reason):
+    done = verbs("export", "jsonl", *words, code=2)
+    assert reason in done.err
+    assert done.err.count("\n") == 1
 
 
 @ON_SQLITE
-def test_the_last_day_there_is_may_be_asked_for(verbs):
+def test_the_last_possible_day_is_accepted(verbs):
     assert verbs("export", "csv", "-o", "-", "--since", "0001-01-01", "--until", "9999-12-31").code == 0
 
 
@@ -107,14 +107,14 @@ def test_csv_is_harmless_in_a_spreadsheet(verbs, store):
     assert [row["score"] for row in rows] == ["0.880", "0.880", "0.800"]
 
 
-def test_a_summary_tells_of_the_evaluations_and_of_the_goldens(verbs, store):
+def test_a_summary_covers_the_evaluations_and_the_goldens(verbs, store):
     fill(store)
-    told = verbs("export", "json", "-o", "-", "--since", "2025-01-01").json
-    assert told["schema"] == "evalgate.metrics/1"
-    assert (told["totals"]["evaluations"], told["regressions"]) == (3, 1)
-    assert told["period"]["since"] == "2025-01-01T00:00:00Z"
-    assert told["dataset"]["goldens"] == 2
-    assert told["feedback"]["count"] == 1
+    summary = verbs("export", "json", "-o", "-", "--since", "2025-01-01").json
+    assert summary["schema"] == "evalgate.metrics/1"
+    assert (summary["totals"]["evaluations"], summary["regressions"]) == (3, 1)
+    assert summary["period"]["since"] == "2025-01-01T00:00:00Z"
+    assert summary["dataset"]["goldens"] == 2
+    assert summary["feedback"]["count"] == 1
 
 
 def test_json_lines_restore_a_store(verbs, store, tmp_path):
@@ -123,17 +123,17 @@ def test_json_lines_restore_a_store(verbs, store, tmp_path):
     verbs("export", "jsonl", "-o", "x.jsonl")
     verbs("goldens", "export", "-o", "goldens.jsonl")
     assert verbs("import", "x.jsonl").out == (
-        "imported: 0 evaluations and 0 words of feedback new, 3 evaluations known already\n"
+        "imported: 0 evaluations and 0 feedback records; 3 evaluations already stored\n"
     )
     elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
     elsewhere("goldens", "import", "goldens.jsonl")
     assert elsewhere("import", "x.jsonl").out == (
-        "imported: 3 evaluations and 1 word of feedback new, 0 evaluations known already\n"
+        "imported: 3 evaluations and 1 feedback record; 0 evaluations already stored\n"
     )
     assert elsewhere("export", "jsonl", "-o", "-").out == exported
 
 
-def test_rows_restore_what_they_tell(verbs, store, tmp_path):
+def test_rows_restore_what_they_hold(verbs, store, tmp_path):
     fill(store)
     exported = verbs("export", "csv", "-o", "-").out
     verbs("export", "csv", "-o", "x.csv")
@@ -150,9 +150,9 @@ def test_an_evaluation_of_a_golden_that_is_not_stored_stays_out(verbs, store):
     store.goldens.delete("refund")
     store.goldens.delete("greet")
     store.goldens.create(make_golden("greet"))
-    said = verbs("import", "x.jsonl", code=2)
-    assert said.out.startswith("imported: 1 evaluation and 0 words of feedback new")
-    assert said.err.splitlines()[-1] == (
+    done = verbs("import", "x.jsonl", code=2)
+    assert done.out.startswith("imported: 1 evaluation and 0 feedback records; ")
+    assert done.err.splitlines()[-1] == (
         "error: 2 evaluations were left out: the store has no golden `refund` (`evalgate goldens export` there"
         " and `evalgate goldens import` here, then import again)"
     )
@@ -186,40 +186,44 @@ def test_secrets_in_an_export_of_others_are_not_stored(verbs, store):
 
 
 @ON_SQLITE
-def test_what_the_store_refuses_is_told_and_the_rest_is_taken_in(verbs, store):
+def test_what_the_store_refuses_is_reported_and_the_rest_is_imported(verbs, store):
     fill(store)
     [line, *_] = verbs("export", "jsonl", "-o", "-", "--suite", "smalltalk").out.splitlines()
-    said = {"id": "f9", "conversation_id": "c", "rating": 1, "feedback": "negative", "user_id": "ada"}
+    comment = {"id": "f9", "conversation_id": "c", "rating": 1, "feedback": "negative", "user_id": "ada"}
     entry = {
         **json.loads(line),
         "evaluation_id": "new",
-        "feedback": [said, {**said, "id": "f8", "user_id": None}],
+        "feedback": [comment, {**comment, "id": "f8", "user_id": None}],
     }
     (verbs.folder / "x.jsonl").write_text(json.dumps(entry))
     done = verbs("import", "x.jsonl", code=2)
-    assert done.out.startswith("imported: 1 evaluation and 1 word of feedback new")
-    assert "a user is named by a UUID, and `ada` is none" in done.err
+    assert done.out.startswith("imported: 1 evaluation and 1 feedback record; ")
+    assert "a user id must be a UUID, not `ada`" in done.err
 
 
 @ON_SQLITE
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("x.txt", "", "x.txt: an export ends in .jsonl or .csv (`evalgate goldens import` takes goldens in)"),
-        ("x.csv", "a,b\n", "x.csv:1: this is no CSV of evaluations: no column"),
-        ("x.csv", "\xff", "x.csv: an export is text in UTF-8"),
-        ("x.csv", 'a,"b', "x.csv:1: this is no CSV as RFC 4180 has it"),
+        (
+            "x.txt",
+            "",
+            "x.txt: the name of an export must end in .jsonl or .csv (for goldens use `evalgate goldens import`)",
+        ),
+        ("x.csv", "a,b\n", "x.csv:1: not a CSV file of evaluations: no column"),
+        ("x.csv", "\xff", "x.csv: an export must be UTF-8 text"),
+        ("x.csv", 'a,"b', "x.csv:1: invalid CSV (RFC 4180)"),
         ("x.jsonl", "{}\n", "x.jsonl:1: "),
     ],
 )
-def test_a_file_that_is_no_export_is_told(verbs, store, name, text, reason):
+def test_a_file_that_is_not_an_export_is_reported(verbs, store, name, text, reason):
     (verbs.folder / name).write_text(text, encoding="latin-1")
     assert reason in verbs("import", name, code=2).err
     assert store.evaluations.list() == []
 
 
 @ON_SQLITE
-def test_of_many_mistakes_the_first_twenty_are_told(verbs):
+def test_of_many_errors_the_first_twenty_are_reported(verbs):
     (verbs.folder / "x.jsonl").write_text("{\n" * 30)
     lines = verbs("import", "x.jsonl", code=2).err.splitlines()
     assert lines[-1] == "error: and 10 more"
@@ -227,7 +231,7 @@ def test_of_many_mistakes_the_first_twenty_are_told(verbs):
 
 
 @ON_SQLITE
-def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
+def test_hostile_text_in_every_field_is_escaped_in_every_export(verbs, store):
     hostile = "\x1b[31m::error::x\r\n##[error]\u202e\u2028\x85 =1+1"
     golden = make_golden(f"g{hostile}", title=hostile, intent=hostile, primary_stance=hostile, conversation_id=hostile)
     store.goldens.create(golden)
@@ -240,8 +244,8 @@ def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
         evidence=(hostile,),
         issues=(make_issue(hostile, evidence=hostile),),
     )
-    told = make_evaluation(f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn])
-    store.evaluations.create(told)
+    evaluation = make_evaluation(f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn])
+    store.evaluations.create(evaluation)
     store.feedback.create(make_feedback(conversation_id=hostile, comment=hostile))
     for form in ("jsonl", "csv", "json"):
         out = verbs("export", form, "-o", "-").out
@@ -249,4 +253,4 @@ def test_hostile_text_in_every_field_leaves_by_safe_doors_only(verbs, store):
         assert not [line for line in out.splitlines() if line.lstrip().startswith(("::", "##["))]
     for form in ("jsonl", "csv"):
         verbs("export", form, "-o", f"x.{form}")
-        assert verbs("import", f"x.{form}").out.endswith("1 evaluation known already\n")
+        assert verbs("import", f"x.{form}").out.endswith("1 evaluation already stored\n")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from stored import make_golden
+from store_builders import make_golden
 
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 SECRET = "ghp_" + "a1B2" * 9
 USER = "0b5ac1ab-5a5c-4e7f-9a51-0d4f2ad2a3c1"
 
 
-def test_what_a_person_said_is_listed_again(verbs, store):
+def test_added_feedback_is_listed(verbs, store):
     store.goldens.create(make_golden())
-    said = verbs(
+    done = verbs(
         *("feedback", "add", "talk-1", "--rating", "2", "--comment", "asked twice", "--issue", "slow"),
         *("--issue", "rude", "--user-id", USER.upper(), "--message-id", "m1", "--golden", "refund"),
     )
     [one] = verbs("feedback", "list", "--json").json
-    assert said.out == f"added: {one['id']}\n"
+    assert done.out == f"added: {one['id']}\n"
     assert one == {
         "id": one["id"],
         "conversation_id": "talk-1",
@@ -52,39 +52,39 @@ def test_feedback_is_listed_by_conversation_and_golden(verbs, store):
 
 
 @ON_SQLITE
-def test_a_rating_says_what_the_feedback_is_unless_told(verbs):
+def test_a_rating_decides_the_feedback_unless_it_is_given(verbs):
     usual = {"5": "positive", "4": "positive", "3": "neutral", "2": "negative", "1": "negative"}
     for rating in usual:
         verbs("feedback", "add", rating, "--rating", rating)
-    verbs("feedback", "add", "told", "--rating", "1", "--feedback", "neutral")
+    verbs("feedback", "add", "given", "--rating", "1", "--feedback", "neutral")
     found = {one["conversation_id"]: one["feedback"] for one in verbs("feedback", "list", "--json").json}
-    assert found == {**usual, "told": "neutral"}
+    assert found == {**usual, "given": "neutral"}
 
 
 MISTAKES = [
     (["talk-1"], "--rating"),
     (["talk-1", "--rating", "6"], "invalid choice: 6"),
     (["talk-1", "--rating", "1", "--feedback", "bad"], "invalid choice: 'bad'"),
-    (["talk-1", "--rating", "1", "--user-id", "ada"], "a user is named by a UUID, and `ada` is none"),
+    (["talk-1", "--rating", "1", "--user-id", "ada"], "a user id must be a UUID, not `ada`"),
     (
         ["talk-1", "--rating", "1", "--golden", "refnd"],
         "the store has no golden `refnd` (did you mean `refund`?)",
     ),
-    (["", "--rating", "1"], "CONVERSATION has 1 to 512 characters"),
-    (["c" * 513, "--rating", "1"], "CONVERSATION has 1 to 512 characters"),
-    (["c", "--rating", "1", "--comment", "x" * 10_000_000], "--comment has at most 10,000 characters"),
-    (["c", "--rating", "1", "--issue", ""], "--issue 1 has 1 to 512 characters"),
-    (["c", "--rating", "1", *["--issue", "x"] * 101], "--issue is given at most 100 times"),
+    (["", "--rating", "1"], "CONVERSATION must have 1 to 512 characters"),
+    (["c" * 513, "--rating", "1"], "CONVERSATION must have 1 to 512 characters"),
+    (["c", "--rating", "1", "--comment", "x" * 10_000_000], "--comment must have at most 10,000 characters"),
+    (["c", "--rating", "1", "--issue", ""], "--issue 1 must have 1 to 512 characters"),
+    (["c", "--rating", "1", *["--issue", "x"] * 101], "--issue may be given at most 100 times"),
 ]
 
 
 @ON_SQLITE
-def test_feedback_that_can_not_be_meant_is_one_clear_line(verbs, store):
+def test_invalid_feedback_is_one_clear_line(verbs, store):
     store.goldens.create(make_golden())
     for words, reason in MISTAKES:
-        said = verbs("feedback", "add", *words, code=2)
-        assert reason in said.err, words
-        assert said.err.count("\n") == 1, words
+        done = verbs("feedback", "add", *words, code=2)
+        assert reason in done.err, words
+        assert done.err.count("\n") == 1, words
     assert store.feedback.list() == []
 
 

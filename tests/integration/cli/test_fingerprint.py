@@ -1,4 +1,4 @@
-"""The word for what made a recording, and a gate that watches the same files."""
+"""The fingerprint of the files behind a trace, and a gate that watches the same files."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def command(project, *arguments):
 
 
 def fingerprint(project, *globs):
-    told = command(project, "fingerprint", *(globs or GLOBS))
-    assert told.code == 0, told.err
-    return told.out.strip()
+    done = command(project, "fingerprint", *(globs or GLOBS))
+    assert done.code == 0, done.err
+    return done.out.strip()
 
 
 def test_it_is_the_sha256_of_sorted_digests_and_paths(project):
@@ -82,10 +82,10 @@ def test_any_change_of_a_watched_file_changes_it(project, change):
     assert fingerprint(project) != before
 
 
-def test_a_glob_that_finds_nothing_is_a_mistake(project):
-    told = command(project, "fingerprint", "agnet/**")
-    assert (told.code, told.out) == (2, "")
-    assert "no file matches 'agnet/**'" in told.err
+def test_a_glob_that_finds_nothing_is_an_error(project):
+    done = command(project, "fingerprint", "agnet/**")
+    assert (done.code, done.out) == (2, "")
+    assert "no file matches 'agnet/**'" in done.err
 
 
 def test_watched_files_that_are_too_large_are_refused(project):
@@ -104,44 +104,44 @@ def test_in_a_job_nothing_outside_the_workspace_is_watched(project):
 # --- the gate -------------------------------------------------------------------------------------------------
 
 
-def recorded(project, **told):
+def recorded(project, **fields):
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x"}]
-    content = {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": messages, **told}
+    content = {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": messages, **fields}
     (project / "traces/a.json").write_text(json.dumps(content))
 
 
 @pytest.mark.parametrize("where", ["fields", "metadata"])
-def test_a_recording_by_the_files_as_they_are_passes(project, where):
+def test_a_trace_of_the_current_files_passes(project, where):
     origin = {"commit": "a" * 40, "agent_hash": fingerprint(project)}
     metadata = {f"evalgate.{name}": value for name, value in origin.items()}
     recorded(project, **(origin if where == "fields" else {"metadata": metadata}))
     assert command(project, "run", "--commit", "a" * 40).code == 0
 
 
-def test_a_recording_by_earlier_files_fails(project):
+def test_a_trace_of_earlier_files_fails(project):
     recorded(project, commit="a" * 40, agent_hash=fingerprint(project))
     (project / "prompt.md").write_text("Be quick.")
-    told = command(project, "run", "--commit", "a" * 40)
-    assert told.code == 1
-    assert "failed: 1 scenario relied on stale evidence" in told.out
+    done = command(project, "run", "--commit", "a" * 40)
+    assert done.code == 1
+    assert "failed: 1 scenario relied on stale evidence" in done.out
 
 
-def test_without_a_commit_a_shell_is_told_how_to_give_it(project):
+def test_without_a_commit_the_message_says_how_to_set_it(project):
     recorded(project, commit="a" * 40, agent_hash=fingerprint(project))
     assert command(project, "run").code == 1
     results = json.loads((project / ".evalgate/results.json").read_text())
-    assert "give --commit" in results["reasons"][0]["message"]
+    assert "set --commit" in results["reasons"][0]["message"]
 
 
-def test_files_to_watch_that_are_not_there_end_the_run(project):
+def test_missing_files_to_watch_end_the_run(project):
     recorded(project)
     (project / "prompt.md").unlink()
-    told = command(project, "run")
-    assert told.code == 2
-    assert "no file matches 'prompt.md'" in told.err
+    done = command(project, "run")
+    assert done.code == 2
+    assert "no file matches 'prompt.md'" in done.err
 
 
-def test_approvals_lie_in_the_working_folder_of_a_shell(project):
+def test_approvals_are_read_from_the_working_folder_of_a_shell(project):
     (project / "evals/s.yaml").write_text(SUITE.split("policy", maxsplit=1)[0] + SUITE[SUITE.index("scenarios") :])
     recorded(project)
     (project / "evals/s.yaml").write_text(
@@ -150,11 +150,11 @@ def test_approvals_lie_in_the_working_folder_of_a_shell(project):
     assert command(project, "run").code == 1
     approval = "{suite: s, scenario: a, reason: known, who: Ana, until: 2999-01-01}"
     (project / "evalgate-approvals.yaml").write_text(f"approvals: [{approval}]\n")
-    told = command(project, "run")
-    assert told.code == 0
-    assert "approval approved: s / a: expires in" in told.out
+    done = command(project, "run")
+    assert done.code == 0
+    assert "approval approved: s / a: expires in" in done.out
     (project / "evalgate-approvals.yaml").write_text("approvals: [{suit: s}]\n")
     for verb in ("run", "validate"):
-        told = command(project, verb)
-        assert told.code == 2
-        assert "evalgate-approvals.yaml:1:13" in told.err
+        done = command(project, verb)
+        assert done.code == 2
+        assert "evalgate-approvals.yaml:1:13" in done.err

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
+from store_builders import make_evaluation, make_golden
 from store_verbs import Verbs
-from stored import make_evaluation, make_golden
 
 from evalgate.models.goldens.regression_suite import RegressionSuite
 
@@ -18,15 +18,15 @@ HOSTILE = "\x1b[31mred\x1b]0;title\x07 ::error::x \u202egnp.exe ##[error]y \u200
 GREET = ["goldens", "add", "--id", "greet", "--user", "Hello", "--response", "Hello! How can I help?"]
 
 
-def test_a_golden_said_in_words_is_listed_and_shown(verbs, store):
-    said = verbs(
+def test_a_golden_given_by_flags_is_listed_and_shown(verbs, store):
+    done = verbs(
         *GREET,
         *("--title", "A greeting", "--intent", "relationship_building", "--stance", "friendly"),
         *("--second-stance", "supportive", "--tag", "smalltalk", "--tag", "first", "--creator", "ada"),
         *("--memory", "none", "--tool", "not_applicable", "--refusal", "not_applicable"),
         *("--description", "every talk begins so", "--conversation-id", "talk-1"),
     )
-    assert said.out == "added: greet\n"
+    assert done.out == "added: greet\n"
     golden = store.goldens.get("greet")
     assert (golden.user_messages, golden.golden_responses) == (("Hello",), ("Hello! How can I help?",))
     assert (golden.secondary_stances, golden.tags, golden.version) == (
@@ -51,9 +51,9 @@ def test_a_golden_said_in_words_is_listed_and_shown(verbs, store):
 
 def test_a_golden_that_is_stored_already_is_not_added_again(verbs):
     verbs(*GREET)
-    said = verbs(*GREET, code=2)
-    assert said.err == (
-        "error: golden `greet` is stored already (`goldens update` changes it, `goldens import` takes newer ones in)\n"
+    done = verbs(*GREET, code=2)
+    assert done.err == (
+        "error: golden `greet` is stored already (`goldens update` changes it, `goldens import` imports newer versions)\n"
     )
 
 
@@ -63,58 +63,61 @@ ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 MISTAKES = [
     (
         ["add"],
-        "there is no golden to add (give --id with --user and --response, or --from-trace, or --file)",
+        "no golden given (give --id with --user and --response, or --from-trace, or --file)",
     ),
     (["add", "--id", ""], "`id` must have"),
-    (["add", "--id", "x", "--file", "x.yaml"], "leave the flags of fields and --id out"),
+    (["add", "--id", "x", "--file", "x.yaml"], "--file can't be combined with --id or the flags of fields"),
     (["add", "--from-trace", "gone.json"], "no trace file at 'gone.json'"),
     (["add", "--id", "x", "--user", "a" * 100_001], "at most 100000 characters"),
-    (["add", "--id", "x*"], "a golden is one conversation: its `id` has no `*`"),
-    (["add", "--id", "x", "--user", "u", "--tool", "look@2"], "`look@2` is due in turn 2 of 1"),
-    (["add", "--id", " "], "the id ' ' holds what nobody sees"),
-    (["add", "--id", "a\u202eb"], "characters that nobody can see"),
-    (["add", "--id", "a\nb"], "characters that nobody can see"),
-    (["update", "greet", "--tool", "look@9"], "`look@9` is due in turn 9 of 1"),
-    (["update", "greet"], "nothing to change was said"),
+    (["add", "--id", "x*"], "a golden is one conversation: its `id` must not contain `*`"),
+    (["add", "--id", "x", "--user", "u", "--tool", "look@2"], "`look@2` is expected in turn 2 of 1"),
+    (["add", "--id", " "], "the id ' ' contains invisible characters"),
+    (["add", "--id", "a\u202eb"], "`id` must have no invisible characters"),
+    (["add", "--id", "a\nb"], "`id` must have no invisible characters"),
+    (["update", "greet", "--tool", "look@9"], "`look@9` is expected in turn 9 of 1"),
+    (["update", "greet"], "no field to change was given (see evalgate goldens update --help)"),
     (["list", "--limit", "0"], "--limit takes a number from 1 to 10,000, not 0"),
-    (["list", "--offset", "-1"], "--offset takes a number from 0 on, not -1"),
+    (["list", "--offset", "-1"], "--offset must be at least 0, not -1"),
     (["show", "gret"], "the store has no golden `gret` (did you mean `greet`?)"),
     (["update", "gret", "--title", "x"], "(did you mean `greet`?)"),
     (["delete", "gret"], "(did you mean `greet`?)"),
-    (["suite", "add", "x"], "a regression suite names goldens (give --golden, --tag or --intent)"),
+    (["suite", "add", "x"], "a regression suite must select goldens (use --golden, --tag or --intent)"),
     (["suite", "add", "x", "--golden", "gret"], "(did you mean `greet`?)"),
     (["suite", "add", "x", "--tag", "t", "--passing-score", "1.5"], "a number from 0 to 1, not 1.5"),
     (["suite", "add", "x", "--tag", "t", "--passing-score", "nan"], "a number from 0 to 1, not nan"),
-    (["suite", "add", "x", "--tag", "t", "--critical-issues", "-1"], "a whole number from 0 on, not -1"),
+    (
+        ["suite", "add", "x", "--tag", "t", "--critical-issues", "-1"],
+        "--critical-issues must be a whole number of at least 0, not -1",
+    ),
     (["suite", "add", "", "--tag", "t"], "1 to 200 characters"),
-    (["suite", "add", "a\u200bb", "--tag", "t"], "the name 'a\\u200bb' holds what nobody sees"),
+    (["suite", "add", "a\u200bb", "--tag", "t"], "the name 'a\\u200bb' contains invisible characters"),
     (["suite", "add", "x", "--tag", "t" * 201], "at most 200 characters"),
     (
         ["suite", "show", "nightli"],
         "the store has no regression suite `nightli` (did you mean `nightly`?)",
     ),
     (["suite", "update", "nightli", "--tag", "x"], "(did you mean `nightly`?)"),
-    (["suite", "update", "nightly"], "nothing to change was said"),
+    (["suite", "update", "nightly"], "no change was given"),
     (["suite", "delete", "nightli"], "(did you mean `nightly`?)"),
 ]
 
 
 @ON_SQLITE
-def test_what_can_not_be_meant_is_one_clear_line(verbs):
+def test_invalid_arguments_are_one_clear_line(verbs):
     verbs(*GREET)
     verbs("goldens", "suite", "add", "nightly", "--golden", "greet")
     for words, reason in MISTAKES:
-        said = verbs("goldens", *words, code=2)
-        assert reason in said.err, words
-        assert (said.err.count("\n"), said.out) == (1, ""), words
+        done = verbs("goldens", *words, code=2)
+        assert reason in done.err, words
+        assert (done.err.count("\n"), done.out) == (1, ""), words
 
 
 @ON_SQLITE
-def test_a_word_that_looks_like_a_slip_is_warned_of_and_stored(verbs, store):
-    said = verbs(*GREET, "--intent", "lerning", "--stance", "of my own")
-    warning = "golden `greet`: `lerning` is no known intent (did you mean `learning`?)"
-    assert f"warning: {warning}\n" in said.err
-    assert "of my own" not in said.err
+def test_a_likely_typo_is_warned_of_and_stored(verbs, store):
+    done = verbs(*GREET, "--intent", "lerning", "--stance", "of my own")
+    warning = "golden `greet`: `lerning` is not a known intent (did you mean `learning`?)"
+    assert f"warning: {warning}\n" in done.err
+    assert "of my own" not in done.err
     assert warning in verbs("goldens", "update", "greet", "--title", "x").err
     verbs("goldens", "export", "-o", "g.jsonl")
     assert warning in verbs("goldens", "import", "g.jsonl").err
@@ -124,8 +127,8 @@ def test_a_word_that_looks_like_a_slip_is_warned_of_and_stored(verbs, store):
 def test_an_empty_store_says_so(verbs):
     assert verbs("goldens", "list").err == "no goldens\n"
     assert verbs("goldens", "list", "--json").json == []
-    said = verbs("goldens", "show", "x", code=2)
-    assert said.err == "error: the store has no golden `x` (it has none; `evalgate goldens add` stores one)\n"
+    done = verbs("goldens", "show", "x", code=2)
+    assert done.err == "error: the store has no golden `x` (it has no goldens; `evalgate goldens add` stores one)\n"
 
 
 def test_a_list_is_filtered_and_paged(verbs, store):
@@ -148,15 +151,15 @@ def test_a_list_is_filtered_and_paged(verbs, store):
     assert ids("--creator", "ada", "--tag", "odd") == ["g1", "g3"]
     assert ids("--limit", "3") == ["g0", "g1", "g2"]
     assert ids("--limit", "3", "--offset", "3") == ["g3", "g4", "g5"]
-    said = verbs("goldens", "list", "--limit", "3", "--offset", "3")
-    assert said.err == "there may be more goldens: --offset 6\n"
+    done = verbs("goldens", "list", "--limit", "3", "--offset", "3")
+    assert done.err == "there may be more goldens: --offset 6\n"
     assert verbs("goldens", "list", "--offset", "7").err == "no more goldens\n"
 
 
-def test_an_update_raises_the_version_and_changes_what_was_said_only(verbs, store):
+def test_an_update_raises_the_version_and_changes_only_what_was_given(verbs, store):
     store.goldens.create(make_golden("refund", tags=("money", "vip")))
-    said = verbs("goldens", "update", "refund", "--title", "Money back", "--tag", "money")
-    assert said.out == "updated: refund, version 2\n"
+    done = verbs("goldens", "update", "refund", "--title", "Money back", "--tag", "money")
+    assert done.out == "updated: refund, version 2\n"
     now = store.goldens.get("refund")
     assert (now.title, now.tags, now.version, now.intent) == ("Money back", ("money",), 2, "task_execution")
     assert now.user_messages == ("I want my money back.",)
@@ -169,20 +172,20 @@ def test_a_deletion_takes_the_evaluations_with_it_and_says_so(verbs, store):
         store.evaluations.create(make_evaluation(f"e{number}"))
     store.evaluations.create(make_evaluation("kept", "other"))
     store.suites.create(RegressionSuite("nightly", golden_ids=("refund", "other")))
-    said = verbs("goldens", "delete", "refund")
-    assert said.out == "deleted: refund with 3 evaluations; 1 regression suite named it\n"
+    done = verbs("goldens", "delete", "refund")
+    assert done.out == "deleted: refund with 3 evaluations; 1 regression suite named it\n"
     assert [each.id for each in store.evaluations.list()] == ["kept"]
     assert store.suites.get("nightly").golden_ids == ("other",)
     assert verbs("goldens", "delete", "other").out.startswith("deleted: other with 1 evaluation")
 
 
-def test_nothing_is_deleted_where_one_of_several_is_not_there(verbs, store):
+def test_nothing_is_deleted_where_one_of_several_is_missing(verbs, store):
     store.goldens.create(make_golden("refund"))
-    verbs("goldens", "delete", "refund", "nobody", code=2)
+    verbs("goldens", "delete", "refund", "unknown", code=2)
     assert store.goldens.ids() == ["refund"]
 
 
-def test_a_golden_shows_how_its_last_recordings_scored(verbs, store):
+def test_a_golden_shows_how_its_last_traces_scored(verbs, store):
     store.goldens.create(make_golden())
     store.evaluations.create(make_evaluation("a", score=0.7, regression_status="degradation"))
     shown = verbs("goldens", "show", "refund").out
@@ -202,10 +205,10 @@ def test_what_reads_like_a_secret_is_not_stored(verbs, store):
     assert SECRET not in repr(store.suites.get("s"))
 
 
-def test_hostile_text_reaches_no_terminal_alive(verbs):
+def test_hostile_text_reaches_no_terminal_unescaped(verbs):
     flags = ("--title", "--description", "--user", "--response", "--tag", "--creator", "--intent", "--stance")
     refused = verbs("goldens", "add", "--id", f"g{HOSTILE}", "--user", "x", code=2)
-    assert "characters that nobody can see" in refused.err
+    assert "`id` must have no invisible characters" in refused.err
     assert refused.err.strip().isprintable()
     verbs("goldens", "add", "--id", "g", *(word for flag in flags for word in (flag, HOSTILE)))
     verbs("goldens", "suite", "add", "s", "--golden", "g", "--description", HOSTILE, "--label", HOSTILE)
@@ -217,7 +220,7 @@ def test_hostile_text_reaches_no_terminal_alive(verbs):
     assert verbs("goldens", "show", "g", "--json").out.replace("\n", "").isprintable()
 
 
-def test_nul_and_bytes_of_no_text_are_not_stored(verbs):
+def test_nul_and_invalid_utf8_are_not_stored(verbs):
     verbs("goldens", "add", "--id", "g", "--user", "a\x00b\ud800c")
     [message] = verbs("goldens", "show", "g", "--json").json["user_messages"]
     assert message == "ab?c"
@@ -231,12 +234,12 @@ def test_a_suite_names_goldens_by_id_tag_and_intent(verbs, store):
         ("d", "x", "other"),
     ):
         store.goldens.create(make_golden(id_, tags=(tag,), intent=intent))
-    said = verbs(
+    done = verbs(
         *("goldens", "suite", "add", "nightly", "--golden", "a", "--tag", "vip", "--intent", "creative"),
         *("--passing-score", "0.9", "--critical-issues", "2", "--without", "tone", "--without", "memory"),
         *("--description", "each night", "--creator", "ada", "--label", "slow"),
     )
-    assert said.out == "added: nightly, 3 goldens now\n"
+    assert done.out == "added: nightly, 3 goldens now\n"
     stored = store.suites.get("nightly")
     assert (stored.passing_score, stored.critical_issue_threshold) == (0.9, 2)
     assert (stored.evaluate_tone, stored.evaluate_memory, stored.evaluate_tools) == (False, False, True)
@@ -249,13 +252,13 @@ def test_a_suite_names_goldens_by_id_tag_and_intent(verbs, store):
     assert "nightly" in verbs("goldens", "suite", "list").out
     assert verbs("goldens", "suite", "update", "nightly", "--golden", "d").out == "updated: nightly, 3 goldens now\n"
     assert store.suites.get("nightly").passing_score == 0.9
-    assert verbs("goldens", "suite", "delete", "nightly").out == "deleted: nightly; its goldens stay\n"
+    assert verbs("goldens", "suite", "delete", "nightly").out == "deleted: nightly; its goldens are still stored\n"
     assert store.suites.list() == []
     assert len(store.goldens.ids()) == 4
 
 
 @pytest.mark.parametrize("url", ["mysql://ada:s3cret@host/db", "postgres://ada:s3cret@host/db"])
-def test_how_a_store_is_named_is_told_in_words_that_redaction_leaves_alone(verbs, url):
+def test_the_message_on_how_to_name_a_store_survives_redaction(verbs, url):
     ended = verbs("goldens", "list", "--store-url", url, code=2)
 
     assert "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE" in ended.err
@@ -292,7 +295,7 @@ def test_an_export_may_be_a_part(verbs, store):
     assert [json.loads(line)["id"] for line in verbs("goldens", "export", "--tag", "y").out.splitlines()] == ["b"]
 
 
-def test_without_a_store_named_it_lies_in_evalgate_folder(tmp_path):
+def test_by_default_the_store_is_in_the_evalgate_folder(tmp_path):
     here = Verbs(tmp_path, "")
     here(*GREET)
     assert (tmp_path / ".evalgate" / "evalgate.db").is_file()
@@ -301,8 +304,8 @@ def test_without_a_store_named_it_lies_in_evalgate_folder(tmp_path):
 
 
 def test_a_list_makes_no_store(tmp_path):
-    said = Verbs(tmp_path, "")("goldens", "list", code=2)
-    assert "there is no store at .evalgate/evalgate.db" in said.err
+    done = Verbs(tmp_path, "")("goldens", "list", code=2)
+    assert "there is no store at .evalgate/evalgate.db" in done.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -322,13 +325,13 @@ def test_the_project_names_a_store_the_environment_goes_before_it_and_a_flag_bef
 @pytest.mark.parametrize("named", ["postgresql://u:p@h/d", "sqlite:///x.db", "''", "[x]"])
 def test_a_project_file_names_no_url(tmp_path, named):
     (tmp_path / "evalgate.yaml").write_text(f"version: 1\nsuites: ['evals/*.yaml']\nstore: {named}\n")
-    said = Verbs(tmp_path, "")("goldens", "list", code=2)
-    assert said.err == (
-        "error: evalgate.yaml:3:1: `store` is the path of a file (name a URL with --store-url or EVALGATE_STORE_URL)\n"
+    done = Verbs(tmp_path, "")("goldens", "list", code=2)
+    assert done.err == (
+        "error: evalgate.yaml:3:1: `store` must be the path of a file (set a URL with --store-url or EVALGATE_STORE_URL)\n"
     )
 
 
-def test_a_password_is_never_said(tmp_path):
+def test_a_password_is_never_printed(tmp_path):
     for url in (
         "postgresql://ci:hunter2@127.0.0.1:1/evalgate",
         "mysql://ci:hunter2@h/d",

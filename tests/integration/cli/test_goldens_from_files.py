@@ -1,4 +1,4 @@
-"""Goldens out of recordings that went well, out of files, and out of eval sets."""
+"""Goldens made from good traces, from files, and from eval sets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write(folder, name, text):
     (folder / name).write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
 
 
-def test_one_command_makes_a_golden_of_a_recording(verbs, store):
+def test_one_command_makes_a_golden_of_a_trace(verbs, store):
     write(verbs.folder, "good.json", TRACE)
     assert verbs("goldens", "add", "--from-trace", "good.json").out == "added: refund\n"
     golden = store.goldens.get("refund")
@@ -51,7 +51,7 @@ def test_one_command_makes_a_golden_of_a_recording(verbs, store):
 
 
 @ON_SQLITE
-def test_flags_say_more_about_the_golden_of_a_recording(verbs, store):
+def test_flags_add_to_the_golden_of_a_trace(verbs, store):
     write(verbs.folder, "good.json", TRACE)
     verbs(
         *("goldens", "add", "--from-trace", "good.json", "--id", "money-back", "--tag", "money"),
@@ -65,7 +65,7 @@ def test_flags_say_more_about_the_golden_of_a_recording(verbs, store):
 
 @ON_SQLITE
 @pytest.mark.parametrize("name", ["openai-chat/chat.json", "anthropic/messages.json", "pydantic-ai/messages.json"])
-def test_a_recording_may_be_of_any_format(verbs, store, name):
+def test_a_trace_may_be_of_any_format(verbs, store, name):
     verbs("goldens", "add", "--id", "x", "--from-trace", str(ROOT / "tests" / "recordings" / name))
     golden = store.goldens.get("x")
     assert golden.user_messages
@@ -73,11 +73,11 @@ def test_a_recording_may_be_of_any_format(verbs, store, name):
 
 
 @ON_SQLITE
-def test_of_several_recordings_one_is_chosen(verbs, store):
+def test_of_several_traces_one_is_chosen(verbs, store):
     lines = [json.dumps({**TRACE, "scenario_id": f"s{number}"}) for number in range(3)]
     write(verbs.folder, "all.jsonl", "\n".join([lines[0], "{broken", *lines[1:]]))
-    said = verbs("goldens", "add", "--from-trace", "all.jsonl", code=2)
-    assert said.err == "error: all.jsonl holds 4 traces (say which one with --number N)\n"
+    done = verbs("goldens", "add", "--from-trace", "all.jsonl", code=2)
+    assert done.err == "error: all.jsonl holds 4 traces (choose one with --number N)\n"
     assert "all.jsonl:2" in verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "2", code=2).err
     assert "holds 4 traces" in verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "5", code=2).err
     verbs("goldens", "add", "--from-trace", "all.jsonl", "--number", "4")
@@ -85,7 +85,7 @@ def test_of_several_recordings_one_is_chosen(verbs, store):
 
 
 @ON_SQLITE
-def test_a_secret_in_a_recording_is_not_stored(verbs, store):
+def test_a_secret_in_a_trace_is_not_stored(verbs, store):
     messages = [
         {"role": "user", "content": f"use {SECRET}"},
         {"role": "assistant", "content": f"used {SECRET}"},
@@ -95,7 +95,7 @@ def test_a_secret_in_a_recording_is_not_stored(verbs, store):
     assert SECRET not in repr(store.goldens.get("refund"))
 
 
-def test_files_are_taken_in_and_newer_words_update_what_is_stored(verbs, store):
+def test_files_are_imported_and_newer_ones_update_what_is_stored(verbs, store):
     write(verbs.folder, "g.yaml", YAML)
     assert verbs("goldens", "import", "g.yaml").out == "goldens: 2 new, 0 updated, 0 unchanged\n"
     assert verbs("goldens", "import", "*.yaml").out == "goldens: 0 new, 0 updated, 2 unchanged\n"
@@ -106,12 +106,12 @@ def test_files_are_taken_in_and_newer_words_update_what_is_stored(verbs, store):
 
 
 @ON_SQLITE
-def test_add_takes_a_file_of_new_ones_only(verbs, store):
+def test_add_accepts_only_a_file_of_new_goldens(verbs, store):
     write(verbs.folder, "g.yaml", YAML)
     assert verbs("goldens", "add", "--file", "g.yaml").out == "added: refund\nadded: greet\n"
     store.goldens.delete("greet")
-    said = verbs("goldens", "add", "--file", "g.yaml", code=2)
-    assert "golden `refund` is stored already" in said.err
+    done = verbs("goldens", "add", "--file", "g.yaml", code=2)
+    assert "golden `refund` is stored already" in done.err
     assert store.goldens.ids() == ["refund"]
 
 
@@ -141,7 +141,7 @@ EVAL_SET = {
 OLDER = [{"query": "Hi", "expected_tool_use": [{"tool_name": "greet", "tool_input": {}}], "reference": "Hello"}]
 
 
-def test_an_eval_set_is_taken_in_as_goldens(verbs, store):
+def test_an_eval_set_is_imported_as_goldens(verbs, store):
     write(verbs.folder, "weather.evalset.json", EVAL_SET)
     assert verbs("goldens", "import", "weather.evalset.json").out == "goldens: 1 new, 0 updated, 0 unchanged\n"
     golden = store.goldens.get("rain")
@@ -150,7 +150,7 @@ def test_an_eval_set_is_taken_in_as_goldens(verbs, store):
 
 
 @ON_SQLITE
-def test_an_eval_set_of_the_older_form_too(verbs, store):
+def test_an_eval_set_of_the_older_format_too(verbs, store):
     write(verbs.folder, "older.test.json", OLDER)
     verbs("goldens", "import", "older.test.json")
     [golden] = store.goldens.list()
@@ -159,7 +159,7 @@ def test_an_eval_set_of_the_older_form_too(verbs, store):
 
 @ON_SQLITE
 @pytest.mark.shared
-def test_real_eval_sets_are_taken_in(verbs, store, shared):
+def test_real_eval_sets_are_imported(verbs, store, shared):
     for path in (shared / "traces" / "google-adk").glob("*evalset*.json"):
         verbs("goldens", "import", str(path))
     goldens = store.goldens.list()
@@ -174,32 +174,32 @@ def test_real_eval_sets_are_taken_in(verbs, store, shared):
         ("g.yaml", "id: a\ntitel: x\n", 'g.yaml:2:1: unknown key "titel" (did you mean `title`?)'),
         ("g.yaml", "- {id: a}\n- {id: a}\n", "two goldens have the id `a`"),
         ("g.yaml", "- {id: a}\n- {}\n", "`id` is missing"),
-        ("g.yaml", 'id: "a\\tb"\n', "characters that nobody can see"),
+        ("g.yaml", 'id: "a\\tb"\n', "`id` must have no invisible characters"),
         (
             "g.yaml",
             "id: a\ncreated_at: '0001-01-01T00:00:00+23:59'\n",
             "g.yaml:2:1: `created_at` has a value",
         ),
-        ("g.yaml", "id: [", "g.yaml:2:1: this is no YAML"),
-        ("g.jsonl", '{"id": "a"}\n{"id": 1, "id": 2}\n', "g.jsonl:2: the key `id` stands twice"),
-        ("g.txt", "id: a", "no file of goldens at 'g.txt'"),
-        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]\n", "this is a suite, not a file of goldens (write its"),
+        ("g.yaml", "id: [", "g.yaml:2:1: this is not valid YAML"),
+        ("g.jsonl", '{"id": "a"}\n{"id": 1, "id": 2}\n', "g.jsonl:2: the key `id` appears twice"),
+        ("g.txt", "id: a", "no goldens file at 'g.txt'"),
+        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]\n", "this is a suite, not a goldens file (write its"),
         ("g.json", json.dumps({**EVAL_SET, "eval_cases": [{"eval_id": "x"}]}), "eval_cases[0]"),
     ],
 )
-def test_a_file_that_can_not_be_meant_is_told_and_nothing_is_stored(verbs, store, name, text, reason):
+def test_an_invalid_file_is_reported_and_nothing_is_stored(verbs, store, name, text, reason):
     write(verbs.folder, name, text)
     write(verbs.folder, "good.yaml", "id: good\n")
-    said = verbs("goldens", "import", "good.yaml", name, code=2)
-    assert reason in said.err
+    done = verbs("goldens", "import", "good.yaml", name, code=2)
+    assert reason in done.err
     assert store.goldens.ids() == []
 
 
 @ON_SQLITE
 def test_ten_megabytes_in_a_field_are_refused(verbs, store):
     write(verbs.folder, "g.yaml", f"id: a\nuser_messages: ['{'x' * 10_000_000}']\n")
-    said = verbs("goldens", "import", "g.yaml", code=2)
-    assert "larger than 8,000,000 bytes" in said.err
+    done = verbs("goldens", "import", "g.yaml", code=2)
+    assert "larger than 8,000,000 bytes" in done.err
     write(verbs.folder, "g.yaml", f"id: a\nuser_messages: ['{'x' * 200_000}']\n")
     assert "at most 100000 characters" in verbs("goldens", "import", "g.yaml", code=2).err
     assert store.goldens.ids() == []

@@ -1,4 +1,4 @@
-"""A suite that takes its goldens out of a store, judged in a shell; and what is stored of it, exported."""
+"""A suite with goldens from a store, judged in a shell; and its stored evaluations, exported."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from store_builders import make_golden
 from store_verbs import Verbs
-from stored import make_golden
 
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 SUITE = "traces: ['traces/*.json']\ngoldens:\n  - store: %s\n"
@@ -16,7 +16,7 @@ UNREACHABLE = "postgresql://ci:hunter2@127.0.0.1:1/evalgate"
 
 
 def project(verbs, store, choice="{suite: nightly}"):
-    """Two goldens with a regression suite of one of them, and a recording of each."""
+    """Two goldens with a regression suite of one of them, and a trace of each."""
     for id_, tag in (("refund", "money"), ("greet", "smalltalk")):
         store.goldens.create(make_golden(id_, tags=(tag,)))
     verbs("goldens", "suite", "add", "nightly", "--tag", "money", "--passing-score", "0.5")
@@ -72,14 +72,14 @@ def test_a_regression_suite_says_when_a_golden_passes(verbs, store):
     [
         ("{suite: nightli}", "the store has no regression suite `nightli` (did you mean `nightly`?)"),
         ("{ids: [refnd]}", "the store has no golden `refnd` (did you mean `refund`?)"),
-        ("{tags: [mony]}", "the store has no golden that this names"),
+        ("{tags: [mony]}", "no golden in the store matches"),
     ],
 )
-def test_what_the_store_does_not_have_is_told_with_its_place(verbs, store, choice, reason):
+def test_what_the_store_lacks_is_reported_with_its_location(verbs, store, choice, reason):
     project(verbs, store, choice)
     for words in (("validate", "support.yaml"), ("run", "support.yaml")):
-        said = verbs(*words, code=2)
-        assert f"error: support.yaml:3:5: {reason}" in said.err
+        done = verbs(*words, code=2)
+        assert f"error: support.yaml:3:5: {reason}" in done.err
     assert results(verbs)["verdict"] == "invalid"
 
 
@@ -92,23 +92,23 @@ def test_a_project_names_the_store_of_its_suites(verbs, store, store_url):
     here = Verbs(verbs.folder, "")
     here("run")
     assert [each["id"] for each in results(here)["suites"][0]["scenarios"]] == ["refund"]
-    said = here("run", "--store-url", "none", code=2)
-    assert "there is no store called none" in said.err
+    done = here("run", "--store-url", "none", code=2)
+    assert "a store is required here, not `none`" in done.err
 
 
-def test_a_store_that_is_not_there_is_told(tmp_path):
+def test_a_missing_store_is_reported(tmp_path):
     here = Verbs(tmp_path, "")
     lay_out(tmp_path, "{suite: nightly}")
-    said = here("run", "support.yaml", code=2)
-    assert "there is no store at .evalgate/evalgate.db" in said.err
+    done = here("run", "support.yaml", code=2)
+    assert "there is no store at .evalgate/evalgate.db" in done.err
     assert results(here)["exit_code"] == 2
 
 
-def test_goldens_out_of_reach_can_not_be_judged(tmp_path):
+def test_unreachable_goldens_can_not_be_judged(tmp_path):
     here = Verbs(tmp_path, UNREACHABLE)
     lay_out(tmp_path, "{suite: nightly}")
-    said = here("run", "support.yaml", code=4)
-    assert "hunter2" not in said.out + said.err
+    done = here("run", "support.yaml", code=4)
+    assert "hunter2" not in done.out + done.err
     left = results(here)
     assert (left["verdict"], left["exit_code"], left["reasons"][0]["code"]) == (
         "cannot_judge",
@@ -124,5 +124,5 @@ def test_goldens_out_of_reach_can_not_be_judged(tmp_path):
 def test_a_backtest_judges_by_the_goldens_of_the_store(verbs, store):
     project(verbs, store)
     verbs("run", "support.yaml")
-    said = verbs("backtest", "support.yaml", ".evalgate/baseline.zip")
-    assert "would have blocked 0 of 1 run" in said.out
+    done = verbs("backtest", "support.yaml", ".evalgate/baseline.zip")
+    assert "would have blocked 0 of 1 run" in done.out

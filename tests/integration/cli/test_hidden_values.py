@@ -1,4 +1,4 @@
-"""In a shell too, a trace that repeats a secret of the environment does not carry it into anything."""
+"""In a shell too, a secret of the environment in a trace reaches no output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.agent import a_workspace, record, trace
+from fakes.agent import make_workspace, trace, write_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,13 +26,13 @@ SPELLED = [
 @pytest.fixture
 def shell(verbs):
     verbs.environ["DB_PASSWORD"] = PASSWORD
-    a_workspace(verbs.folder / "repository")
+    make_workspace(verbs.folder / "repository")
     verbs.folder = verbs.folder / "repository"
-    told = " ".join(SPELLED[:2] + [base64.b64encode(f"{'_' * n}{PASSWORD}__".encode()).decode() for n in range(3)])
-    document = trace(content=told)
-    document["messages"][0]["content"] = f"my password is {told}"
-    document["messages"][1]["tool_calls"][0]["arguments"] = {"id": told}
-    record(verbs.folder, document)
+    content = " ".join(SPELLED[:2] + [base64.b64encode(f"{'_' * n}{PASSWORD}__".encode()).decode() for n in range(3)])
+    document = trace(content=content)
+    document["messages"][0]["content"] = f"my password is {content}"
+    document["messages"][1]["tool_calls"][0]["arguments"] = {"id": content}
+    write_trace(verbs.folder, document)
     return verbs
 
 
@@ -53,7 +53,7 @@ def contents(folder: Path):
 def test_a_run_its_files_its_store_and_what_is_exported(shell):
     ran = shell("run", "--sarif")
     assert "[redacted: secret]" in ran.out + (shell.folder / ".evalgate/comment.md").read_text()
-    said = [ran.out, ran.err]
+    texts = [ran.out, ran.err]
     for words in (
         ["explain", "refund"],
         ["convert", "traces/refund.json", "--to", "native"],
@@ -62,10 +62,10 @@ def test_a_run_its_files_its_store_and_what_is_exported(shell):
         ["history"],
         ["export", "csv"],
     ):
-        told = shell(*words)
-        said += [told.out, told.err]
-    assert sum("[redacted: secret]" in text for text in said) >= 4
-    assert [seen(text) for text in said] == [[] for _ in said]
+        done = shell(*words)
+        texts += [done.out, done.err]
+    assert sum("[redacted: secret]" in text for text in texts) >= 4
+    assert [seen(text) for text in texts] == [[] for _ in texts]
     left = dict(contents(shell.folder / ".evalgate"))
     assert {"results.json", "comment.md", "traces.jsonl", "results.sarif"} <= left.keys()
     assert {name: seen(text) for name, text in left.items() if seen(text)} == {}

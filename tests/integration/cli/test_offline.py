@@ -1,4 +1,4 @@
-"""A run in a shell speaks with nobody, whatever it reads and however many processes it takes."""
+"""A run in a shell opens no connection, whatever it reads and however many processes it takes."""
 
 from __future__ import annotations
 

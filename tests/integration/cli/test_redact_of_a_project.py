@@ -1,4 +1,4 @@
-"""What `redact` of evalgate.yaml names leaves no verb, no file and no store."""
+"""What `redact` in evalgate.yaml names reaches no output, no file and no store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.agent import SUITE, a_workspace, record, trace
+from fakes.agent import SUITE, make_workspace, trace, write_trace
 from store_verbs import Verbs
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ HIDDEN = ["C-123456", "Ann Lee", "4711007", "DE02 1203"]
 @pytest.fixture
 def shell(tmp_path):
     """A checkout whose trace fails and shows what is to be hidden in every way."""
-    verbs = Verbs(a_workspace(tmp_path / "repository"), "none")
+    verbs = Verbs(make_workspace(tmp_path / "repository"), "none")
     document = trace(content="C-123456 owner: Ann Lee, iban=4711007 no")
     document["messages"][0]["content"] = "I am C-123456\nIBAN: DE02 1203"
     call = document["messages"][1]["tool_calls"][0]
-    call["arguments"] = {"id": "C-123456", "Owner": {"said": ["Ann Lee", 4711007]}}
+    call["arguments"] = {"id": "C-123456", "Owner": {"names": ["Ann Lee", 4711007]}}
     document["messages"][2]["content"] = json.dumps({"owner": "Ann Lee", "iban": {"number": 4711007}})
-    record(verbs.folder, document)
+    write_trace(verbs.folder, document)
     (verbs.folder / "evalgate.yaml").write_text(PROJECT)
     return verbs
 
@@ -43,7 +43,7 @@ def seen(text):
 
 
 def contents(folder: Path):
-    """Every file, and what lies in every zip."""
+    """Every file, and every member of every zip."""
     for path in folder.rglob("*"):
         if path.is_file():
             content = path.read_bytes()
@@ -60,7 +60,7 @@ def left(shell):
 def test_nothing_of_it_leaves(shell):
     shell.environ["EVALGATE_STORE_URL"] = ".evalgate/evalgate.db"
     ran = shell("run", "--sarif")
-    said = [ran.out, ran.err]
+    texts = [ran.out, ran.err]
     for words in (
         ["explain", "refund"],
         ["convert", "traces/refund.json", "--to", "native"],
@@ -71,10 +71,10 @@ def test_nothing_of_it_leaves(shell):
         ["goldens", "add", "--from-trace", "traces/refund.json"],
         ["goldens", "show", "refund"],
     ):
-        told = shell(*words)
-        said += [told.out, told.err]
-    assert [seen(text) for text in said] == [[] for _ in said]
-    assert sum("[redacted: customer]" in text for text in said) >= 5
+        done = shell(*words)
+        texts += [done.out, done.err]
+    assert [seen(text) for text in texts] == [[] for _ in texts]
+    assert sum("[redacted: customer]" in text for text in texts) >= 5
     kept = dict(contents(shell.folder / ".evalgate"))
     assert {"results.json", "comment.md", "junit.xml", "traces.jsonl", "results.sarif"} <= kept.keys()
     assert "[redacted: field]" in kept["traces.jsonl"]
@@ -98,13 +98,13 @@ def test_a_suite_that_is_named_alone__leaves_nothing_of_it(shell):
     assert left(shell) == {}
 
 
-def test_without_it_everything_is_told(shell):
+def test_without_it_everything_is_shown(shell):
     (shell.folder / "evalgate.yaml").write_text(PROJECT.split("redact:", maxsplit=1)[0])
     assert seen(shell("query", "@", "traces/refund.json").out) == HIDDEN
     assert seen(shell("convert", "traces/refund.json").out) == HIDDEN
 
 
-def test_convert_keeps_all_when_told_to(shell):
+def test_convert_keeps_everything_with_no_redact(shell):
     assert seen(shell("convert", "traces/refund.json", "--no-redact").out) == HIDDEN
 
 
@@ -124,21 +124,21 @@ def test_a_verdict_does_not_see_it(shell):
     assert seen(ran.out) == []
 
 
-def test_scenarios_that_would_read_alike_are_refused(shell):
+def test_scenarios_that_would_look_the_same_are_refused(shell):
     document = json.dumps(trace())
     for number in (123456, 654321):
         path = shell.folder / f"traces/{number}.json"
         path.write_text(document.replace('"refund"', f'"of C-{number}"', 1))
     (shell.folder / "evals/support.yaml").write_text(SUITE.replace("id: refund", "id: 'of *'"))
-    said = shell("run", code=2)
-    assert "2 scenarios read as `of [redacted: customer]`" in said.err
-    assert [seen(said.out), seen(said.err), left(shell)] == [[], [], {}]
+    done = shell("run", code=2)
+    assert "2 scenarios have the id `of [redacted: customer]` after redaction" in done.err
+    assert [seen(done.out), seen(done.err), left(shell)] == [[], [], {}]
 
 
 @pytest.mark.parametrize("verb", [["run"], ["validate"], ["query", "@", "traces/refund.json"], ["history"]])
-def test_a_mistake_in_it_ends_every_verb_that_could_tell_it(shell, verb):
+def test_an_error_in_it_ends_every_verb_that_could_reveal_it(shell, verb):
     (shell.folder / "evalgate.yaml").write_text(PROJECT.replace(r"C-\d{6}", "("))
-    said = shell(*verb, code=2)
-    assert "evalgate.yaml:4:" in said.err
-    assert "this is no regular expression" in said.err
-    assert seen(said.out) == []
+    done = shell(*verb, code=2)
+    assert "evalgate.yaml:4:" in done.err
+    assert "this is not a regular expression" in done.err
+    assert seen(done.out) == []

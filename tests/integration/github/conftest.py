@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes.agent import a_workspace
+from fakes.agent import make_workspace
 from fakes.hub import FAKEHUB, FakeHub, site_of
 from fakes.runner import FakeRunner
 
@@ -57,7 +57,7 @@ def client(site, budget):
 
 @pytest.fixture
 def workspace(tmp_path):
-    return a_workspace(tmp_path / "workspace")
+    return make_workspace(tmp_path / "workspace")
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""Approvals of a pull request's base, of the workspace, and what can't be had."""
+"""Approvals of a pull request's base, of the workspace, and what is not available."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from fakes.agent import ours, record, trace
+from fakes.agent import own_comments, trace, write_trace
 
 from evalgate.adapters.github import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -28,11 +28,11 @@ def base(hub):
 
 @pytest.fixture
 def failing(workspace):
-    record(workspace, trace(tool="other"))
+    write_trace(workspace, trace(tool="other"))
     return workspace
 
 
-def told_of(workspace):
+def read_results(workspace):
     results = json.loads((workspace / ".evalgate/results.json").read_text())
     return results, [each["status"] for each in results["approvals"]]
 
@@ -53,7 +53,7 @@ def test_a_file_that_is_too_large_is_refused(hub, client, base):
 
 
 @pytest.mark.parametrize(("fault", "error"), [("forbidden", Forbidden), ("reset", Unreachable)])
-def test_what_github_does_not_give_is_told(hub, client, base, fault, error):
+def test_what_github_does_not_give_is_an_error(hub, client, base, fault, error):
     hub.fail({"kind": fault}, path="/contents/", times=20)
     with pytest.raises(error):
         ApprovalsInCommit(client, base).read()
@@ -61,57 +61,57 @@ def test_what_github_does_not_give_is_told(hub, client, base, fault, error):
 
 def test_without_an_approval_the_failure_blocks(act, failing):
     assert act().exit_code == 1
-    assert told_of(failing)[1] == []
+    assert read_results(failing)[1] == []
 
 
 def test_an_approval_of_the_base_lets_a_failure_pass(hub, act, failing, base):
     hub.write(FILE, APPROVAL.encode(), base)
     assert act().exit_code == 0
-    assert told_of(failing)[1] == ["active"]
-    [body] = ours(hub)
+    assert read_results(failing)[1] == ["active"]
+    [body] = own_comments(hub)
     assert "Ana: outage" in body
 
 
 def test_a_pull_request_does_not_approve_its_own_failure(hub, act, failing):
     (failing / FILE).write_text(APPROVAL)
     assert act().exit_code == 1
-    assert told_of(failing)[1] == ["proposed"]
-    [body] = ours(hub)
+    assert read_results(failing)[1] == ["proposed"]
+    [body] = own_comments(hub)
     assert "added by this pull request" in body
 
 
 def test_it_does_where_the_workflow_says_so(act, failing):
     (failing / FILE).write_text(APPROVAL)
     assert act(approvals_from="head").exit_code == 0
-    assert told_of(failing)[1] == ["active"]
+    assert read_results(failing)[1] == ["active"]
 
 
 def test_on_other_events_the_workspaces_approvals_count(act, failing):
     (failing / FILE).write_text(APPROVAL)
     assert act("workflow_dispatch").exit_code == 0
-    assert told_of(failing)[1] == ["active"]
+    assert read_results(failing)[1] == ["active"]
 
 
 def test_approvals_that_github_does_not_give_are_a_warning_and_approve_nothing(hub, act, failing, base):
     hub.write(FILE, APPROVAL.encode(), base)
     hub.fail({"kind": "forbidden"}, path="/contents/")
     assert act().exit_code == 1
-    results, approvals = told_of(failing)
+    results, approvals = read_results(failing)
     assert approvals == []
     assert any("nothing is approved" in each["message"] for each in results["warnings"])
 
 
-def test_a_mistake_in_the_pull_requests_file_ends_its_run(act, failing):
+def test_an_error_in_the_pull_requests_file_ends_its_run(act, failing):
     (failing / FILE).write_text("approvals: [{suite: support}]")
     assert act().exit_code == 2
-    assert told_of(failing)[0]["verdict"] == "invalid"
+    assert read_results(failing)[0]["verdict"] == "invalid"
 
 
 def test_approvals_that_are_a_link_are_not_followed(act, failing, tmp_path):
     (tmp_path / "secret").write_text(APPROVAL)
     (failing / FILE).symlink_to(tmp_path / "secret")
     assert act("workflow_dispatch").exit_code == 2
-    assert told_of(failing)[0]["reasons"][0]["code"] == "refused_path"
+    assert read_results(failing)[0]["reasons"][0]["code"] == "refused_path"
 
 
 @pytest.fixture
@@ -126,10 +126,10 @@ def store(tmp_path):
 
 def test_an_approval_of_the_store_counts_where_the_workspaces_do(act, failing, store):
     assert act("workflow_dispatch", **store).exit_code == 0
-    [approval] = told_of(failing)[0]["approvals"]
+    [approval] = read_results(failing)[0]["approvals"]
     assert (approval["status"], approval["provenance"]["source"]) == ("active", "shell")
 
 
 def test_a_file_that_a_pull_request_could_have_written_approves_nothing_in_it(act, failing, store):
     assert act(**store).exit_code == 1
-    assert told_of(failing)[1] == []
+    assert read_results(failing)[1] == []

@@ -107,8 +107,8 @@ def test_a_second_artifact_of_the_name_is_refused_with_the_remedy(hub, artifacts
         ({"server_url": "https://github.example.com"}, "Enterprise Server"),
         ({"runtime_token": ""}, "no access"),
         ({"results_url": ""}, "no access"),
-        ({"runtime_token": "not.a.token"}, "not as expected"),
-        ({"runtime_token": "x"}, "not as expected"),
+        ({"runtime_token": "not.a.token"}, "unexpected format"),
+        ({"runtime_token": "x"}, "unexpected format"),
     ],
 )
 def test_a_job_that_can_not_upload_says_so_without_a_request(hub, budget, baseline, other, reason):
@@ -117,9 +117,9 @@ def test_a_job_that_can_not_upload_says_so_without_a_request(hub, budget, baseli
     assert hub.requests == []
 
 
-def test_storage_in_trouble_is_an_error_of_ours(hub, artifacts, baseline):
+def test_failing_storage_is_an_evalgate_error(hub, artifacts, baseline):
     hub.fail({"kind": "status", "status": 500}, times=-1, listener="blob")
-    with pytest.raises(Unreachable, match="answered 500"):
+    with pytest.raises(Unreachable, match="GitHub returned status 500"):
         artifacts.upload("evalgate-baseline", str(baseline))
 
 

@@ -95,7 +95,7 @@ def test_no_artifact_at_all_is_a_clean_state(hub, find):
     assert (found.info.status, found.info.path, found.refused) == ("none", None, [])
 
 
-def test_an_expired_one_is_said_to_be_expired(hub, find):
+def test_an_expired_one_is_reported_as_expired(hub, find):
     hub.plant(expired=True)
     assert find().info.status == "expired"
 
@@ -121,8 +121,8 @@ STRANGE = {
     ),
     "a run after another": ({"event": "workflow_run"}, {}, "it was not made by a push"),
     "a run of the merge queue": ({"event": "merge_group"}, {}, "it was not made by a push"),
-    "a run that was cancelled": ({"conclusion": "cancelled"}, {}, "its run was broken off"),
-    "a run that took too long": ({"conclusion": "timed_out"}, {}, "its run was broken off"),
+    "a run that was cancelled": ({"conclusion": "cancelled"}, {}, "its run was cancelled or did not complete"),
+    "a run that took too long": ({"conclusion": "timed_out"}, {}, "its run was cancelled or did not complete"),
     "a run that waits": ({"status": "waiting", "conclusion": None}, {}, "its run has not finished"),
     "a workflow that was renamed": (
         {"path": ".github/workflows/evalgate-old.yml"},
@@ -137,14 +137,14 @@ STRANGE = {
     "no path at all": ({"path": ""}, {}, "it was made by another workflow"),
     "a run that goes on": ({"status": "in_progress", "conclusion": None}, {}, "its run has not finished"),
     "a tag called main": ({"head_sha": "d" * 40}, {}, "its commit is not in the history of main"),
-    "a commit nobody knows": ({"head_sha": "f" * 40}, {}, "its commit is not in the history of main"),
+    "an unknown commit": ({"head_sha": "f" * 40}, {}, "its commit is not in the history of main"),
     "other bytes than its digest": (
         {},
         {"digest": "sha256:" + "0" * 64},
-        "its bytes are not those of its digest",
+        "its content does not match its digest",
     ),
-    "a digest of another kind": ({}, {"digest": "md5:00"}, "its bytes are not those of its digest"),
-    "no zip": ({}, {"blob_b64": base64.b64encode(b"<html>").decode(), "digest": None}, "it is no zip file"),
+    "a digest of another kind": ({}, {"digest": "md5:00"}, "its content does not match its digest"),
+    "no zip": ({}, {"blob_b64": base64.b64encode(b"<html>").decode(), "digest": None}, "it is not a zip file"),
     "a size over the limit": ({}, {"size": 65 * 1024 * 1024, "sha256": "0" * 64}, "it is larger than 64 MB"),
 }
 
@@ -186,17 +186,17 @@ def answering(hub, client, path, change):
 
 
 LISTED = {
-    "no run": (lambda found: found.update(workflow_run=None), "the run that made it is not known"),
-    "no run's id": (lambda found: found["workflow_run"].pop("id"), "the run that made it is not known"),
+    "no run": (lambda found: found.update(workflow_run=None), "its workflow run is unknown"),
+    "no run's id": (lambda found: found["workflow_run"].pop("id"), "its workflow run is unknown"),
     "no head repository": (lambda found: found["workflow_run"].pop("head_repository_id"), "made by a fork"),
     "another repository": (
         lambda found: found["workflow_run"].update(repository_id=2002),
         "it was made in another repository",
     ),
-    "no commit": (lambda found: found["workflow_run"].update(head_sha=None), "its commit is not known"),
-    "a commit that is none": (
+    "no commit": (lambda found: found["workflow_run"].update(head_sha=None), "its commit is unknown"),
+    "an invalid commit": (
         lambda found: found["workflow_run"].update(head_sha="main"),
-        "its commit is not known",
+        "its commit is unknown",
     ),
     "another commit than the run's": (
         lambda found: found["workflow_run"].update(head_sha=C1),
@@ -235,7 +235,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("case", RUNS)
-def test_an_artifact_whose_run_is_told_otherwise_is_refused(hub, client, find, case):
+def test_an_artifact_that_contradicts_its_run_is_refused(hub, client, find, case):
     change, reason = RUNS[case]
     planted = good(hub)
     answering(hub, client, f"/actions/runs/{planted['run_id']}", change)
@@ -250,7 +250,7 @@ def test_an_artifact_whose_run_is_another_repositorys_or_gone_is_refused(hub, fi
     found = find()
     assert (found.info.status, found.refused[0].rpartition(": ")[2]) == (
         "none",
-        "the run that made it is gone",
+        "its workflow run no longer exists",
     )
 
 
@@ -281,17 +281,17 @@ def test_many_refused_artifacts_are_counted(hub, find):
     assert found.refused[-1] == "4 more artifacts were refused"
 
 
-def test_a_list_that_strangers_filled_is_no_absent_baseline(hub, find):
+def test_a_list_filled_by_untrusted_runs_is_not_a_missing_baseline(hub, find):
     hub.plant(run={"head_repository_id": 2002})
     link = f'<{hub.info.api}/repos/acme/agent/actions/artifacts?page=2>; rel="next"'
     page = {"kind": "status", "status": 200, "headers": {"Link": link}, "body": {"artifacts": []}}
     hub.fail(page, times=-1, path="/actions/artifacts")
     found = find()
     assert (found.info.status, found.info.path) == ("unreachable", None)
-    assert "only the newest artifacts were looked at" in found.refused[0]
+    assert "only the newest artifacts were searched" in found.refused[0]
 
 
-def test_an_artifact_of_another_branch_is_not_even_looked_at(hub, find):
+def test_an_artifact_of_another_branch_is_not_even_read(hub, find):
     hub.state["refs"]["refs/heads/other"] = C2
     good(hub, head_branch="other")
     found = find()
@@ -335,16 +335,16 @@ def test_a_download_that_breaks_once_is_begun_again(hub, find, fault):
     assert (found.info.status, files_of(found)) == ("exact", "whole")
 
 
-def test_a_server_in_trouble_leaves_the_baseline_unreachable(hub, find, pauses):
+def test_a_failing_server_leaves_the_baseline_unreachable(hub, find, pauses):
     good(hub)
     hub.fail({"kind": "html_502"}, times=-1, path="/actions/artifacts")
     found = find()
     assert found.info.status == "unreachable"
-    assert found.refused == ["the baseline could not be looked up: GitHub answered 502"]
+    assert found.refused == ["the baseline could not be looked up: GitHub returned status 502"]
     assert pauses == [1.0, 2.0]
 
 
-def test_a_token_without_actions_read_is_told_so(hub, tmp_path, budget):
+def test_without_actions_read_the_error_names_the_permission(hub, tmp_path, budget):
     good(hub)
     client = Client(site_of(hub, "ghs_noactions"), budget)
     found = Baselines(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from fakes.agent import on_main, ours
+from fakes.agent import on_main, own_comments
 
 from evalgate.adapters.github import RequestDeadline
 from evalgate.adapters.github.connection import WHOLE_RUN_SECONDS
@@ -40,31 +40,31 @@ class Spent(RequestDeadline):
 @pytest.mark.parametrize(
     "listener", ["api", *(pytest.param(name, marks=pytest.mark.matrix) for name in ("results", "blob"))]
 )
-def test_with_a_part_of_github_in_trouble_the_run_ends_in_time_with_its_verdict(hub, act, fault, listener):
+def test_with_a_part_of_github_failing_the_run_ends_in_time_with_its_verdict(hub, act, fault, listener):
     on_main(hub)
     hub.fail(fault, times=-1, listener=listener)
     started, budget = time.monotonic(), Spent()
-    told = act("push", budget=budget, upload_baseline="true")
+    step = act("push", budget=budget, upload_baseline="true")
     assert time.monotonic() - started < WHOLE_RUN_SECONDS * PACE + 3
-    assert (told.exit_code, told.outputs["verdict"]) == (0, "pass")
-    assert told.outputs["baseline-status"] == ("unreachable" if listener == "api" else "none")
+    assert (step.exit_code, step.outputs["verdict"]) == (0, "pass")
+    assert step.outputs["baseline-status"] == ("unreachable" if listener == "api" else "none")
     assert sum(budget.pauses) < WHOLE_RUN_SECONDS
 
 
 def test_before_the_verdict_at_most_half_of_the_minute_is_spent_so_that_the_comment_still_comes(hub, act):
     hub.plant()
     hub.fail({"kind": "hang", "seconds": 2}, times=-1, op="actions/list-artifacts-for-repo")
-    told = act(budget=Spent())
-    assert told.outputs["baseline-status"] == "unreachable"
-    assert len(ours(hub)) == 1
+    step = act(budget=Spent())
+    assert step.outputs["baseline-status"] == "unreachable"
+    assert len(own_comments(hub)) == 1
 
 
-def test_a_wait_that_github_asks_for_is_kept(hub, act):
+def test_a_wait_that_github_requests_is_respected(hub, act):
     budget = Spent()
     hub.fail({"kind": "secondary_rate_limit", "retry_after": 7}, op="issues/create-comment")
     act(budget=budget)
     assert budget.pauses == [7.0]
-    assert len(ours(hub)) == 1
+    assert len(own_comments(hub)) == 1
 
 
 def test_the_reset_of_the_hours_limit_is_waited_for_where_it_is_near(hub, act):
@@ -73,7 +73,7 @@ def test_the_reset_of_the_hours_limit_is_waited_for_where_it_is_near(hub, act):
     act(budget=budget)
     assert len(budget.pauses) == 1
     assert 7 <= budget.pauses[0] <= 9
-    assert len(ours(hub)) == 1
+    assert len(own_comments(hub)) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_the_reset_of_the_hours_limit_is_waited_for_where_it_is_near(hub, act):
 )
 def test_with_github_down_only_a_decision_that_needs_it_is_4(hub, act, fail_on, code):
     hub.fail({"kind": "status", "status": 503}, times=-1)
-    told = act(budget=Spent(), fail_on=fail_on)
-    assert (told.exit_code, told.outputs["exit-code"]) == (code, str(code))
-    assert told.outputs["baseline-status"] == "unreachable"
+    step = act(budget=Spent(), fail_on=fail_on)
+    assert (step.exit_code, step.outputs["exit-code"]) == (code, str(code))
+    assert step.outputs["baseline-status"] == "unreachable"

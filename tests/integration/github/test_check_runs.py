@@ -14,7 +14,7 @@ HEAD = "a" * 40
 
 
 def check(*annotations, **changes):
-    made = CheckRun("EvalGate (k)", HEAD, "failure", "Failed: 1 scenario", "## told", annotations)
+    made = CheckRun("EvalGate (k)", HEAD, "failure", "Failed: 1 scenario", "## text", annotations)
     return made._replace(**changes)
 
 
@@ -31,12 +31,12 @@ def test_a_check_run_is_complete_with_its_verdict_summary_and_page(hub, client):
     CheckRuns(client).post(check(details_url="https://github.com/acme/agent/actions/runs/1"))
     found = written(hub)
     assert (found["name"], found["head_sha"], found["status"]) == ("EvalGate (k)", HEAD, "completed")
-    assert (found["conclusion"], found["output"]["summary"]) == ("failure", "## told")
+    assert (found["conclusion"], found["output"]["summary"]) == ("failure", "## text")
     assert found["details_url"].endswith("/runs/1")
     assert found["external_id"].startswith("evalgate-")
 
 
-def test_an_annotation_stands_at_its_line_and_column(hub, client):
+def test_an_annotation_has_its_line_and_column(hub, client):
     CheckRuns(client).post(check(Annotation("error", "refund", "no refund", "evals/s.yaml", 12, 9)))
     assert written(hub)["annotations"] == [
         {
@@ -55,7 +55,7 @@ def test_an_annotation_stands_at_its_line_and_column(hub, client):
 @pytest.mark.parametrize(("count", "requests"), [(0, 1), (50, 1), (51, 2), (151, 4)])
 def test_annotations_go_in_batches_of_fifty_in_their_order(hub, client, count, requests):
     CheckRuns(client).post(check(*numbered(count)))
-    assert [told["title"] for told in written(hub)["annotations"]] == [f"s{n}" for n in range(count)]
+    assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(count)]
     assert len(hub.requests) == requests
 
 
@@ -65,13 +65,13 @@ def test_an_annotation_without_a_place_in_the_repository_is_left_to_the_summary(
     assert written(hub)["annotations"] == []
 
 
-def test_texts_of_strangers_are_cleaned_and_cut(hub, client):
+def test_untrusted_text_is_cleaned_and_cut(hub, client):
     CheckRuns(client).post(check(Annotation("error", "t" * 999, "a\u202eb\x1b[31m\n" + "m" * 99_999, "s.yaml", 1)))
-    [told] = written(hub)["annotations"]
-    assert len(told["title"]) < 255
-    assert len(told["message"].encode()) < 64 * 1024
-    assert told["message"].isprintable()
-    assert "\u202e" not in told["message"]
+    [annotation] = written(hub)["annotations"]
+    assert len(annotation["title"]) < 255
+    assert len(annotation["message"].encode()) < 64 * 1024
+    assert annotation["message"].isprintable()
+    assert "\u202e" not in annotation["message"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_texts_of_strangers_are_cleaned_and_cut(hub, client):
 def test_a_lost_answer_doubles_neither_the_check_run_nor_an_annotation(hub, client, method, fault):
     hub.fail(fault, method=method, path="check-runs")
     CheckRuns(client).post(check(*numbered(120)))
-    assert [told["title"] for told in written(hub)["annotations"]] == [f"s{n}" for n in range(120)]
+    assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(120)]
 
 
 def test_a_check_run_of_an_earlier_run_is_not_taken_for_the_lost_one(hub, client):
@@ -91,14 +91,14 @@ def test_a_check_run_of_an_earlier_run_is_not_taken_for_the_lost_one(hub, client
     assert [found["conclusion"] for found in hub.state["check_runs"]] == ["failure", "success"]
 
 
-def test_a_token_without_checks_write_is_told_so(hub, budget):
+def test_without_checks_write_the_error_names_the_permission(hub, budget):
     client = Client(site_of(hub, "ghs_readonly"), budget)
     with pytest.raises(Forbidden, match="checks=write"):
         CheckRuns(client).post(check())
     client.close()
 
 
-def test_a_server_in_trouble_is_unreachable_within_the_budget(hub, site):
+def test_a_failing_server_is_unreachable_within_the_budget(hub, site):
     hub.fail({"kind": "hang", "seconds": 2}, times=-1, path="check-runs")
     client = Client(site, RequestDeadline(0.5))
     with pytest.raises(Unreachable):

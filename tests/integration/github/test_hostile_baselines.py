@@ -9,7 +9,7 @@ import os
 import zipfile
 
 import pytest
-from fakes.agent import a_workspace, on_main
+from fakes.agent import make_workspace, on_main
 from fakes.runner import FakeRunner
 
 pytestmark = pytest.mark.shared
@@ -26,7 +26,7 @@ def made(_running_hub, tmp_path_factory):
     folder = tmp_path_factory.mktemp("main")
     hub = _running_hub.fresh()
     on_main(hub)
-    assert FakeRunner(hub, a_workspace(folder / "workspace"), folder).act("push").exit_code == 0
+    assert FakeRunner(hub, make_workspace(folder / "workspace"), folder).act("push").exit_code == 0
     [artifact] = hub.state["artifacts"]
     return hub.blob(artifact)
 
@@ -36,7 +36,7 @@ def planted(hub, content, **run):
 
 
 def with_members(content, *others):
-    """The archive with entries besides, or in place of, its own."""
+    """The archive with more entries, or with its own replaced."""
     packed = io.BytesIO()
     replaced = {entry.filename for entry, _ in others}
     with (
@@ -61,8 +61,8 @@ def test_a_hostile_archive_is_refused_by_name_and_the_next_is_taken(hub, act, wo
     good = planted(hub, made)
     evil = planted(hub, hub.evil_zip(kind))
     before = sorted(path for path in workspace.rglob("*") if ".evalgate" not in path.parts)
-    told = act()
-    assert (told.exit_code, told.outputs["baseline-status"]) == (0, "exact")
+    step = act()
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "exact")
     assert f"artifact {evil['id']} of run" in warnings_of(workspace)
     assert f"artifact {good['id']} " not in warnings_of(workspace)
     assert sorted(path for path in workspace.rglob("*") if ".evalgate" not in path.parts) == before
@@ -85,25 +85,25 @@ def test_a_baseline_of_which_one_entry_is_hostile_is_refused(hub, act, workspace
         at = content.rfind(b"PK\x01\x02")
         content[at + 8] |= 1
     evil = planted(hub, bytes(content))
-    told = act()
-    assert (told.exit_code, told.outputs["baseline-status"]) == (0, "none")
+    step = act()
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "none")
     assert f"artifact {evil['id']} of run" in warnings_of(workspace)
-    assert "root:" not in json.dumps(told.outputs) + told.summary
+    assert "root:" not in json.dumps(step.outputs) + step.summary
 
 
 def test_a_baseline_of_50_mb_is_downloaded_checked_and_compared_with(hub, runner, made):
     planted(hub, with_members(made, (zipfile.ZipInfo("traces.jsonl", MADE), os.urandom(LARGE))))
-    told = runner.act_as_process()
-    assert (told.exit_code, told.outputs["baseline-status"]) == (0, "exact")
-    assert told.seconds < 20
-    assert told.max_rss_kb < 300 * 1024
+    step = runner.act_as_process()
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "exact")
+    assert step.seconds < 20
+    assert step.max_rss_kb < 300 * 1024
 
 
 def test_a_baseline_over_the_limit_is_refused_before_it_is_downloaded(hub, act, workspace, made):
     huge = planted(hub, made)
     huge["size"] = 65 * 1024 * 1024
-    told = act()
-    assert told.outputs["baseline-status"] == "none"
+    step = act()
+    assert step.outputs["baseline-status"] == "none"
     assert f"artifact {huge['id']} of run" in warnings_of(workspace)
     assert "it is larger than 64 MB" in warnings_of(workspace)
     assert not [request for request in hub.requests if request["listener"] == "blob"]

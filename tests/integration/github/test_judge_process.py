@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.agent import SUITE, on_main, ours, record, trace
+from fakes.agent import SUITE, on_main, own_comments, trace, write_trace
 from fakes.runner import ENTRYPOINT
 
 pytestmark = pytest.mark.shared
@@ -25,25 +25,25 @@ CALLS = "execve,connect,sendto,exit_group"
 OUR_OWN_MACHINE = re.compile(r"AF_UNIX|AF_UNSPEC")
 
 
-def test_a_job_is_judged_compared_and_told_by_two_processes(hub, act):
+def test_a_job_is_judged_compared_and_reported_by_two_processes(hub, act):
     on_main(hub)
-    told = act(is_apart=True)
-    assert told.exit_code == 0
-    assert told.outputs["verdict"] == "pass"
-    assert len(ours(hub)) == 1
+    step = act(is_sandboxed=True)
+    assert step.exit_code == 0
+    assert step.outputs["verdict"] == "pass"
+    assert len(own_comments(hub)) == 1
 
 
 @pytest.mark.parametrize("limits", ["memory=30MB", "memory=20MB"])
 def test_a_judge_over_its_limits_is_exit_code_2_that_says_so(workspace, act, limits):
-    told = act(is_apart=True, limits=limits)
-    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
-    assert "memory it may use" in told.annotations[0]["message"]
+    step = act(is_sandboxed=True, limits=limits)
+    assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
+    assert "exceeded its memory limit" in step.annotations[0]["message"]
     results = json.loads((workspace / ".evalgate/results.json").read_text())
     assert results["reasons"][0]["code"] == "over_limit"
 
 
 def test_the_log_says_on_demand_as_whom_the_judge_runs(act):
-    assert any(line.startswith("the judge runs as ") for line in act(is_apart=True, debug="true").log)
+    assert any(line.startswith("the judge runs as ") for line in act(is_sandboxed=True, debug="true").log)
 
 
 def forked_by(parent):
@@ -76,7 +76,7 @@ def judging(runner, workspace, tmp_path):
         pytest.skip("processes can't be listed here")
     slow = "".join(f"      - {{regex: '(a|a)+(a|{one})+(a|a)+$'}}\n" for one in "abcdefgh")
     (workspace / "evals/support.yaml").write_text(SUITE + slow)
-    record(workspace, trace(content="a" * 40 + "b"))
+    write_trace(workspace, trace(content="a" * 40 + "b"))
     environ = {**runner.environment(token=TOKEN), "RUNNER_TEMP": str(tmp_path), "INPUT_BASELINE": "none"}
     environ |= {"INPUT_COMMENT": "off", "SOME_VALUE": PLANTED}
     command = [sys.executable, "-I", ENTRYPOINT]
@@ -104,7 +104,7 @@ def test_a_job_that_is_cancelled_takes_its_judge_and_its_folder_along(judging, t
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
-def test_a_judge_that_is_ended_is_exit_code_2_that_names_what_it_was_reading(judging, workspace, number):
+def test_a_killed_judge_is_exit_code_2_that_names_what_it_was_reading(judging, workspace, number):
     process, judge = judging
     os.kill(judge, number)
     printed, _ = process.communicate(timeout=20)
@@ -115,7 +115,7 @@ def test_a_judge_that_is_ended_is_exit_code_2_that_names_what_it_was_reading(jud
 
 
 def memory_of(pid):
-    """All that a process can read of its own memory; skips where nobody may look into it."""
+    """All that a process can read of its own memory; skips where that is not allowed."""
     found = []
     try:
         places = Path(f"/proc/{pid}/maps").read_text().splitlines()

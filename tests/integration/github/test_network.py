@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes.agent import next_run, on_main, ours
+from fakes.agent import next_run, on_main, own_comments
 from fakes.hub import site_of
 from fakes.network import OPENSSL, Authority, Proxy, TlsFront
 
@@ -69,18 +69,18 @@ def ask(hub, safe, budget):
 def untrusted(ask, **given):
     with pytest.raises(Unreachable) as caught:
         ask(**given)
-    return str(caught.value) == "no answer (the certificate is not trusted)"
+    return str(caught.value) == "no response (the certificate is not trusted)"
 
 
 def test_a_private_authority_is_trusted_where_it_is_named(ask, authority):
     assert ask(ca_bundle=str(authority.bundle)) == 8001
 
 
-def test_a_private_authority_is_not_trusted_unasked(ask):
+def test_a_private_authority_is_not_trusted_by_default(ask):
     assert untrusted(ask)
 
 
-def test_what_is_not_trusted_is_not_asked_again(ask, pauses):
+def test_an_untrusted_server_is_not_retried(ask, pauses):
     assert untrusted(ask)
     assert pauses == []
 
@@ -94,9 +94,9 @@ def test_a_certificate_of_another_name_is_not_trusted(ask, authority, hub, start
     assert untrusted(ask, url=f"https://127.0.0.1:{front.port}", ca_bundle=str(authority.bundle))
 
 
-def test_a_file_that_holds_no_certificate_ends_in_our_words(ask, tmp_path):
+def test_a_file_without_a_certificate_is_a_clear_error(ask, tmp_path):
     (tmp_path / "ca.pem").write_text("not a certificate")
-    with pytest.raises(Unreachable, match=r"^no answer \("):
+    with pytest.raises(Unreachable, match=r"^no response \("):
         ask(ca_bundle=str(tmp_path / "ca.pem"))
 
 
@@ -116,25 +116,25 @@ def test_a_pull_request_is_compared_and_commented_on_over_a_private_authority(hu
     with_baseline(hub, act)
     api, blob = (f"https://127.0.0.1:{front.port}" for front in fronts)
     hub.reached_at(api, blob)
-    told = act(**job(api, authority))
-    assert (told.exit_code, told.outputs["baseline-status"], told.annotations) == (0, "exact", [])
-    assert len(ours(hub)) == 1
+    step = act(**job(api, authority))
+    assert (step.exit_code, step.outputs["baseline-status"], step.annotations) == (0, "exact", [])
+    assert len(own_comments(hub)) == 1
 
 
-def test_without_the_authority_the_verdict_stands(hub, act, safe):
-    told = act(variables={"GITHUB_API_URL": safe})
-    assert (told.exit_code, told.outputs["verdict"], told.outputs["baseline-status"]) == (
+def test_without_the_authority_the_verdict_is_still_given(hub, act, safe):
+    step = act(variables={"GITHUB_API_URL": safe})
+    assert (step.exit_code, step.outputs["verdict"], step.outputs["baseline-status"]) == (
         0,
         "pass",
         "unreachable",
     )
-    assert "the certificate is not trusted" in told.annotations[0]["message"]
+    assert "the certificate is not trusted" in step.annotations[0]["message"]
 
 
-def test_a_bundle_that_is_not_there_is_told_and_the_well_known_ones_are_used(hub, act):
-    told = act(variables={"REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
-    assert (told.exit_code, told.outputs["comment-id"] != "") == (0, True)
-    assert "REQUESTS_CA_BUNDLE names no file in this container" in ours(hub)[0]
+def test_a_missing_bundle_is_reported_and_the_default_ones_are_used(hub, act):
+    step = act(variables={"REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
+    assert (step.exit_code, step.outputs["comment-id"] != "") == (0, True)
+    assert "REQUESTS_CA_BUNDLE names does not exist in this container" in own_comments(hub)[0]
 
 
 @pytest.fixture
@@ -146,28 +146,30 @@ def test_https_goes_through_a_proxy_that_alone_knows_the_host_and_sees_no_token(
     with_baseline(hub, act)
     api, blob = (f"https://{NAME}:{front.port}" for front in fronts)
     hub.reached_at(api, blob)
-    told = act(**job(api, authority, HTTPS_PROXY=proxy.url(USER)))
-    assert (told.exit_code, told.outputs["baseline-status"], told.annotations) == (0, "exact", [])
+    step = act(**job(api, authority, HTTPS_PROXY=proxy.url(USER)))
+    assert (step.exit_code, step.outputs["baseline-status"], step.annotations) == (0, "exact", [])
     assert {line.split(" ")[0] for line in proxy.asked} == {"CONNECT"}
     assert b"ghs_write" not in proxy.heard
-    assert len(ours(hub)) == 1
+    assert len(own_comments(hub)) == 1
 
 
-def test_a_proxy_that_refuses_leaves_the_verdict_and_its_password_untold(hub, act, authority, fronts, proxy, capfd):
+def test_a_proxy_that_refuses_changes_no_verdict_and_its_password_stays_secret(
+    hub, act, authority, fronts, proxy, capfd
+):
     api = f"https://{NAME}:{fronts[0].port}"
     job_there = job(api, authority, HTTPS_PROXY=proxy.url("me:wrong-secret"))
-    told = act(debug="true", budget=RequestDeadline(20, sleep=[].append), **job_there)
-    assert (told.exit_code, told.outputs["baseline-status"]) == (0, "unreachable")
-    assert "no answer (the proxy)" in told.annotations[0]["message"]
-    printed = "\n".join([*told.log, told.summary, str(told.annotations), *capfd.readouterr()])
+    step = act(debug="true", budget=RequestDeadline(20, sleep=[].append), **job_there)
+    assert (step.exit_code, step.outputs["baseline-status"]) == (0, "unreachable")
+    assert "no response (the proxy failed)" in step.annotations[0]["message"]
+    printed = "\n".join([*step.log, step.summary, str(step.annotations), *capfd.readouterr()])
     assert "wrong-secret" not in printed
 
 
 def test_a_baseline_is_uploaded_through_the_proxy_too(hub, act, proxy):
     on_main(hub)
     through = {"HTTP_PROXY": proxy.url(USER)}
-    told = act("push", variables=through)
-    assert (told.exit_code, told.annotations) == (0, [])
+    step = act("push", variables=through)
+    assert (step.exit_code, step.annotations) == (0, [])
     assert [artifact["name"] for artifact in hub.state["artifacts"]] == ["evalgate-baseline"]
     assert {line.split(" ")[0] for line in proxy.asked} == {"GET", "POST", "PUT"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from fakes.agent import SUITE, next_run, on_main, ours, record, trace
+from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 
 pytestmark = pytest.mark.shared
 
@@ -25,9 +25,9 @@ def results(workspace):
 
 
 def weaken(workspace):
-    """The pull request drops the check that its recording fails."""
+    """The pull request drops the check that its trace fails."""
     (workspace / "evals/support.yaml").write_text(WEAKER)
-    record(workspace, trace(tool="guess"))
+    write_trace(workspace, trace(tool="guess"))
 
 
 @pytest.mark.usefixtures("after_main")
@@ -36,46 +36,46 @@ def test_a_pull_request_that_drops_the_failing_check_fails_by_mains_rules(hub, a
     by_its_own = act()
     assert by_its_own.exit_code == 0
 
-    told = act(policy_from="base")
+    step = act(policy_from="base")
 
-    assert (told.exit_code, told.outputs["verdict"], told.outputs["hard-fails"]) == (1, "fail", "1")
+    assert (step.exit_code, step.outputs["verdict"], step.outputs["hard-fails"]) == (1, "fail", "1")
     document = results(workspace)
     rules = document["rules"]
     assert rules["from"] == "base"
     assert rules["config_hash"] != rules["proposed_config_hash"]
     assert document["baseline"]["status"] == "exact"  # judged by the same rules: nothing drifted
     assert any(weak["kind"] for weak in document["weakenings"])
-    [comment] = ours(hub)
-    assert "**Rules** of the baseline, not the commit's own, which say something else" in comment
+    [comment] = own_comments(hub)
+    assert "**Rules** from the baseline, which differ from the commit's own" in comment
 
 
 @pytest.mark.usefixtures("after_main")
 def test_the_same_verdict_comes_from_the_judges_own_process(act, workspace):
     weaken(workspace)
-    assert act(policy_from="base", is_apart=True).exit_code == 1
+    assert act(policy_from="base", is_sandboxed=True).exit_code == 1
     assert results(workspace)["rules"]["from"] == "base"
 
 
 @pytest.mark.usefixtures("after_main")
-def test_a_pull_request_that_leaves_the_rules_alone_is_told_so(hub, act, workspace):
-    told = act(policy_from="base")
-    assert told.exit_code == 0
+def test_the_report_says_so_where_a_pull_request_leaves_the_rules_alone(hub, act, workspace):
+    step = act(policy_from="base")
+    assert step.exit_code == 0
     rules = results(workspace)["rules"]
     assert rules["config_hash"] == rules["proposed_config_hash"]
-    assert "which are also the commit's own" in ours(hub)[0]
+    assert "the same as the commit's own" in own_comments(hub)[0]
 
 
 @pytest.mark.usefixtures("after_main")
 def test_a_policy_of_the_pull_request_does_not_count(act, workspace):
-    record(workspace, trace(content="no"))
+    write_trace(workspace, trace(content="no"))
     (workspace / "evals/support.yaml").write_text(SUITE + "policy: {fail_on: [below_threshold]}\n")
     assert act().exit_code == 1
     assert act(policy_from="base").exit_code == 0
 
 
 def test_without_a_baseline_nothing_can_be_judged(act, workspace):
-    told = act(policy_from="base")
-    assert (told.exit_code, told.outputs["verdict"]) == (3, "cannot_judge")
+    step = act(policy_from="base")
+    assert (step.exit_code, step.outputs["verdict"]) == (3, "cannot_judge")
     [reason] = results(workspace)["reasons"]
     assert reason["code"] == "no_baseline"
     assert "policy-from: head" in reason["message"]
@@ -85,15 +85,15 @@ def test_without_a_baseline_nothing_can_be_judged(act, workspace):
 @pytest.mark.parametrize("baseline", ["evals/baseline.zip", "none"])
 def test_a_baseline_in_the_checkout_gives_no_rules(act, workspace, baseline):
     (workspace / "evals/baseline.zip").write_bytes(b"of the pull request")
-    told = act(policy_from="base", baseline=baseline)
-    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
-    assert "needs `baseline: auto`" in told.annotations[0]["message"]
+    step = act(policy_from="base", baseline=baseline)
+    assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
+    assert "needs `baseline: auto`" in step.annotations[0]["message"]
 
 
 def test_where_github_does_not_answer_the_run_ends_in_4(hub, act, workspace):
     hub.fail({"kind": "status", "status": 500}, times=-1, op="actions/list-artifacts-for-repo")
-    told = act(policy_from="base")
-    assert (told.exit_code, results(workspace)["reasons"][0]["code"]) == (4, "unreachable")
+    step = act(policy_from="base")
+    assert (step.exit_code, results(workspace)["reasons"][0]["code"]) == (4, "unreachable")
 
 
 def test_on_main_its_own_rules_decide(hub, act, workspace):
@@ -103,6 +103,6 @@ def test_on_main_its_own_rules_decide(hub, act, workspace):
 
 
 @pytest.mark.usefixtures("after_main")
-def test_a_suite_of_the_pull_request_that_can_not_be_meant_is_told(act, workspace):
+def test_an_invalid_suite_of_the_pull_request_is_reported(act, workspace):
     (workspace / "evals/support.yaml").write_text("suite: [")
     assert act(policy_from="base").exit_code == 2

@@ -8,7 +8,7 @@ import urllib.parse
 import zipfile
 
 import pytest
-from fakes.agent import next_run, on_main, ours, record, trace
+from fakes.agent import next_run, on_main, own_comments, trace, write_trace
 
 pytestmark = pytest.mark.shared
 
@@ -36,19 +36,19 @@ def members(content):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def everything(told, hub, workspace):
-    """All that a run said and left, by where."""
+def everything(step, hub, workspace):
+    """All output and files of a run, by place."""
     files = {path.name: path.read_bytes() for path in (workspace / ".evalgate").iterdir()}
     packed = members(files.pop("baseline.zip")) if "baseline.zip" in files else {}
-    said = {
-        "log": "\n".join(line for line in told.log if not line.startswith("::add-mask::")),
-        "annotations": repr(told.annotations),
-        "summary": told.summary,
-        "outputs": repr(told.outputs),
-        "comment": "\n".join(ours(hub)),
+    texts = {
+        "log": "\n".join(line for line in step.log if not line.startswith("::add-mask::")),
+        "annotations": repr(step.annotations),
+        "summary": step.summary,
+        "outputs": repr(step.outputs),
+        "comment": "\n".join(own_comments(hub)),
         "sent": repr([request["body"] for request in hub.requests]),
     }
-    return {name: text.encode() for name, text in said.items()} | files | packed
+    return {name: text.encode() for name, text in texts.items()} | files | packed
 
 
 def seen_of(secret):
@@ -57,18 +57,18 @@ def seen_of(secret):
     return [part.encode() for part in (raw, quoted, *(form[4:-4] for form in encoded))]
 
 
-@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
 @pytest.mark.parametrize("event", ["push", "pull_request"])
-def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_apart):
+def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_sandboxed):
     if event == "push":
         on_main(hub)
     environ = runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true")
     environ["DB_PASSWORD"] = PASSWORD
     secrets = [PASSWORD, environ["INPUT_GITHUB-TOKEN"], environ["ACTIONS_RUNTIME_TOKEN"]]
-    record(workspace, planted(secrets))
-    told = runner.act_in(environ, is_apart=is_apart)
-    assert told.exit_code == 0
-    left = everything(told, hub, workspace)
+    write_trace(workspace, planted(secrets))
+    step = runner.act_in(environ, is_sandboxed=is_sandboxed)
+    assert step.exit_code == 0
+    left = everything(step, hub, workspace)
     assert {"results.json", "comment.md", "junit.xml", "results.sarif"} <= left.keys()
     assert event == "pull_request" or {"traces.jsonl", "suites.json"} <= left.keys()
     assert b"[redacted: secret]" in left["results.json"]
@@ -76,33 +76,33 @@ def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_apart):
     assert found == []
 
 
-@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
-def test_ordinary_text_stays_beside_it(hub, runner, workspace, is_apart):
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_ordinary_text_stays(hub, runner, workspace, is_sandboxed):
     kept = "6f1e0c0a-5b5e-4b7e-8a3a-0d6d6f0b7a11 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b production 12345678"
-    record(workspace, trace(content=kept))
+    write_trace(workspace, trace(content=kept))
     environ = runner.environment(comment_key="support-agent-2")
     more = {"STAGE_KEY": "production", "PIN_TOKEN": "12345678", "DB_PASSWORD": PASSWORD}
-    told = runner.act_in({**environ, **more}, is_apart=is_apart)
-    assert told.exit_code == 0
+    step = runner.act_in({**environ, **more}, is_sandboxed=is_sandboxed)
+    assert step.exit_code == 0
     assert kept in (workspace / ".evalgate/results.json").read_text()
-    assert "key=support-agent-2" in ours(hub)[0]
+    assert "key=support-agent-2" in own_comments(hub)[0]
 
 
 PROJECT = "version: 1\nsuites: [evals/*.yaml]\nredact:\n  patterns: [{name: customer, regex: 'C-[0-9]{6}'}]\n"
 
 
-@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
 @pytest.mark.parametrize("event", ["push", "pull_request"])
-def test_nothing_that_a_project_hides_leaves(hub, runner, workspace, event, is_apart):
+def test_nothing_that_a_project_hides_leaves(hub, runner, workspace, event, is_sandboxed):
     if event == "push":
         on_main(hub)
     (workspace / "evalgate.yaml").write_text(PROJECT)
-    record(workspace, trace(content="C-123456 was not helped"))
-    told = runner.act_in(
-        runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true"), is_apart=is_apart
+    write_trace(workspace, trace(content="C-123456 was not helped"))
+    step = runner.act_in(
+        runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true"), is_sandboxed=is_sandboxed
     )
-    assert told.exit_code == 0
-    left = everything(told, hub, workspace)
+    assert step.exit_code == 0
+    left = everything(step, hub, workspace)
     assert b"[redacted: customer]" in left["results.json"]
     assert [name for name, content in left.items() if b"C-123456" in content] == []
 
@@ -113,7 +113,7 @@ def test_a_pull_request_that_hides_less_than_main_shows_nothing_more(hub, act, w
     assert act("push").exit_code == 0
     next_run(hub, "success")
     (workspace / "evalgate.yaml").write_text(PROJECT.split("redact:", maxsplit=1)[0])
-    record(workspace, trace(content="C-123456 was not helped"))
-    told = act(policy_from="base", is_apart=True)
-    left = everything(told, hub, workspace)
+    write_trace(workspace, trace(content="C-123456 was not helped"))
+    step = act(policy_from="base", is_sandboxed=True)
+    left = everything(step, hub, workspace)
     assert [name for name, content in left.items() if b"C-123456" in content] == []

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.agent import ours, record, trace
+from fakes.agent import own_comments, trace, write_trace
 from fakes.runner import ENTRYPOINT
 
 from evalgate.application.action.step_outputs import OUTPUTS
@@ -23,7 +23,7 @@ AFTER_THE_VERDICT = ("issues/list-comments", "issues/create-comment")
 @pytest.fixture
 def cancelled(hub, runner, workspace):
     """Runs a failing gate, and ends it while the request goes on."""
-    record(workspace, trace(tool="guess"))
+    write_trace(workspace, trace(tool="guess"))
 
     def run(request, *numbers):
         hub.fail({"kind": "hang", "seconds": 5}, times=-1, op=request)
@@ -49,7 +49,7 @@ def cancelled(hub, runner, workspace):
 @pytest.mark.parametrize(
     "numbers", [(signal.SIGTERM,), (signal.SIGINT,), (signal.SIGINT, signal.SIGTERM, signal.SIGINT)]
 )
-def test_before_the_verdict_there_is_none_and_every_output_is_set(cancelled, numbers):
+def test_before_the_verdict_it_is_cannot_judge_and_every_output_is_set(cancelled, numbers):
     code, outputs, printed = cancelled(BEFORE_THE_VERDICT, *numbers)
     assert code in {128 + number for number in numbers}
     assert outputs.keys() == set(OUTPUTS)
@@ -59,14 +59,14 @@ def test_before_the_verdict_there_is_none_and_every_output_is_set(cancelled, num
 
 @pytest.mark.parametrize("request_underway", AFTER_THE_VERDICT)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_after_the_verdict_it_stands(cancelled, workspace, hub, request_underway, number):
+def test_after_the_verdict_it_is_kept(cancelled, workspace, hub, request_underway, number):
     code, outputs, printed = cancelled(request_underway, number)
     assert code == 1
     assert outputs.keys() == set(OUTPUTS)
     assert (outputs["verdict"], outputs["exit-code"]) == ("fail", "1")
     assert (workspace / outputs["results-path"]).exists()
     assert "Traceback" not in printed
-    assert ours(hub) == []
+    assert own_comments(hub) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

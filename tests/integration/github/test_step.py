@@ -33,12 +33,12 @@ def test_a_value_of_several_lines_can_not_set_another_output(step, tmp_path, val
     assert rest == f"{value}\n{delimiter}\n"
 
 
-def test_half_a_pair_of_surrogates_in_a_value_is_no_end_of_the_run(step, tmp_path):
+def test_half_a_surrogate_pair_in_a_value_does_not_end_the_run(step, tmp_path):
     step.outputs({"comment-url": "a\ud800b"})
     assert (tmp_path / "output").read_text() == "comment-url=a?b\n"
 
 
-def test_an_output_of_no_name_is_a_bug_of_ours(step):
+def test_an_invalid_output_name_is_a_bug_in_evalgate(step):
     with pytest.raises(ValueError, match="name"):
         step.outputs({"a=b": "c"})
 
@@ -54,7 +54,7 @@ def test_a_summary_over_the_limit_is_cut_at_a_line_and_says_so(step, tmp_path):
     step.summary("line é\n" * 200_000)
     content = (tmp_path / "summary").read_bytes()
     assert len(content) <= 1024 * 1024
-    assert content.decode().endswith("line é\n\n(The rest is left out: a job summary holds 1 MiB.)\n")
+    assert content.decode().endswith("line é\n\n(The rest is left out: a job summary is limited to 1 MiB.)\n")
 
 
 def test_a_full_summary_is_left_as_it_is(step, tmp_path):
@@ -63,7 +63,7 @@ def test_a_full_summary_is_left_as_it_is(step, tmp_path):
     assert (tmp_path / "summary").stat().st_size == 1024 * 1024
 
 
-def test_a_line_for_the_log_is_no_command(step, console):
+def test_a_line_for_the_log_is_not_a_command(step, console):
     step.log("::error::x")
     step.log("x ##[error]y\r::add-mask::e")
     assert "::error" not in console.getvalue()
@@ -102,10 +102,10 @@ def test_annotations_that_come_later_are_counted_with_the_earlier(step, console)
     ]
 
 
-def test_a_secret_reaches_nothing_that_is_handed_on(step, console, tmp_path):
+def test_a_secret_reaches_no_output(step, console, tmp_path):
     step.hide("ghs_secret/token")
     step.outputs({"comment-url": "https://github.com/ghs_secret/token"})
-    step.summary("it said ghs_secret/token and Z2hzX3NlY3JldC90b2tlbg==")
+    step.summary("it says ghs_secret/token and Z2hzX3NlY3JldC90b2tlbg==")
     step.log("error: ghs_secret/token")
     step.annotate([Annotation("error", "ghs_secret/token", "no ghs_secret/token here")])
     masks, printed = console.getvalue().split("\n", 2)[:2], console.getvalue().split("\n", 2)[2]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fakes.agent import ours, record, trace
+from fakes.agent import own_comments, trace, write_trace
 
 from evalgate.bootstrap.store import open_store
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -28,8 +28,8 @@ def job(runner):
     return environment
 
 
-def said(told) -> str:
-    return "\n".join(told.log)
+def read_log(step) -> str:
+    return "\n".join(step.log)
 
 
 def stored(path: Path):
@@ -51,13 +51,13 @@ def past(path: Path, signs: str) -> None:
 
 def test_a_run_is_kept_in_the_runners_folder(hub, runner, job):
     environ, temp = job(store_url="evalgate.db")
-    told = runner.act_in(environ)
-    assert told.exit_code == 0
+    step = runner.act_in(environ)
+    assert step.exit_code == 0
     [facts] = stored(temp / "evalgate.db")
     assert (facts.verdict, facts.branch, facts.pull_request) == ("pass", "feature/x", 7)
     assert facts.commit == hub.state["pulls"]["7"]["head"]["sha"]
     assert facts.url.endswith(f"/actions/runs/{environ['GITHUB_RUN_ID']}")
-    assert "The run was stored in evalgate.db as run" in said(told)
+    assert "The run was stored in evalgate.db as run" in read_log(step)
 
 
 def test_a_job_that_is_repeated_is_kept_once(runner, job):
@@ -65,18 +65,18 @@ def test_a_job_that_is_repeated_is_kept_once(runner, job):
     runner.act_in(environ)
     Path(environ["GITHUB_OUTPUT"]).write_text("")
     again = runner.act_in(environ)
-    assert "not stored again in evalgate.db" in said(again)
+    assert "not stored again in evalgate.db" in read_log(again)
     assert len(stored(temp / "evalgate.db")) == 1
 
 
-@pytest.mark.parametrize("is_apart", [False, True], ids=["in one process", "apart"])
-def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(hub, runner, job, is_apart):
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_flaky(hub, runner, job, is_sandboxed):
     environ, temp = job(store_url="evalgate.db")
     past(temp / "evalgate.db", "++++++-")
-    told = runner.act_in(environ, is_apart=is_apart)
-    assert "The run was stored in evalgate.db as run" in said(told)
-    assert "### The last 8 runs of ` main `" in told.summary
-    [comment] = ours(hub)
+    step = runner.act_in(environ, is_sandboxed=is_sandboxed)
+    assert "The run was stored in evalgate.db as run" in read_log(step)
+    assert "### The last 8 runs of ` main `" in step.summary
+    [comment] = own_comments(hub)
     assert "newly flaky since 2026-01-07" in comment
 
 
@@ -84,26 +84,26 @@ def test_the_summary_draws_the_runs_of_main_and_the_comment_names_what_became_fl
 def test_a_file_anywhere_else_is_refused(runner, job, workspace, tmp_path, where):
     path = (workspace if where == "workspace" else tmp_path) / "evalgate.db"
     environ, _ = job(store_url=str(path))
-    told = runner.act_in(environ)
-    assert (told.exit_code, told.outputs["verdict"]) == (2, "invalid")
-    assert "input `store-url` is a file" in said(told)
+    step = runner.act_in(environ)
+    assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
+    assert "input `store-url` is a file" in read_log(step)
     assert not path.exists()
 
 
-def test_nothing_is_stored_unless_it_is_asked_for(runner, job, workspace):
+def test_nothing_is_stored_unless_requested(runner, job, workspace):
     (workspace / "evalgate.yaml").write_text("version: 1\nsuites: [evals/*.yaml]\nstore: kept.db\n")
     environ, temp = job()
-    told = runner.act_in(environ)
-    assert told.exit_code == 0
-    assert "stored" not in said(told)
+    step = runner.act_in(environ)
+    assert step.exit_code == 0
+    assert "stored" not in read_log(step)
     assert not list(temp.rglob("*.db")) + list(workspace.rglob("*.db"))
 
 
-def test_a_pull_request_of_a_fork_without_secrets_is_told_once_that_nothing_is_stored(runner, job):
+def test_for_a_fork_without_secrets_the_log_says_once_that_nothing_is_stored(runner, job):
     environ, _ = job(pr=8, token="ghs_read")
-    told = runner.act_in(environ)
-    assert said(told).count("Nothing is stored of this run") == 1
-    assert not [each for each in told.annotations if "stored" in each["message"]]
+    step = runner.act_in(environ)
+    assert read_log(step).count("This run was not stored") == 1
+    assert not [each for each in step.annotations if "stored" in each["message"]]
 
 
 def test_a_fork_whose_branch_is_called_main_writes_nothing_into_the_history_of_main(hub, runner, job):
@@ -113,21 +113,21 @@ def test_a_fork_whose_branch_is_called_main_writes_nothing_into_the_history_of_m
     assert [facts.branch for facts in stored(temp / "evalgate.db")] == ["pull/8"]
 
 
-def test_a_server_that_is_not_there_is_a_warning_and_its_password_is_masked(runner, job, workspace):
+def test_an_unreachable_server_is_a_warning_and_its_password_is_masked(runner, job, workspace):
     url = f"postgresql://me:{PASSWORD}@127.0.0.1:9/evalgate"
-    record(workspace, trace(tool="guess"))
+    write_trace(workspace, trace(tool="guess"))
     environ, _ = job(store_url=url)
-    told = runner.act_in(environ)
-    assert told.exit_code == 1
-    assert any("the run was not stored" in each["message"] for each in told.annotations)
-    masked = [each["data"] for each in told.commands if each["command"] == "add-mask"]
+    step = runner.act_in(environ)
+    assert step.exit_code == 1
+    assert any("the run was not stored" in each["message"] for each in step.annotations)
+    masked = [each["data"] for each in step.commands if each["command"] == "add-mask"]
     assert {url, PASSWORD} <= set(masked)
-    assert PASSWORD not in said(told) + told.summary + json.dumps([told.outputs, told.annotations])
+    assert PASSWORD not in read_log(step) + step.summary + json.dumps([step.outputs, step.annotations])
 
 
 def test_a_damaged_store_changes_nothing_but_a_warning(runner, job):
     environ, temp = job(store_url="evalgate.db")
     (temp / "evalgate.db").write_bytes(b"no database" * 1000)
-    told = runner.act_in(environ)
-    assert told.exit_code == 0
-    assert any("evalgate.db is damaged" in each["message"] for each in told.annotations)
+    step = runner.act_in(environ)
+    assert step.exit_code == 0
+    assert any("evalgate.db is damaged" in each["message"] for each in step.annotations)

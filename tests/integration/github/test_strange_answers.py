@@ -1,4 +1,4 @@
-"""Answers that no server of GitHub's gives: addresses that are none, redirects without end, bodies that swell.
+"""Answers that no GitHub server gives: invalid addresses, endless redirects, bodies that grow.
 
 The server is a bare socket: the stand-in for GitHub speaks HTTP too well for this.
 """
@@ -9,7 +9,7 @@ import gzip
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.agent import ours
+from fakes.agent import own_comments
 from fakes.server import Server, answer
 
 from evalgate.adapters.github import Client, RequestDeadline, Site
@@ -70,7 +70,7 @@ def asked(begun):
 
 
 @pytest.mark.parametrize("address", NO_ADDRESSES)
-def test_a_redirect_to_no_address_is_no_answer(asked, address):
+def test_a_redirect_without_an_address_is_an_invalid_answer(asked, address):
     server, client = asked(answer(302, Location=address))
     with pytest.raises(Unreachable):
         client.get("/x")
@@ -80,7 +80,7 @@ def test_a_redirect_to_no_address_is_no_answer(asked, address):
 
 
 @pytest.mark.parametrize("address", NO_ADDRESSES)
-def test_a_next_page_at_no_address_is_not_asked_for(asked, address):
+def test_a_next_page_without_an_address_is_not_requested(asked, address):
     server, client = asked(answer(200, Link=f'<{address}>; rel="next"'))
     with pytest.raises(Unreachable):
         list(client.pages("/x"))
@@ -98,23 +98,23 @@ def test_the_token_stays_with_the_apis_own_scheme_host_and_port(asked, changed):
         "scheme": f"https://127.0.0.1:{port}/x",
         "name before the host": f"http://127.0.0.1:{port}@{other.url.partition('//')[2]}/x",
     }[changed]
-    server.says(answer(302, Location=place))
-    with pytest.raises(Unreachable, match="must not go"):
+    server.set_answer(answer(302, Location=place))
+    with pytest.raises(Unreachable, match="the token must not be sent"):
         client.get("/x")
-    server.says(answer(200, Link=f'<{place}>; rel="next"'))
+    server.set_answer(answer(200, Link=f'<{place}>; rel="next"'))
     with pytest.raises(Unreachable, match="another host"):
         list(client.pages("/x"))
     assert (len(server.requests), other.requests) == (2, [])
 
 
-def test_a_redirect_that_leads_on_and_on_is_followed_once(asked):
+def test_a_redirect_chain_is_followed_once(asked):
     server, client = asked(answer(302, Location="/again"))
     with pytest.raises(Unreachable):
         client.get("/x")
     assert len(server.requests) == 2
 
 
-def test_a_download_that_leads_on_is_not_followed_and_only_the_api_gets_the_token(asked):
+def test_a_redirected_download_is_not_followed_and_only_the_api_gets_the_token(asked):
     server, client = asked(answer(302, Location="/again"))
     with pytest.raises(Unreachable):
         client.download("/x", Sink, MEGABYTE)
@@ -152,23 +152,23 @@ def test_no_body_is_read_beyond_its_limit_whatever_the_status(asked, status):
     ],
     ids=range(16),
 )
-def test_what_is_no_answer_is_told_in_our_words(asked, whole):
+def test_an_invalid_answer_is_an_error_with_a_short_message(asked, whole):
     _, client = asked(whole)
-    with pytest.raises(Unreachable) as told:
+    with pytest.raises(Unreachable) as error:
         client.get("/x")
-    assert str(told.value).isascii()
-    assert len(str(told.value)) < 100
+    assert str(error.value).isascii()
+    assert len(str(error.value)) < 100
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_server_in_trouble_is_asked_three_times(asked, status):
+def test_a_failing_server_is_asked_three_times(asked, status):
     server, client = asked(answer(status))
     with pytest.raises(Unreachable, match=str(status)):
         client.get("/x")
     assert len(server.requests) == 3
 
 
-def test_a_wait_of_more_than_half_a_minute_is_not_waited_for(begun):
+def test_a_wait_of_more_than_half_a_minute_is_given_up(begun):
     server, pauses = Server(answer(429, Retry_After="31")), []
     client = Client(
         Site(server.url, "https://github.com", "acme/support", 1001), RequestDeadline(60, sleep=pauses.append)
@@ -194,4 +194,4 @@ def test_no_such_answer_costs_the_verdict(hub, act, fault, request_answered):
     ran = act()
     assert ran.exit_code == 0
     assert ran.outputs["verdict"] == "pass"
-    assert (ours(hub) == []) == (request_answered == "issues/list-comments")
+    assert (own_comments(hub) == []) == (request_answered == "issues/list-comments")

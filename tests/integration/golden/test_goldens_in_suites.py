@@ -57,8 +57,8 @@ def trace(folder: Path, scenario: str, messages: list[dict[str, Any]], name: str
 
 
 def suite(folder: Path, *goldens: Any, **fields: Any) -> None:
-    said = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "goldens": list(goldens), **fields}
-    write(folder, "suite.yaml", yaml.safe_dump(said))
+    document = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "goldens": list(goldens), **fields}
+    write(folder, "suite.yaml", yaml.safe_dump(document))
 
 
 def run(folder: Path, *arguments: str):
@@ -106,7 +106,7 @@ def test_nothing_to_judge__is_never_passed(tmp_path):
     ran = run(tmp_path)
     assert (ran.code, the(ran, "empty")["verdict"]) == (3, "NOT_EVALUABLE")
     assert the(ran, "empty")["golden"]["regression_status"] is None
-    reason = "nothing could be evaluated: no dimension of the golden has anything to judge it"
+    reason = "nothing could be evaluated: the trace has no evidence for any dimension of the golden"
     assert the(ran, "empty")["reason"] == reason
 
 
@@ -174,7 +174,7 @@ def test_more_critical_issues_than_allowed__are_a_hard_fail(tmp_path, policy, co
         assert "goldens have too many critical issues" in ran.text("comment.md")
 
 
-def test_critical_issues_of_the_baseline__are_no_new_hard_fail(tmp_path):
+def test_critical_issues_of_the_baseline__are_not_a_new_hard_fail(tmp_path):
     suite(tmp_path, {**REFUND, "passing_score": 0.5})
     trace(tmp_path, "refund", NO_REFUND)
     run(tmp_path)
@@ -221,7 +221,7 @@ def test_comment_and_summary__show_dimensions_with_deltas(tmp_path):
     assert "| ` hello ` |  | \u2705\u00a0PASS | \u2588" in summary
 
 
-def test_explain__tells_dimensions_and_issues(tmp_path):
+def test_explain__shows_dimensions_and_issues(tmp_path):
     compared(tmp_path)
     ran = _shell(tmp_path, "explain", "refund")
     assert "failing, degradation" in ran or "fair, degradation" in ran or "poor, degradation" in ran
@@ -229,15 +229,15 @@ def test_explain__tells_dimensions_and_issues(tmp_path):
     assert re.search(r"critical +turn 2: `refund` was not called", ran)
 
 
-def test_compare__tells_of_goldens_as_the_run_did(tmp_path):
+def test_compare__shows_goldens_as_the_run_did(tmp_path):
     ran = compared(tmp_path)
-    told = json.loads(_shell(tmp_path, "compare", "base.json", ".evalgate/results.json", "--json"))
-    again = next(each for each in told["suites"][0]["scenarios"] if each["id"] == "refund")
+    comparison = json.loads(_shell(tmp_path, "compare", "base.json", ".evalgate/results.json", "--json"))
+    again = next(each for each in comparison["suites"][0]["scenarios"] if each["id"] == "refund")
     assert again["golden"] == the(ran, "refund")["golden"]
     assert again["dimensions"] == the(ran, "refund")["dimensions"]
 
 
-def test_baseline_zip__keeps_goldens_of_files_and_tells_what_got_weaker(tmp_path):
+def test_baseline_zip__keeps_goldens_of_files_and_shows_what_got_weaker(tmp_path):
     write(tmp_path, "goldens/refund.yaml", yaml.safe_dump(REFUND))
     suite(tmp_path, {"file": "goldens/*.yaml"})
     trace(tmp_path, "refund", TALK)
@@ -247,8 +247,8 @@ def test_baseline_zip__keeps_goldens_of_files_and_tells_what_got_weaker(tmp_path
     write(tmp_path, "goldens/refund.yaml", yaml.safe_dump(weaker))
     trace(tmp_path, "refund", NO_REFUND)
     ran = run(tmp_path, "--baseline", "base.zip")
-    told = {(each["kind"], each["before"]) for each in ran.results["weakenings"]}
-    assert told >= {
+    weakenings = {(each["kind"], each["before"]) for each in ran.results["weakenings"]}
+    assert weakenings >= {
         ("threshold_lowered", "threshold: 0.85"),
         ("check_removed", 'required_tool_usage: "refund@2"'),
     }
@@ -259,7 +259,7 @@ def test_baseline_zip__keeps_goldens_of_files_and_tells_what_got_weaker(tmp_path
 # Documents
 
 
-def test_results__are_read_back_as_the_run_they_tell_of(tmp_path):
+def test_results__are_read_back_as_the_run_they_describe(tmp_path):
     document = load_results(json.dumps(compared(tmp_path).results).encode())
     scenario = next(each for each in run_of(document).suites[0].scenarios if each.id == "refund")
     assert scenario.golden is not None
@@ -282,7 +282,7 @@ def test_results_with_other_goldens__are_refused(tmp_path, place, value):
     results = compared(tmp_path).results
     scenario = results["suites"][0]["scenarios"][0]
     scenario[place[0]] = {**scenario[place[0]], place[1]: value}
-    with pytest.raises(SettingError, match=r"is no evalgate\.results/1 document"):
+    with pytest.raises(SettingError, match=r"is not a valid evalgate\.results/1 document"):
         load_results(json.dumps(results).encode())
 
 
@@ -303,7 +303,7 @@ def test_evaluations__hold_all_that_a_store_keeps(tmp_path):
     assert [each.id for each in goldens_of(document)] == ["refund", "hello"]
 
 
-def test_secrets_and_hostile_words__never_leave_their_spans(tmp_path):
+def test_secrets_and_hostile_text__never_leave_their_spans(tmp_path):
     secret = "ghp_" + "a1B2" * 9
     hostile = f"<img src=x> @everyone | `tick` \u202e {secret}"
     suite(tmp_path, {"id": "x", "title": hostile, "user_messages": [hostile], "golden_responses": ["Fine."]})
@@ -333,18 +333,18 @@ def test_shards__put_together_are_the_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("golden", "settings", "told"),
+    ("golden", "settings", "message"),
     [
-        ({}, {"weights": {"tools": 0.5}}, "suite.yaml:2:3: the weights sum to 1.25, not to 1"),
+        ({}, {"weights": {"tools": 0.5}}, "suite.yaml:2:3: the weights must sum to 1, not to 1.25"),
         ({}, {"passing_score": 2}, "`passing_score` must be at most 1"),
-        ({}, {"warning_threshold": 0.9}, "lies above `passing_score`"),
+        ({}, {"warning_threshold": 0.9}, "is above `passing_score`"),
         ({}, {"pasing_score": 0.9}, "did you mean `passing_score`?"),
-        ({"id": "a*"}, {}, "has no `*`"),
+        ({"id": "a*"}, {}, "its `id` must not contain `*`"),
         ({"user_message": []}, {}, "did you mean `user_messages`?"),
-        ({"required_tool_usage": ["lookup@3"]}, {}, "`lookup@3` is due in turn 3 of 1"),
+        ({"required_tool_usage": ["lookup@3"]}, {}, "`lookup@3` is expected in turn 3 of 1"),
         ({"turn_weights": [1, 2]}, {}, "2 weights for 1 turns"),
         ({"turn_weights": [0]}, {}, "the weights of the turns sum to 0"),
-        ({"assertions": [{"type": "not_empty"}]}, {}, "decides nothing about a golden"),
+        ({"assertions": [{"type": "not_empty"}]}, {}, "has no effect on a golden"),
         ({"assertions": [{"type": "not_empty", "dimension": "charm"}]}, {}, "`dimension` must be one of"),
         (
             {"assertions": [{"type": "not_empty", "dimension": "tone_adherence"}], "evaluate_tone": False},
@@ -359,29 +359,29 @@ def test_shards__put_together_are_the_run(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_mistakes__are_told_with_their_place(tmp_path, golden, settings, told):
+def test_errors__are_reported_with_their_location(tmp_path, golden, settings, message):
     suite(tmp_path, {**HELLO, **golden}, **({"golden": settings} if settings else {}))
     found = mistakes(tmp_path)
-    assert any(told in line for line in found), found
+    assert any(message in line for line in found), found
     assert all(line.startswith("suite.yaml:") for line in found)
 
 
-def test_dimension_outside_a_golden__is_a_mistake(tmp_path):
+def test_dimension_outside_a_golden__is_an_error(tmp_path):
     check = {"type": "not_empty", "dimension": "tone_adherence"}
     suite(tmp_path, HELLO, scenarios=[{"id": "s", "assertions": [check]}])
     (line,) = mistakes(tmp_path)
-    assert "this is no golden (drop `dimension`)" in line
+    assert "but this is not a golden (remove `dimension`)" in line
 
 
-def test_one_id_twice__is_a_mistake(tmp_path):
+def test_one_id_twice__is_an_error(tmp_path):
     suite(tmp_path, HELLO, scenarios=[{"id": "hello", "assertions": [{"type": "not_empty"}]}])
-    assert ["`hello` stands twice" in line for line in mistakes(tmp_path)] == [True]
+    assert ["`hello` appears twice" in line for line in mistakes(tmp_path)] == [True]
 
 
-def test_golden_settings_without_goldens__are_a_mistake(tmp_path):
-    said = {"version": 1, "scenarios": [{"id": "s", "assertions": [{"type": "not_empty"}]}], "golden": {}}
-    write(tmp_path, "suite.yaml", yaml.safe_dump(said))
-    assert "there are none" in mistakes(tmp_path)[0]
+def test_golden_settings_without_goldens__are_an_error(tmp_path):
+    document = {"version": 1, "scenarios": [{"id": "s", "assertions": [{"type": "not_empty"}]}], "golden": {}}
+    write(tmp_path, "suite.yaml", yaml.safe_dump(document))
+    assert "`golden` is set, but the suite has no goldens" in mistakes(tmp_path)[0]
 
 
 def test_near_misses_of_known_words__are_warnings(tmp_path):
@@ -408,29 +408,29 @@ def test_files_of_goldens__in_every_form(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
-        ("g.jsonl", '{"id": "a"}\n{"id": "b", "id": "c"}', "g.jsonl:2: the key `id` stands twice"),
-        ("g.jsonl", '{"id": NaN}', "g.jsonl:1: NaN is no number"),
-        ("g.jsonl", '{"id": "a"', "g.jsonl:1: no JSON document: it breaks off at column"),
-        ("g.jsonl", "[" * 100_000, "g.jsonl:1: no JSON document that could be meant"),
-        ("g.yaml", "id: a\nid: b", "g.yaml:2:1: the key `id` stands twice"),
+        ("g.jsonl", '{"id": "a"}\n{"id": "b", "id": "c"}', "g.jsonl:2: the key `id` appears twice"),
+        ("g.jsonl", '{"id": NaN}', "g.jsonl:1: NaN"),
+        ("g.jsonl", '{"id": "a"', "g.jsonl:1: invalid JSON document: it ends at column"),
+        ("g.jsonl", "[" * 100_000, "g.jsonl:1: invalid JSON document"),
+        ("g.yaml", "id: a\nid: b", "g.yaml:2:1: the key `id` appears twice"),
         ("g.yaml", "- 7", "g.yaml:1:3: "),
         ("g.yaml", "user_messages: [hi]", "g.yaml:1:1: `id` is missing"),
-        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]", "g.yaml:1:1: this is a suite, not a file of goldens"),
-        ("other.txt", "id: a", "suite.yaml:3:5: no file of goldens matches 'g.*'"),
+        ("g.yaml", "traces: [t]\ngoldens: [{id: a}]", "g.yaml:1:1: this is a suite, not a goldens file"),
+        ("other.txt", "id: a", "suite.yaml:3:5: no goldens file matches 'g.*'"),
     ],
 )
-def test_mistakes_in_files_of_goldens__name_the_file(tmp_path, name, text, told):
+def test_errors_in_files_of_goldens__name_the_file(tmp_path, name, text, message):
     write(tmp_path, name, text)
     write(tmp_path, "suite.yaml", "version: 1\ngoldens:\n  - file: 'g.*'\ntraces: ['*.nothing']\n")
     found = mistakes(tmp_path)
-    assert any(line.startswith(told) for line in found), found
+    assert any(line.startswith(message) for line in found), found
 
 
-def test_store_that_is_not_named__is_a_mistake(tmp_path):
+def test_store_that_is_not_named__is_an_error(tmp_path):
     suite(tmp_path, {"store": {"tags": ["money"]}})
-    assert "no store is at hand" in mistakes(tmp_path)[0]
+    assert "these goldens need a store, and none is configured" in mistakes(tmp_path)[0]
 
 
 def test_suite_without_goldens__loads_nothing_of_them(tmp_path):
@@ -438,12 +438,12 @@ def test_suite_without_goldens__loads_nothing_of_them(tmp_path):
     import sys
 
     write(tmp_path, "traces/a.json", {"schema": "evalgate.trace/1", "scenario_id": "a", "messages": GREETING})
-    said = {
+    document = {
         "version": 1,
         "traces": ["traces/*.json"],
         "scenarios": [{"id": "a", "assertions": [{"type": "not_empty"}]}],
     }
-    write(tmp_path, "suite.yaml", yaml.safe_dump(said))
+    write(tmp_path, "suite.yaml", yaml.safe_dump(document))
     program = (
         "import sys; from evalgate.cli import main; from evalgate.cli.shell import Shell;"
         "code = main(['run', 'suite.yaml', '-q'], Shell(sys.stdout, sys.stderr, {}, '.'));"
@@ -468,10 +468,10 @@ def test_example_of_the_page__scores_as_it_says(tmp_path):
     found = the(run(tmp_path), "late-parcel")
     text = (ROOT / "docs/golden.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ([\d.]*) ?\| ([\d.]+) \| (.*?) ?\|$", text, re.MULTILINE)
-    told = {name: (score, float(weight), why) for name, score, weight, why in rows}
-    assert told.keys() == found["dimensions"].keys()
+    documented = {name: (score, float(weight), why) for name, score, weight, why in rows}
+    assert documented.keys() == found["dimensions"].keys()
     for row in found["trials"][0]["assertions"]:
-        score, weight, why = told[row["name"]]
+        score, weight, why = documented[row["name"]]
         assert row["weight"] == weight
         assert (f"{row['score']:.2f}" if row["outcome"] != "not_evaluable" else "") == score
         assert row["reason"].endswith(why)
@@ -492,7 +492,7 @@ def test_tables_of_the_page__name_every_key():
             assert f"`{name}`" in section or (model is GoldenSettings and name.startswith("evaluate_")), name
 
 
-def test_settings_of_the_page__can_be_meant(tmp_path):
+def test_settings_of_the_page__are_valid(tmp_path):
     write(tmp_path, "goldens/one.yaml", yaml.safe_dump(HELLO))
     write(tmp_path, "suite.yaml", page_block("yaml", 2))
     loaded = SuiteFiles(Workspace(None, str(tmp_path))).load(["suite.yaml"])

@@ -1,4 +1,4 @@
-"""Goldens that a suite takes out of a store, judged, remembered, and held against their regression suite."""
+"""Goldens of a store in a suite: judged, stored, and compared with their regression suite."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REFUND = Golden(
 
 @pytest.fixture
 def folder(tmp_path: Path, store: Store) -> Path:
-    """Recordings of two goldens that the store holds, one of them a call short."""
+    """Traces of two goldens that the store holds, one of them a call short."""
     for golden in (HELLO, REFUND):
         store.goldens.create(golden)
         record = {
@@ -54,8 +54,8 @@ def folder(tmp_path: Path, store: Store) -> Path:
 
 
 def run(folder: Path, store_url: str, chosen: dict[str, Any], **fields: Any):
-    said = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "goldens": [{"store": chosen}], **fields}
-    (folder / "suite.yaml").write_text(yaml.safe_dump(said))
+    document = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "goldens": [{"store": chosen}], **fields}
+    (folder / "suite.yaml").write_text(yaml.safe_dump(document))
     return evalgate(folder, ["suite.yaml", "--store-url", store_url])
 
 
@@ -93,20 +93,20 @@ def test_regression_suite__brings_its_own_strictness(folder, store, store_url):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"),
+    ("chosen", "message"),
     [
         ({"ids": ["helo"]}, "suite.yaml:2:3: the store has no golden `helo` (did you mean `hello`?)"),
-        ({"tags": ["weather"]}, "the store has no golden that this names"),
+        ({"tags": ["weather"]}, "no golden in the store matches"),
         ({"suite": "nightly"}, "the store has no regression suite `nightly`"),
         ({"id": ["hello"]}, "did you mean `ids`?"),
     ],
 )
-def test_what_the_store_lacks__is_a_mistake(folder, store_url, chosen, told):
+def test_what_the_store_lacks__is_an_error(folder, store_url, chosen, message):
     ran = run(folder, store_url, chosen)
-    assert (ran.code, told in ran.stderr) == (2, True), ran.stderr
+    assert (ran.code, message in ran.stderr) == (2, True), ran.stderr
 
 
-def test_run__is_remembered_with_its_evaluations(folder, store, store_url):
+def test_run__is_stored_with_its_evaluations(folder, store, store_url):
     run(folder, store_url, {"intents": ["task_execution", "other"]})
     (evaluation,) = store.evaluations.of_golden("refund")
     assert evaluation.dimensions["tool_success_rate"] == 0.0

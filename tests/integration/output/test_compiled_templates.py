@@ -21,5 +21,5 @@ def test_a_package_with_compiled_templates_has_them_where_a_run_looks(tmp_path):
         "from evalgate.reporting.markdown.compiled_templates import open_installed_cache\n"
         f"print(open_installed_cache()._load('templates/__pycache__/{bytecode.name}') is not None)\n"
     )
-    told = subprocess.run([sys.executable, "-c", look], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert told.stdout == "True\n"
+    done = subprocess.run([sys.executable, "-c", look], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout == "True\n"

@@ -15,7 +15,7 @@ def test_new_folder__ignores_itself_and_an_old_one_is_left_alone(tmp_path):
     assert sorted(path.name for path in (tmp_path / "old").iterdir()) == ["results.json", "theirs"]
 
 
-def test_write__replaces_our_file_whole(tmp_path):
+def test_write__replaces_the_whole_file(tmp_path):
     folder = OutputFolder("out", str(tmp_path))
     folder.write("a", b"long content")
     folder.write("a", b"new")
@@ -46,7 +46,7 @@ def test_a_workspace_that_is_itself_a_link__is_fine(tmp_path):
     assert (tmp_path / "real" / "out" / "a").read_bytes() == b"x"
 
 
-def test_a_place_that_can_not_be_written__is_a_setting_to_mend(tmp_path):
+def test_a_folder_that_can_not_be_written__is_a_setting_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match="--output-dir"):
         OutputFolder("file/out", str(tmp_path)).path("a")
@@ -71,7 +71,7 @@ def test_with_a_root_of_another_owner__what_root_writes_is_theirs(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "x/" * 3_000 + "y", "a" * 300 + "/b.xml"])
-def test_a_name_that_no_system_takes__is_refused_with_the_reason(tmp_path, path):
+def test_an_invalid_file_name__is_refused_with_the_reason(tmp_path, path):
     with pytest.raises(SettingError, match="File name too long"):
         NamedFile(path, str(tmp_path)).write(b"")
     with pytest.raises(SettingError, match="File name too long"):

@@ -50,7 +50,7 @@ def site(tmp_path_factory):
     return target
 
 
-def test_module_in_the_folder__is_taken_by_its_flag(folder):
+def test_module_in_the_folder__is_loaded_with_its_flag(folder):
     done = evalgate(folder, "run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions", "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)["suites"][0]["scenarios"][0]["trials"][0]["assertions"][0]
@@ -58,7 +58,7 @@ def test_module_in_the_folder__is_taken_by_its_flag(folder):
     assert row["reason"] == "the answer mentions R-A1001"
 
 
-def test_module_in_the_folder__is_not_taken_without_its_flag(folder):
+def test_module_in_the_folder__is_not_loaded_without_its_flag(folder):
     done = evalgate(folder, "validate", "suite.yaml")
     assert done.returncode == 2
     assert 'unknown evaluator "mentions_result"' in done.stderr
@@ -75,7 +75,7 @@ def test_installed_package__is_suggested_for_a_misspelt_type(folder, site):
     assert "did you mean `mentions_result`?" in evalgate(folder, "validate", "suite.yaml", site=site).stderr
 
 
-def test_installed_package_that_is_broken__is_a_mistake_with_its_name(folder, site):
+def test_broken_installed_package__is_an_error_with_its_name(folder, site):
     (folder / "evalgate_mentions.py").unlink()
     (site / "evalgate_mentions.py").write_text("1 / 0")
     done = evalgate(folder, "validate", "suite.yaml", site=site)
@@ -95,9 +95,9 @@ def test_settings_of_an_own_evaluator__are_checked_like_others(folder):
     assert 'unknown key "feild" (did you mean `field`?)' in done.stderr
 
 
-def test_flag_that_names_no_module__is_a_mistake(folder):
+def test_flag_that_names_no_module__is_an_error(folder):
     done = evalgate(folder, "run", "suite.yaml", "--plugin", "mine")
-    assert (done.returncode, done.stderr) == (2, "error: --plugin mine: there is no module mine\n")
+    assert (done.returncode, done.stderr) == (2, "error: --plugin mine: the module mine was not found\n")
 
 
 def schema_of_suites(folder, *flags, site=None):
@@ -106,7 +106,7 @@ def schema_of_suites(folder, *flags, site=None):
     return jsonschema_rs.Draft202012Validator(json.loads(done.stdout))
 
 
-def test_schema_of_suites__knows_own_evaluators_where_they_are_asked_for(folder, site):
+def test_schema_of_suites__knows_own_evaluators_where_requested(folder, site):
     suite = yaml.safe_load((folder / "suite.yaml").read_text())
     assert not schema_of_suites(folder, site=site).is_valid(suite)
     by_flag = schema_of_suites(folder, "--plugin", "evalgate_mentions")
@@ -145,27 +145,27 @@ def test_schema_of_suites__keeps_definitions_of_the_same_name_apart(folder):
         assert schema.is_valid(suite) == right, assertion
 
 
-def test_schema_of_suites__of_an_evaluator_that_has_none_is_a_mistake(folder):
+def test_schema_of_suites__of_an_evaluator_without_one_is_an_error(folder):
     (folder / "mine.py").write_text(NESTED.replace("mine: int", "mine: Callable[[], Any]"))
     done = evalgate(folder, "schema", "suite", "--plugin", "mine")
     assert done.returncode == 2
     assert done.stderr.startswith("error: no JSON Schema can be made of own (")
 
 
-def test_version_of_an_own_evaluator__stands_in_the_baseline_and_is_told_where_it_changed(folder):
+def test_version_of_an_own_evaluator__is_in_the_baseline_and_a_change_is_reported(folder):
     run = ["run", "suite.yaml", "--traces", TRACES, "--plugin", "evalgate_mentions"]
     evalgate(folder, *run)
     shutil.copy(folder / ".evalgate/baseline.zip", folder / "main.zip")
     shown = json.loads(evalgate(folder, "baseline", "show", "main.zip", "--json").stdout)
     assert shown["manifest"]["evaluators"]["mentions_result"] == 1
-    told = "warning: the baseline was made with other versions of mentions_result: changes may come from that"
-    assert told not in evalgate(folder, *run, "--baseline", "main.zip").stdout
+    message = "warning: the baseline was made with other versions of mentions_result, which may cause changes"
+    assert message not in evalgate(folder, *run, "--baseline", "main.zip").stdout
     module = folder / "evalgate_mentions.py"
     source = module.read_text()
     module.write_text(source.replace("    tool: Annotated", "    version = 2\n    tool: Annotated"))
     done = evalgate(folder, *run, "--baseline", "main.zip")
     assert done.returncode == 0
-    assert told in done.stdout
+    assert message in done.stdout
 
 
 def test_baseline__names_no_own_evaluator_that_no_suite_uses(folder):
@@ -179,7 +179,7 @@ def test_baseline__names_no_own_evaluator_that_no_suite_uses(folder):
     assert "mentions_result" not in shown["manifest"]["evaluators"]
 
 
-def test_job__takes_no_own_evaluator_even_if_one_is_installed(folder, site):
+def test_job__loads_no_own_evaluator_even_if_one_is_installed(folder, site):
     load = (
         "from evalgate.bootstrap.judge_context import JudgeContext\n"
         "tools = JudgeContext('.', '.', 'out').build_tools(named_baseline=False)\n"
@@ -193,6 +193,6 @@ def test_job__takes_no_own_evaluator_even_if_one_is_installed(folder, site):
     assert 'unknown evaluator "mentions_result"' in done.stderr
 
 
-def test_page_on_evaluators__shows_the_example_as_it_is():
+def test_page_on_evaluators__shows_the_example_unchanged():
     source = (EXAMPLE / "evalgate_mentions.py").read_text(encoding="utf-8")
     assert f"```python\n{source}```" in (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Archives that a stranger may have made: each trick by itself is refused, with what is wrong in our words."""
+"""Untrusted archives: each trick alone is refused, and the message says what is wrong."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_a_plain_archive_is_read(method):
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_another_method_of_compression(method):
-    with pytest.raises(ZipRefusedError, match="not accepted"):
+    with pytest.raises(ZipRefusedError, match="unsupported method"):
         read(packed(method=method))
 
 
 @pytest.mark.parametrize("mode", [0o120777, 0o040755, 0o010644, 0o020644, 0o060644, 0o140644])
-def test_a_member_that_is_no_regular_file(mode):
-    with pytest.raises(ZipRefusedError, match="no regular file"):
+def test_a_member_that_is_not_a_regular_file(mode):
+    with pytest.raises(ZipRefusedError, match="not a regular file"):
         read(packed(mode=mode))
 
 
@@ -67,7 +67,7 @@ def test_an_encrypted_member():
         read(bytes(content))
 
 
-def test_a_member_that_says_it_is_too_large():
+def test_a_member_that_declares_too_large_a_size():
     with pytest.raises(ZipRefusedError, match="too large"):
         read(packed(b"0" * (MOST + 1)))
 
@@ -79,7 +79,7 @@ def test_members_that_are_too_large_together():
         archive.read(NAME)
 
 
-def test_a_member_that_says_less_than_it_unpacks_to():
+def test_a_member_that_declares_less_than_it_unpacks_to():
     content = bytearray(packed(b"0" * 50_000))
     for start, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = content.index(start) + place
@@ -89,17 +89,17 @@ def test_a_member_that_says_less_than_it_unpacks_to():
 
 
 @pytest.mark.parametrize("times", [11, 30])
-def test_more_entries_than_are_looked_at(times):
+def test_more_entries_than_the_limit(times):
     with pytest.raises(ZipRefusedError, match="more than 10 entries"):
         SafeZip(packed(times=times), MOST, 10)
 
 
-def test_entries_are_counted_before_anything_is_made_of_them():
+def test_entries_are_counted_before_any_is_read():
     with pytest.raises(ZipRefusedError, match="more than 10 entries"):
         SafeZip(b"PK\x01\x02" * 21, MOST, 10)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x05\x06", b"no zip", packed()[:-10], packed()[5:]])
-def test_bytes_that_are_no_archive(content):
+def test_bytes_that_are_not_an_archive(content):
     with pytest.raises(ZipRefusedError):
         read(content)

@@ -1,4 +1,4 @@
-"""One test per rule of the assertion language that this version speaks."""
+"""One test per rule of the assertion language that this version supports."""
 
 import pytest
 from builders import make_call, make_trace
@@ -102,7 +102,7 @@ def test_negating_twice__changes_nothing(raw, _):
     "form",
     [{"not": {"path": "metadata.cost_usd", "gt": 5}}, {"path": "metadata.cost_usd", "gt": 5, "negate": True}],
 )
-def test_negation__of_missing_evidence_is_no_pass(form):
+def test_negation__of_missing_evidence_does_not_pass(form):
     assert outcome(form, make_trace()) == "not_evaluable"
     assert outcome(form, TRACE) == "passed"
 
@@ -112,7 +112,7 @@ def test_negation__scores_one_or_zero():
     assert (found.outcome, found.score) == ("passed", 1.0)
 
 
-def test_negation__what_stands_beside_not_belongs_to_the_assertion():
+def test_negation__keys_next_to_not_belong_to_the_assertion():
     found = assess({"not": {"contains": "x"}, "weight": 3, "required": True, "name": "no x"}, TRACE)
     assert (found.name, found.weight, found.required) == ("no x", 3, True)
 
@@ -134,7 +134,7 @@ def test_tool_called__takes_the_name_as_data(name):
 def test_tool_called__names_what_was_called_instead():
     assert "lookup, refund" in assess({"type": "tool_called", "tool": "cancel"}, TRACE).reason
     silent = assess({"type": "tool_called", "tool": "cancel"}, make_trace(calls=[]))
-    assert silent.reason == "cancel was not called: no tool calls were made"
+    assert silent.reason == "expected a call of cancel, got no tool calls"
 
 
 def test_tools__of_the_user_simulator_are_not_the_agents():
@@ -160,11 +160,11 @@ def test_tool_sequence(settings, expected):
     assert outcome({"type": "tool_sequence", **settings}, TRACE) == expected
 
 
-def test_tool_sequence__without_any_call_says_so():
-    assert assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason.startswith("no tool calls made")
+def test_tool_sequence__without_any_call_names_that_in_the_reason():
+    assert assess({"type": "tool_sequence", "sequence": ["a"]}, make_trace()).reason == "expected a, got no tool calls"
 
 
-def test_tool_sequence__tells_the_first_divergence_what_is_missing_and_what_is_extra():
+def test_tool_sequence__names_the_first_divergence_and_the_missing_and_extra_calls():
     settings = {"type": "tool_sequence", "mode": "exact", "sequence": ["lookup", "check_policy", "refund"]}
     found = assess(settings, TRACE)
     assert "step 2: expected check_policy, got refund" in found.reason
@@ -192,7 +192,7 @@ def test_limits__include_the_limit_itself(raw, expected):
         ({"type": "latency_limit", "max_seconds": 1}, "latency unknown"),
     ],
 )
-def test_limits__of_what_is_unknown_are_not_evaluable(raw, word):
+def test_limits__of_unknown_values_are_not_evaluable(raw, word):
     found = assess(raw, make_trace())
     assert (found.outcome, found.reason) == ("not_evaluable", word)
 
@@ -219,7 +219,7 @@ def test_recorded_score__passes_by_its_value_and_scores_it_clamped(settings, exp
         (
             {"type": "recorded_score", "name": "r"},
             {"scores": {"r": 0.99999999}},
-            "r 0.99999999, needs 1.0",
+            "r 0.99999999, expected at least 1.0",
         ),
         (
             {"type": "cost_limit", "max_usd": 0.15},
@@ -228,7 +228,7 @@ def test_recorded_score__passes_by_its_value_and_scores_it_clamped(settings, exp
         ),
     ],
 )
-def test_figure__that_misses_its_limit_by_little_shows_it(settings, given, reason):
+def test_value__that_barely_misses_its_limit_is_shown_as_such(settings, given, reason):
     found = assess(settings, make_trace(**given))
     assert (found.outcome, found.reason) == ("failed", reason)
 
@@ -328,7 +328,7 @@ def test_group__that_fails_lists_the_members_that_decided():
     assert [member["outcome"] for member in found.evidence["members"]] == ["passed", "failed"]
 
 
-def test_missing_evidence__is_left_out_of_the_mean_only_where_the_suite_says_skip():
+def test_missing_evidence__is_left_out_of_the_mean_only_with_on_missing_skip():
     assert assess(LACK, NO_COST).counts
     assert not assess({**LACK, "on_missing": "skip"}, NO_COST).counts
 
@@ -351,12 +351,12 @@ FLAWS = [
     ({"type": "tool_called"}, (), "`tool` is missing", None),
     ({"contain": "x"}, ("contain",), "no operator", "contains"),
     ({"tool_called": "x"}, ("tool_called",), "no operator", "write {type: tool_called, ...}"),
-    ("no_loops", (), "an assertion is a mapping, not text", "write {type: no_loops, ...}"),
-    ("loops", (), "an assertion is a mapping, not text", None),
+    ("no_loops", (), "an assertion must be a mapping, not text", "write {type: no_loops, ...}"),
+    ("loops", (), "an assertion must be a mapping, not text", None),
     ({"contains": "x", "eq": "y"}, (), "operators contains, eq", None),
     ({"path": "a"}, (), "no operator", None),
-    ({"path": "a.[", "eq": 1}, ("path",), "bad expression", None),
-    ({"regex": "("}, ("regex",), "no regular expression", None),
+    ({"path": "a.[", "eq": 1}, ("path",), "invalid expression", None),
+    ({"regex": "("}, ("regex",), "not a regular expression", None),
     ({"gt": "5"}, ("gt",), "compares with a number", None),
     ({"gt": True}, ("gt",), "compares with a number", None),
     ({"in": "abc"}, ("in",), "takes a list", None),
@@ -364,7 +364,7 @@ FLAWS = [
     ({"length": {"atleast": 1}}, ("length",), "no bound", None),
     ({"length": {}}, ("length",), "empty mapping", None),
     ({"length": True}, ("length",), "compares with a number", None),
-    ({"matches_schema": {"type": "objec"}}, ("matches_schema",), "no JSON Schema", None),
+    ({"matches_schema": {"type": "objec"}}, ("matches_schema",), "not a JSON Schema", None),
     ({"matches_schema": "x"}, ("matches_schema",), "takes a JSON Schema", None),
     ({"contains": "x", "weight": -1}, ("weight",), "at least 0", None),
     ({"contains": "x", "weight": "1"}, ("weight",), "must be a number", None),
@@ -380,27 +380,37 @@ FLAWS = [
     ({"contains": "x", "on_missing": "ignore"}, ("on_missing",), "one of", None),
     ({"all_of": []}, ("all_of",), "at least one assertion", None),
     ({"any_of": "x"}, ("any_of",), "at least one assertion", None),
-    ({"all_of": [{"contains": "x", "weight": 2}]}, ("all_of", 0, "weight"), "no `weight` of its own", None),
+    ({"all_of": [{"contains": "x", "weight": 2}]}, ("all_of", 0, "weight"), "can't have `weight`", None),
     (
         {"any_of": [{"contains": "x", "required": True}]},
         ("any_of", 0, "required"),
-        "no `required` of its own",
+        "can't have `required`",
         None,
     ),
-    ({"all_of": [PASS], "any_of": [PASS]}, ("any_of",), "can't stand beside", None),
+    ({"all_of": [PASS], "any_of": [PASS]}, ("any_of",), "can't be combined with `all_of`", None),
     ({"at_least": {"k": 3, "of": [PASS]}}, ("at_least", "k"), "from 1 to 1", None),
     ({"at_least": {"k": 0, "of": [PASS]}}, ("at_least", "k"), "from 1 to 1", None),
     ({"at_least": {"of": [PASS]}}, ("at_least",), "`k` and `of`", None),
     ({"when": PASS}, ("when",), "needs `then`", None),
     ({"when": PASS, "then": []}, ("then",), "at least one assertion", None),
     ({"not": {"gt": "x"}}, ("not", "gt"), "compares with a number", None),
-    ({"not": PASS, "contains": "x"}, ("contains",), "can't stand beside `not`", None),
-    ({"not": {**PASS, "weight": 1}, "weight": 2}, ("weight",), "stands here and inside", None),
-    ({"type": "tool_called", "params": {"tool": "x"}, "tool": "y"}, ("params", "tool"), "stands here", None),
-    ({"type": "tool_sequence", "sequence": []}, ("sequence",), "demands nothing", None),
+    ({"not": PASS, "contains": "x"}, ("contains",), "can't be combined with `not`", None),
+    ({"not": {**PASS, "weight": 1}, "weight": 2}, ("weight",), "`weight` is given both inside and outside `not`", None),
+    (
+        {"type": "tool_called", "params": {"tool": "x"}, "tool": "y"},
+        ("params", "tool"),
+        "`tool` is given both inside and outside `params`",
+        None,
+    ),
+    ({"type": "tool_sequence", "sequence": []}, ("sequence",), "checks nothing", None),
     ({"type": "tool_sequence", "sequence": ["a"], "mode": "sorted"}, ("mode",), "one of", None),
-    ({"type": "output_contains"}, ("type",), "one of the two", None),
-    ({"type": "output_contains", "value": "a", "pattern": "b"}, ("type",), "one of the two", None),
+    ({"type": "output_contains"}, ("type",), "needs either `value` (text) or `pattern` (regex)", None),
+    (
+        {"type": "output_contains", "value": "a", "pattern": "b"},
+        ("type",),
+        "needs either `value` (text) or `pattern` (regex)",
+        None,
+    ),
     ({"type": "cost_limit", "max_usd": True}, ("max_usd",), "must be a number", None),
     ({"type": 5}, ("type",), "unknown evaluator", None),
     ("contains: x", (), "a mapping, not text", None),
@@ -408,31 +418,31 @@ FLAWS = [
 
 
 @pytest.mark.parametrize(("raw", "path", "part", "hint"), FLAWS, ids=str)
-def test_flaw__is_told_with_its_place(raw, path, part, hint):
+def test_invalid_field__is_reported_with_its_path(raw, path, part, hint):
     found = flaw(raw)
     assert found.path == ("assertions", 0, *path)
     assert part in found.message or part in str(found.hint)
     assert hint is None or hint in str(found.hint)
 
 
-def test_flaws__of_all_assertions_are_told_at_once():
+def test_invalid_fields__of_all_assertions_are_reported_together():
     _, flaws = read({"contain": "x"}, {"gt": "x"}, {"type": "nope"}, {"type": "tool_called", "a": 1, "b": 2})
     assert [found.path[1] for found in flaws] == [0, 1, 2, 3, 3, 3]
 
 
-def test_flaws__without_end_are_counted_and_not_all_read():
+def test_invalid_fields__beyond_the_limit_are_counted_and_not_all_read():
     _, flaws = read(*[{"contain": "x"}] * 5_000)
     assert len(flaws) == 101
     assert "4,900 more assertions" in flaws[-1].message
 
 
-def test_keys__nobody_knows_without_end_are_counted():
+def test_unknown_keys__beyond_the_limit_are_counted():
     _, flaws = read({"type": "tool_called", "tool": "x", **{f"k{n}": 1 for n in range(5_000)}})
     assert len(flaws) == 101
-    assert "4,900 more mistakes" in flaws[-1].message
+    assert "4,900 more errors" in flaws[-1].message
 
 
-def test_limits__forgive_the_noise_of_binary_fractions():
+def test_limits__allow_for_rounding_of_binary_fractions():
     trace = make_trace(cost_usd=0.1 + 0.2, latency_seconds=0.3)
     assert outcome({"type": "cost_limit", "max_usd": 0.3}, trace) == "passed"
     assert outcome({"type": "cost_limit", "max_usd": 0.29999}, trace) == "failed"

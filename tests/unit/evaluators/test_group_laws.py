@@ -1,4 +1,4 @@
-"""Groups of checks against what their page says of them, for every mix of outcomes."""
+"""Groups of checks behave as documented, for every mix of outcomes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 import pytest
+from assess_assertion import outcome
 from builders import make_trace
-from judging import outcome
 
 TRACE = make_trace(calls=["a"])
 CALLED = {"type": "tool_called", "tool": "a"}
@@ -38,12 +38,12 @@ def all_of(mix: list[str]) -> str:
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_member__ends_as_it_is_called(member: str) -> None:
+def test_member__has_the_outcome_of_its_name(member: str) -> None:
     assert outcome(MEMBERS[member], TRACE) == member
 
 
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
-def test_group__ends_as_its_members_say(mix: tuple[str, ...]) -> None:
+def test_group__has_the_outcome_of_its_members(mix: tuple[str, ...]) -> None:
     members, left = [MEMBERS[each] for each in mix], [each for each in mix if each != "skipped"]
     assert outcome({"all_of": members}, TRACE) == all_of(left)
     assert outcome({"any_of": members}, TRACE) == first_of(["passed", "error", "not_evaluable"], left, "failed")

@@ -1,8 +1,8 @@
 import pytest
+from assess_assertion import assess, first_problem, outcome
 from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import assess, flaw, outcome
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=24)
 
@@ -31,7 +31,7 @@ def loops(names, most=3):
         ("aba", 1, "passed"),
     ],
 )
-def test_no_loops__calls_and_cycles_may_stand_so_often_in_a_row(names, most, expected):
+def test_no_loops__calls_and_cycles_may_repeat_up_to_the_limit(names, most, expected):
     assert loops(names, most) == expected
 
 
@@ -58,13 +58,13 @@ def test_no_loops__the_same_call_has_the_same_arguments(arguments, expected):
 def test_no_loops__names_the_call_how_often_and_where():
     trace = make_trace(calls=["start", *[("search", {"q": "tea"})] * 5])
     assert assess({"type": "no_loops"}, trace).reason == (
-        'search {"q":"tea"} stands 5 times in a row (calls 2 to 6), at most 3 allowed'
+        'expected at most 3 repeats in a row, got 5 of search {"q":"tea"} (calls 2 to 6)'
     )
 
 
 def test_no_loops__names_the_cycle():
     reason = assess({"type": "no_loops", "max_repeats": 2}, trace_of("xababab")).reason
-    assert reason == "the cycle a, b stands 3 times in a row (calls 2 to 7), at most 2 allowed"
+    assert reason == "expected at most 2 repeats in a row, got 3 of the cycle a, b (calls 2 to 7)"
 
 
 def uncaptured(name, raw=None):
@@ -96,5 +96,5 @@ def test_no_loops__stricter_limit_never_turns_fail_into_pass(names, most):
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, True, "3", 1_001])
-def test_no_loops__limit_that_can_not_be_meant_is_a_mistake(most):
-    assert flaw({"type": "no_loops", "max_repeats": most}).path[1] == "max_repeats"
+def test_no_loops__invalid_limit_is_an_error_of_the_suite(most):
+    assert first_problem({"type": "no_loops", "max_repeats": most}).path[1] == "max_repeats"

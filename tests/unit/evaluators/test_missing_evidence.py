@@ -1,13 +1,13 @@
-"""What a trace does not tell makes no check pass, said this way or the other way round."""
+"""What a trace does not record makes no check pass, negated or not."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assertion_examples import BY_TIMING, EXAMPLES, PATHS, TEXT_KINDS, negated_forms
+from assess_assertion import outcome
 from builders import make_call, make_trace
-from judging import outcome
-from kinds import BY_TIMING, EXAMPLES, PATHS, TEXT_KINDS, forms
 
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.models.trace.trace import Trace, unknown_cost, unknown_latency, unknown_usage
@@ -125,10 +125,10 @@ CALLS_ALONE = {
     *("allowed_tools", "forbidden_tools", "max_tool_calls", "no_loops", "no_run_code", "tool_called"),
     "trajectory_score",
 }
-"""Kinds that ask for nothing but which tools were called: a trace always tells."""
+"""Kinds that need only the names of the tools called: a trace always has them."""
 
 
-def test_every_kind__is_known_by_the_evidence_it_needs() -> None:
+def test_every_kind__is_listed_with_the_evidence_it_needs() -> None:
     assert {kind for kind, _, _ in LACKING} | CALLS_ALONE == set(BUILT_IN_TYPES)
     assert not {kind for kind, _, _ in LACKING} & CALLS_ALONE
 
@@ -144,7 +144,7 @@ def test_missing_evidence__is_neither_passed_nor_failed_negated_or_not(
     for fields in examples:
         raw = {"type": kind, **fields}
         assert outcome(raw, _full()) in {"passed", "failed", "error"}, "with its evidence it can be judged"
-        for form in [raw, *forms(raw), {"not": {"at_least": {"k": 1, "of": [raw]}}}, {"not": {"not": raw}}]:
+        for form in [raw, *negated_forms(raw), {"not": {"at_least": {"k": 1, "of": [raw]}}}, {"not": {"not": raw}}]:
             assert outcome(form, trace) == "not_evaluable", form
         assert outcome({"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}, trace) == "not_evaluable"
         assert outcome({"not": {"when": raw, "then": [{"type": "tool_called", "tool": "a"}]}}, trace) == "not_evaluable"
@@ -157,10 +157,10 @@ EMPTY = Trace("t", [], [], {"content": None, "finish_reason": None, "message_ind
     "kind",
     sorted({kind for kind, _, each in LACKING if each is not _without_arguments and each is not _without_results}),
 )
-def test_empty_trace__passes_no_check_of_what_it_does_not_tell(kind: str) -> None:
+def test_empty_trace__passes_no_check_that_needs_missing_evidence(kind: str) -> None:
     for fields in EXAMPLES[kind]:
         raw = {"type": kind, **fields}
         if fields.get("operator") == "exists" or kind in {"tool_sequence", "tool_calls"}:
             continue
-        found = [outcome(form, EMPTY) for form in (raw, *forms(raw))]
+        found = [outcome(form, EMPTY) for form in (raw, *negated_forms(raw))]
         assert found == ["not_evaluable"] * 5, raw

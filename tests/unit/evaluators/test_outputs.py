@@ -1,4 +1,4 @@
-"""One test per rule of the checks that judge the output of a step in a word."""
+"""One test per rule of the checks of the output of a step."""
 
 import json
 
@@ -96,9 +96,9 @@ def test_source__is_the_answer_by_default():
 @pytest.mark.parametrize(
     ("source", "part"),
     [
-        ({"tool": "nothing"}, "nothing was called 0 times"),
-        ({"tool": "test", "index": 2}, "test was called 2 times, there is no call 2"),
-        ({"tool": "test", "index": -3}, "there is no call -3"),
+        ({"tool": "nothing"}, "no call of nothing at index -1: the trace has 0"),
+        ({"tool": "test", "index": 2}, "no call of test at index 2: the trace has 2"),
+        ({"tool": "test", "index": -3}, "no call of test at index -3: the trace has 2"),
         ({"tool": "silent"}, "no result of silent was recorded"),
         ({"tool": "report", "field": "exit_code"}, "no exit code of report was recorded"),
         ({"path": "metadata.nowhere"}, "path found nothing"),
@@ -155,11 +155,18 @@ def test_exit_code__of_0_is_success_of_1_failure_and_of_all_else_error(answer, e
     assert len(found.reason) < 300
 
 
-@pytest.mark.parametrize(("code", "expected"), [(0, "passed"), (1, "failed"), (2, "error")])
-def test_exit_code__of_a_tool_is_its_exit_code_by_default(code, expected):
+@pytest.mark.parametrize(
+    ("code", "expected", "text"),
+    [
+        (0, "passed", "exit code 0"),
+        (1, "failed", "expected exit code 0, got 1"),
+        (2, "error", "expected exit code 0, got 2"),
+    ],
+)
+def test_exit_code__of_a_tool_is_its_exit_code_by_default(code, expected, text):
     trace = make_trace([make_call("sh", result="text", exit_code=code)])
     found = assess({"type": "exit_code", "source": {"tool": "sh"}}, trace)
-    assert (found.outcome, found.reason) == (expected, f"exit code {code}")
+    assert (found.outcome, found.reason) == (expected, text)
 
 
 # output_numeric
@@ -189,25 +196,25 @@ def test_operators__of_numbers(operator, below, same, above):
     "answer",
     ["", "two", "NaN", "inf", "-Infinity", "1e999", "1_000", "true", "1 2", "\u0663", "0x10", "9" * 400],
 )
-def test_output_numeric__of_what_is_no_finite_number_is_an_error(answer):
+def test_output_numeric__of_a_value_that_is_not_a_finite_number_is_an_error(answer):
     trace = make_trace([make_call("t", result=answer)])
     for negate in (False, True):
         found = assess(number("ne", 2, source={"tool": "t"}, negate=negate), trace)
         assert (found.outcome, found.evidence["verdict"]) == ERROR
 
 
-def test_output_numeric__tells_the_first_hundred_characters_on_one_line():
-    told = reason(number("eq", 2), "a\n" + "é" * 97 + "X" + "y" * 50)
-    assert told == 'answer: not a number: "a\\n' + "é" * 97 + 'X"… (+50)'
+def test_output_numeric__quotes_the_first_hundred_characters_on_one_line():
+    text = reason(number("eq", 2), "a\n" + "é" * 97 + "X" + "y" * 50)
+    assert text == 'answer: not a number: "a\\n' + "é" * 97 + 'X"… (+50)'
 
 
-def test_output_numeric__keeps_the_figure_and_says_what_was_expected():
+def test_output_numeric__names_the_number_and_the_expected_one():
     found = assess(number("lt", 2), make_trace(response="2.5"))
     assert found.evidence == {"verdict": "failure", "value": 2.5}
-    assert found.reason == "answer is 2.5, expected < 2"
+    assert found.reason == "expected answer < 2, got 2.5"
 
 
-def test_output_numeric__reads_what_a_shell_marks_with_a_byte_order():
+def test_output_numeric__reads_output_with_a_byte_order_mark():
     assert judged(number("eq", 5), "\ufeff5\r\n") == SUCCESS
 
 
@@ -236,7 +243,7 @@ def test_output_json__follows_dots_through_objects_and_lists(path, target):
 
 
 @pytest.mark.parametrize(("path", "target"), [(".summary.flaky", 1), (".summary.failed", "0")])
-def test_output_json__equality_tells_types_apart(path, target):
+def test_output_json__equality_distinguishes_types(path, target):
     assert judged(at(path, "eq", target), JSON) == FAILURE
 
 
@@ -253,14 +260,14 @@ def test_output_json__equality_tells_types_apart(path, target):
         ".items." + "9" * 40,
     ],
 )
-def test_output_json__path_that_is_not_there_is_an_error(path):
+def test_output_json__missing_path_is_an_error(path):
     assert judged(at(path, "ne", 1), JSON) == ERROR
     assert "path not found" in reason(at(path, "ne", 1), JSON)
 
 
-def test_output_json__path_that_is_not_there_is_told_with_what_is():
-    told = reason(at(".summary.faild", "eq", 0), JSON)
-    assert '"faild" at .summary (an object with the keys ["failed","flaky","name","none"])' in told
+def test_output_json__missing_path_is_reported_with_the_keys_that_exist():
+    text = reason(at(".summary.faild", "eq", 0), JSON)
+    assert '"faild" at .summary (an object with the keys ["failed","flaky","name","none"])' in text
     assert "(a list of 1)" in reason(at(".items.3", "eq", 0), JSON)
 
 
@@ -279,20 +286,20 @@ def test_output_json__path_that_is_not_there_is_told_with_what_is():
     ],
     ids=lambda text: text[:20],
 )
-def test_output_json__of_what_is_no_json_is_an_error(answer):
+def test_output_json__of_invalid_json_is_an_error(answer):
     assert judged(at(".a", "ne", 5), answer) == ERROR
     assert "not valid JSON" in reason(at(".a", "ne", 5), answer)
 
 
 @pytest.mark.parametrize("path", [".summary.name", ".summary.flaky", ".summary.none", ".items"])
 @pytest.mark.parametrize("operator", ["lt", "lte", "gt", "gte"])
-def test_output_json__order_of_what_is_no_number_is_an_error(path, operator):
+def test_output_json__order_of_a_value_that_is_not_a_number_is_an_error(path, operator):
     assert judged(at(path, operator, 1), JSON) == ERROR
-    assert f"`{operator}` takes two numbers" in reason(at(path, operator, 1), JSON)
+    assert f"`{operator}` compares two numbers" in reason(at(path, operator, 1), JSON)
     assert judged({"not": at(path, operator, 1)}, JSON) == ERROR
 
 
-def test_output_json__order_with_a_target_that_is_no_number_is_an_error_and_warned_of():
+def test_output_json__order_with_a_target_that_is_not_a_number_is_an_error_and_a_warning():
     (assertion,), _ = read(at(".summary.name", "gt", "abc"))
     assert "error on every trace" in assertion.warning
     assert judged(at(".summary.name", "gt", "abc"), JSON) == ERROR
@@ -369,9 +376,9 @@ def test_convergence(settings, answer, expected):
     assert judged(settings, answer) == expected
 
 
-def test_convergence__says_what_it_is_what_it_was_and_what_would_be_better():
+def test_convergence__names_the_value_the_previous_one_and_the_better_direction():
     assert reason(towards(0, tolerance=1, previous=6), "7") == ("answer is 7, target 0 ± 1, was 6, lower is better")
-    assert "no previous figure" in reason(towards(0), "7")
+    assert "no previous value" in reason(towards(0), "7")
 
 
 def with_baseline(*trials, answer="7", **fields):
@@ -421,7 +428,7 @@ def test_convergence__in_a_group_finds_its_previous_in_the_baseline(group, form)
 
 
 @pytest.mark.parametrize("figures", [None, 5, [5], [{}], [{"name": ["errors"], "value": 1}]], ids=str)
-def test_convergence__is_not_stopped_by_what_a_strange_baseline_says(figures):
+def test_convergence__does_not_crash_on_an_odd_baseline(figures):
     rows = [{"name": "all", "type": "all_of", "evidence": {"figures": figures}}]
     assert assess(towards(0, name="errors"), with_baseline(rows)).evidence["verdict"] == "progress"
 
@@ -477,7 +484,7 @@ def test_no_output_crashes_a_check(value):
     checks = [number("eq", 1), at(".0", "gt", 1), towards(1), {"type": "exit_code"}]
     for raw in [*checks, {"type": "output_contains", "pattern": "a"}]:
         found = assess({**raw, "source": source}, trace)
-        assert "failed on this trace" not in found.reason
+        assert "crashed on this trace" not in found.reason
         assert "\n" not in found.reason
 
 
@@ -487,26 +494,26 @@ def test_no_output_crashes_a_check(value):
 @pytest.mark.parametrize(
     ("raw", "path", "part"),
     [
-        (number("eq", 1, source={}), ("source",), "one of the two"),
-        (number("eq", 1, source={"tool": "a", "path": "b"}), ("source",), "one of the two"),
+        (number("eq", 1, source={}), ("source",), "needs either `tool` or `path`"),
+        (number("eq", 1, source={"tool": "a", "path": "b"}), ("source",), "needs either `tool` or `path`"),
         (number("eq", 1, source={"path": "b", "index": 0}), ("source",), "belong to `tool`"),
-        (number("eq", 1, source={"path": "a.["}), ("source",), "bad expression"),
+        (number("eq", 1, source={"path": "a.["}), ("source",), "invalid expression"),
         (number("eq", 1, source={"tol": "a"}), ("source", "tol"), "unknown key"),
         (number("eq", 1, source={"tool": "a", "index": True}), ("source", "index"), "whole number"),
         (number("eq", 1, source={"tool": "a", "field": "output"}), ("source", "field"), "one of"),
         (number("eq", 1, source=5), ("source",), "must be"),
-        ({"type": "exit_code", "source": {"tool": ""}}, ("source", "tool"), "at least 1"),
+        ({"type": "exit_code", "source": {"tool": ""}}, ("source", "tool"), "must have 1 or more characters"),
         (number("eq", True), ("target",), "must be a number"),
         (number("eq", "1"), ("target",), "must be a number"),
         (number("eq", float("nan")), ("target",), "finite"),
         (number("contains", 1), ("operator",), "one of"),
         ({"type": "output_numeric", "target": 1}, (), "`operator` is missing"),
         ({"type": "output_json", "path": "a", "operator": "eq"}, (), "`target` is missing"),
-        (at("", "eq", 1), ("path",), "bad path"),
-        (at(".a..b", "eq", 1), ("path",), "bad path"),
-        (at("..", "eq", 1), ("path",), "bad path"),
+        (at("", "eq", 1), ("path",), "invalid path"),
+        (at(".a..b", "eq", 1), ("path",), "invalid path"),
+        (at("..", "eq", 1), ("path",), "invalid path"),
         (at(".a[0]", "eq", 1), ("path",), "digits between dots"),
-        (at("a" * 2000, "eq", 1), ("path",), "may have 1,000"),
+        (at("a" * 2000, "eq", 1), ("path",), "at most 1,000 characters, this one has 2,000"),
         (at(".a", "eq", float("inf")), ("target",), "finite"),
         (towards(1, "down"), ("direction",), "one of"),
         ({"type": "convergence", "target": 1}, (), "`direction` is missing"),
@@ -517,11 +524,11 @@ def test_no_output_crashes_a_check(value):
         (towards(1, previous=10**400), ("previous",), "can't be number"),
         (towards(1, previous="5"), ("previous",), "can't be text"),
         (towards(1, previous="${secrets.x}"), ("previous",), "can't be text"),
-        (towards(1, previous="${baseline.[}"), ("previous",), "bad expression"),
+        (towards(1, previous="${baseline.[}"), ("previous",), "invalid expression"),
     ],
     ids=str,
 )
-def test_flaw__is_told_with_its_place(raw, path, part):
+def test_invalid_field__is_reported_with_its_path(raw, path, part):
     found = flaw(raw)
     assert found.path == ("assertions", 0, *path)
     assert part in found.message
@@ -540,7 +547,7 @@ DOCUMENTED = [
 
 
 @pytest.mark.parametrize(("raw", "answer"), DOCUMENTED, ids=str)
-def test_what_a_check_says_when_it_does_not_pass__is_what_its_section_tells(raw, answer):
+def test_reason_of_a_failed_check__is_the_one_in_its_documentation(raw, answer):
     document = (ROOT / "docs" / "evaluators.md").read_text(encoding="utf-8")
     section = document.split(f"\n## {raw['type']}\n")[1].split("\n## ")[0]
     found = assess(raw, make_trace(response=answer))

@@ -1,6 +1,6 @@
 import pytest
+from assess_assertion import assess, compile_assertion, first_problem, outcome
 from builders import make_call, make_trace
-from judging import assess, compiled, flaw, outcome
 
 TRACE = make_trace(
     calls=[
@@ -38,7 +38,7 @@ def test_expected_tool(settings, expected):
     assert outcome({"type": "expected_tool", "params": settings}, TRACE) == expected
 
 
-def test_expected_tool__none_passes_where_no_tool_was_called():
+def test_expected_tool__none_passes_if_no_tool_was_called():
     assert outcome({"type": "expected_tool", "expected_tool": None}, make_trace()) == "passed"
 
 
@@ -58,10 +58,15 @@ def test_no_tool(raw, expected):
     assert outcome(raw, TRACE) == expected
 
 
+def test_expected_tool__says_that_there_were_no_tool_calls():
+    reason = assess({"type": "expected_tool", "expected_tool": "tasks"}, make_trace(calls=[])).reason
+    assert reason == "expected at least 1 call of tasks, got 0 (no tool calls)"
+
+
 def test_no_run_code__fails_on_a_call_of_run_code():
     found = assess({"type": "no_run_code"}, make_trace(calls=["search", "run_code"]))
     assert found.outcome == "failed"
-    assert found.reason == "run_code was called once (first in call 2), expected no call"
+    assert found.reason == "expected no call of run_code, got 1 (the first is call 2)"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_actions__of_calls_without_captured_arguments_are_unknown(raw, expected)
     assert outcome(raw, make_trace(calls=[HIDDEN])) == expected
 
 
-def test_actions__of_arguments_that_are_no_object_are_none():
+def test_arguments_that_are_not_an_object__contain_no_actions():
     trace = make_trace(calls=[("tasks", ["create"]), ("tasks", "create")])
     assert outcome({"type": "no_tool", "tool": "tasks", "action": "create"}, trace) == "passed"
 
@@ -91,7 +96,7 @@ def test_actions__of_arguments_that_are_no_object_are_none():
 def test_expected_tool__says_how_often_and_what_was_called_instead():
     raw = {"type": "expected_tool", "expected_tool": "tasks", "action": "delete", "min_calls": 2}
     assert assess(raw, TRACE).reason == (
-        'tasks with action "delete" was called 0 times, expected at least 2 times, but these were: tasks, search'
+        'expected at least 2 calls of tasks with action "delete", got 0 (other calls: tasks, search)'
     )
 
 
@@ -111,7 +116,7 @@ def test_calls__of_the_user_simulator_do_not_count():
     ],
 )
 def test_expected_tool__is_named_by_what_it_expects(raw, name):
-    assert compiled({"type": "expected_tool", **raw}).name == name
+    assert compile_assertion({"type": "expected_tool", **raw}).name == name
 
 
 @pytest.mark.parametrize(
@@ -126,5 +131,5 @@ def test_expected_tool__is_named_by_what_it_expects(raw, name):
         ({"type": "no_run_code", "tool": ""}, "tool"),
     ],
 )
-def test_scheduling__settings_that_can_not_be_meant_are_mistakes(raw, field):
-    assert flaw(raw).path[1] == field
+def test_scheduling__invalid_settings_are_errors_of_the_suite(raw, field):
+    assert first_problem(raw).path[1] == field

@@ -1,8 +1,8 @@
-"""A check that finds the same of many traces gives them one row, and another row to whatever differs."""
+"""A check with the same finding for many traces gives them one row, and other findings other rows."""
 
 import pytest
+from assess_assertion import compile_assertion
 from builders import make_trace
-from judging import compiled
 
 from evalgate.evaluators.core.assertion import MAX_CACHED_ROWS
 from evalgate.evaluators.core.evaluator import Finding
@@ -54,7 +54,7 @@ def fine(number):
     ids=str,
 )
 def test_traces_that_pass__have_one_row(raw):
-    assertion = compiled(raw)
+    assertion = compile_assertion(raw)
     first, *others = [assertion.assess(fine(number)) for number in (1, 2, 3)]
     assert first.outcome == "passed"
     assert first.is_shared
@@ -73,42 +73,42 @@ def test_traces_that_pass__have_one_row(raw):
     ids=str,
 )
 def test_traces_that_lack_the_same__have_one_row(raw):
-    assertion = compiled(raw)
+    assertion = compile_assertion(raw)
     first, second = assertion.assess(make_trace(response=None)), assertion.assess(UNKNOWN)
     assert first.outcome == "not_evaluable"
     assert first is second
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "reason"),
     [
         ({"not": {"type": "contains", "value": "sorry"}}, 'answer contains "sorry"'),
         ({"not": {"path": "metadata.order", "gt": 3}}, "metadata.order > 3"),
         (
             {"not": {"all_of": [{"type": "contains", "value": "sorry"}]}},
-            'answer contains "sorry": answer does not',
+            'answer contains "sorry": expected answer to contain "sorry", got ',
         ),
     ],
 )
-def test_what_must_not_hold__and_does_not_is_told_in_the_words_of_the_check(raw, told):
-    row = compiled(raw).assess(fine(1))
-    assert row.reason.startswith(f"does not hold, as demanded: {told}")
+def test_negated_check_that_passes__quotes_the_reason_of_the_check(raw, reason):
+    row = compile_assertion(raw).assess(fine(1))
+    assert row.reason.startswith(f"does not hold, as expected: {reason}")
 
 
-def test_what_must_not_hold__keeps_evidence_of_its_own():
+def test_negated_check__has_its_own_evidence():
     raw = {"type": "tool_sequence", "sequence": ["book"], "negate": True}
-    row = compiled(raw).assess(fine(1))
+    row = compile_assertion(raw).assess(fine(1))
     assert row.outcome == "passed"
     assert row.evidence == {"alignment": [["book", None], [None, "search"]], "more": 0}
     raw = {"type": "output_contains", "value": "sorry", "negate": True}
-    assert compiled(raw).assess(fine(1)).evidence == {"verdict": "success"}
+    assert compile_assertion(raw).assess(fine(1)).evidence == {"verdict": "success"}
 
 
-def test_group__whose_members_find_otherwise_is_told_otherwise():
-    """Two members may find the very same; which of them did is told."""
+def test_group__with_other_findings_of_members_has_another_reason():
+    """Two members may have the same finding; the reason names the member."""
     limits = [{"type": "cost_limit", "max_usd": 1, "name": each} for each in ("one", "two")]
     raw = {"any_of": [limits[0], {**limits[1], "on_missing": "skip"}, {"path": "metadata.order", "eq": 1}]}
-    assertion = compiled(raw)
+    assertion = compile_assertion(raw)
     traces = [
         fine(1),
         fine(2),
@@ -118,7 +118,7 @@ def test_group__whose_members_find_otherwise_is_told_otherwise():
         fine(3),
     ]
     rows = [assertion.assess(each) for each in traces]
-    assert rows == [compiled(raw).assess(each) for each in traces]
+    assert rows == [compile_assertion(raw).assess(each) for each in traces]
     assert [row.outcome for row in rows] == [
         "passed",
         "passed",
@@ -135,14 +135,14 @@ def test_group__whose_members_find_otherwise_is_told_otherwise():
 @pytest.mark.parametrize("number", [2, 3])
 def test_condition__that_does_not_hold_leaves_out_the_same_way(number):
     raw = {"when": {"type": "tool_called", "tool": "book"}, "then": [{"type": "not_empty"}]}
-    assertion = compiled(raw)
+    assertion = compile_assertion(raw)
     rows = [assertion.assess(fine(each)) for each in (1, number)]
     assert {row.outcome for row in rows} == {"skipped"}
-    assert rows == [compiled(raw).assess(fine(1))] * 2
+    assert rows == [compile_assertion(raw).assess(fine(1))] * 2
 
 
 def test_a_row__that_one_trace_has_is_not_shared():
-    assertion = compiled({"type": "latency_limit", "max_seconds": 1})
+    assertion = compile_assertion({"type": "latency_limit", "max_seconds": 1})
     passed, failed, worse = [assertion.assess(each) for each in (fine(1), LATE, make_trace(latency_seconds=10))]
     assert [row.is_shared for row in (passed, failed, worse)] == [False, False, False]
     assert (failed.reason, worse.reason) == ("latency 9 s, limit 1", "latency 10 s, limit 1")
@@ -155,15 +155,15 @@ def test_a_row__is_found_by_its_finding_until_another_was_found_again():
     fails, passes = Finding("failed", "no"), Finding("passed", "yes", {"a": 1})
     other = Finding("passed", "yes", {"a": 1})  # equal, and yet with evidence of its own
     found = iter([fails, fails, passes, passes, other, fails, passes])
-    assertion = replace(compiled({"type": "not_empty"}), check=lambda _: next(found))
+    assertion = replace(compile_assertion({"type": "not_empty"}), check=lambda _: next(found))
     rows = [assertion.assess(fine(1)) for _ in range(7)]
     assert [each is rows[0] for each in rows] == [True, True, False, False, False, True, False]
     assert [each is rows[2] for each in rows] == [False, False, True, True, False, False, True]
     assert rows[4].evidence is other.evidence
 
 
-def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
-    assertion = compiled({"type": "latency_limit", "max_seconds": 1})
+def test_rows__that_fail_differently_are_cached_in_bounded_number():
+    assertion = compile_assertion({"type": "latency_limit", "max_seconds": 1})
     for seconds in range(2, 1_000):
         assertion.assess(make_trace(latency_seconds=seconds))
     assert {outcome: len(rows) for outcome, rows in assertion.row_cache.rows.items()} == {"failed": MAX_CACHED_ROWS}
@@ -171,29 +171,29 @@ def test_rows__that_fail_each_in_its_own_way_are_kept_in_bounded_number():
     assert assertion.assess(fine(1)) is passed
 
 
-def test_rows__with_equal_words_and_other_evidence_stay_apart():
-    """Evidence that is made anew each time may say otherwise: only the very same is the same."""
-    found = iter(Finding("failed", "as before", {"seen": number}) for number in range(100))
-    assertion = replace(compiled({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
+def test_rows__with_equal_reasons_and_different_evidence_are_not_shared():
+    """Evidence that is created each time may differ: only the same object counts as the same."""
+    found = iter(Finding("failed", "unchanged", {"seen": number}) for number in range(100))
+    assertion = replace(compile_assertion({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
     rows = [assertion.assess(fine(1)) for _ in range(100)]
     assert [row.evidence for row in rows] == [{"seen": number} for number in range(100)]
     assert not any(row.is_shared for row in rows)
 
 
-def test_rows__of_one_outcome_and_different_reasons_stay_apart():
-    assertion = compiled({"type": "tool_sequence", "sequence": ["search", "book"], "mode": "exact"})
+def test_rows__of_one_outcome_and_different_reasons_are_not_shared():
+    assertion = compile_assertion({"type": "tool_sequence", "sequence": ["search", "book"], "mode": "exact"})
     ways = [["search"], ["book"], ["search"], [], ["book", "search"], ["search"]]
     rows = [assertion.assess(make_trace(calls=calls)) for calls in ways]
-    fresh = [compiled(assertion.written).assess(make_trace(calls=calls)) for calls in ways]
+    fresh = [compile_assertion(assertion.written).assess(make_trace(calls=calls)) for calls in ways]
     assert rows == fresh
     assert {row.outcome for row in rows} == {"failed"}
     assert len({row.reason for row in rows}) == 4
     assert rows[0] is rows[2] is rows[5]
 
 
-def test_rows__whose_scores_are_equal_and_written_differently_stay_apart():
-    found = iter(Finding("failed", "as before", None, score) for score in (0, 0.0, 0, 0.0))
-    assertion = replace(compiled({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
+def test_rows__whose_scores_are_equal_and_of_different_types_are_not_shared():
+    found = iter(Finding("failed", "unchanged", None, score) for score in (0, 0.0, 0, 0.0))
+    assertion = replace(compile_assertion({"type": "latency_limit", "max_seconds": 1}), check=lambda _: next(found))
     rows = [assertion.assess(fine(1)) for _ in range(4)]
     assert [type(row.score) for row in rows] == [int, float, int, float]
     assert rows[0] is rows[2] is not rows[1] is rows[3]

@@ -1,4 +1,4 @@
-"""`similarity`: the measures, their laws, and the figure as score."""
+"""`similarity`: the metrics, their properties, and the similarity as score."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_figure(metric, text, reference, score):
 
 @BY_METRIC
 @given(text=TEXTS)
-def test_text__is_like_itself(metric, text):
+def test_text__is_similar_to_itself(metric, text):
     assert METRICS[metric](text, text) == 1.0
 
 
@@ -95,30 +95,32 @@ def slow_common(a, b):
 
 
 @given(st.text("abc", max_size=80), st.text("abc", max_size=80))
-def test_levenshtein__is_what_the_plain_table_says(a, b):
+def test_levenshtein__equals_the_plain_table(a, b):
     expected = 1 - slow_distance(a, b) / max(len(a), len(b)) if a != b else 1.0
     assert METRICS["levenshtein"](a, b) == expected
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=80), st.lists(st.sampled_from("abc"), max_size=80))
-def test_rouge_l__is_what_the_plain_table_says(a, b):
+def test_rouge_l__equals_the_plain_table(a, b):
     expected = 2 * slow_common(a, b) / (len(a) + len(b)) if a and b else float(a == b)
     assert METRICS["rouge_l"](" ".join(a), " ".join(b)) == expected
 
 
 @pytest.mark.parametrize(("least", "expected"), [(0.8333333333, "passed"), (0.84, "failed"), (0, "passed")])
-def test_figure__is_the_score_whether_it_passes_or_not(least, expected):
+def test_similarity__is_the_score_whether_it_passes_or_not(least, expected):
     found = assess("rouge_l", "the cat sat on the mat", "the cat is on the mat", least)
     assert (found.outcome, found.score) == (expected, pytest.approx(5 / 6))
     assert found.evidence["metric"] == "rouge_l"
 
 
-def test_min_score__forgives_the_noise_of_binary_fractions():
+def test_min_score__allows_for_rounding_of_binary_fractions():
     assert assess("jaccard", "a b c", "c d a b e f g h i j", 0.1 + 0.2).outcome == "passed"
 
 
-def test_figure_that_misses_by_little__shows_it():
-    assert assess("jaccard", "a", "a b c", 0.33333334).reason.startswith("jaccard 0.3333333333333333, needs 0.33333334")
+def test_similarity_just_below_the_limit__is_shown_as_below():
+    assert assess("jaccard", "a", "a b c", 0.33333334).reason.startswith(
+        "jaccard 0.3333333333333333, expected at least 0.33333334: "
+    )
 
 
 @pytest.mark.parametrize("metric", ["levenshtein", "rouge_l"])
@@ -129,7 +131,7 @@ def test_long_texts__that_would_take_too_much_work_are_an_error(metric):
 
 
 @BY_METRIC
-def test_text_without_end__is_an_error(metric):
+def test_text_that_is_too_long__is_an_error(metric):
     assert assess(metric, "a " * 600_000, "a", 0.5).outcome == "error"
     with pytest.raises(TooLongError):
         METRICS[metric]("a" * (MAX_TEXT + 1), "a")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assertion_examples import parse_assertion
 from builders import make_call, make_trace
-from kinds import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def test_stricter_limit__never_turns_fail_into_pass(
     for figure in range(6):
         trace = trace_with(figure)
         lenient_first = range(7, 0, -1) if stricter < 0 else range(1, 8)
-        outcomes = [judge({**raw, limit: most}).assess(trace).outcome for most in lenient_first]
+        outcomes = [parse_assertion({**raw, limit: most}).assess(trace).outcome for most in lenient_first]
         assert outcomes == sorted(outcomes, key=["passed", "failed"].index)
         seen.update(outcomes)
     assert seen == {"passed", "failed"}
@@ -101,8 +101,8 @@ def test_stricter_limit__never_turns_fail_into_pass(
 )  # fmt: skip
 def test_higher_least_score__never_turns_fail_into_pass(kind: str, metric: str) -> None:
     reference: Any = ["a", "b", "c"] if kind == "trajectory_score" else "a b c d e"
-    for said in ("a b c d e", "a b c d x", "a x", "x"):
-        trace = make_trace(calls=said.split(), response=said)
+    for text in ("a b c d e", "a b c d x", "a x", "x"):
+        trace = make_trace(calls=text.split(), response=text)
         raw = {"type": kind, "metric": metric, "reference": reference}
-        outcomes = [judge({**raw, "min_score": tenths / 10}).assess(trace).outcome for tenths in range(11)]
+        outcomes = [parse_assertion({**raw, "min_score": tenths / 10}).assess(trace).outcome for tenths in range(11)]
         assert outcomes == sorted(outcomes, key=["passed", "failed"].index)

@@ -79,7 +79,7 @@ RULES = [
     ({"type": "is_refusal"}, "I can't find order 42.", "failed"),
     ({"type": "is_refusal"}, "I can't help within a day, a week at most.", "failed"),
     ({"type": "is_refusal"}, "", "failed"),
-    ({"type": "is_refusal", "phrases": ["No  \u201cway\u201d"]}, 'I said NO "WAY"!', "passed"),
+    ({"type": "is_refusal", "phrases": ["No  \u201cway\u201d"]}, 'I say NO "WAY"!', "passed"),
     ({"type": "is_refusal", "phrases": ["no way"]}, "I can't assist.", "failed"),
     ({"type": "is_refusal", "phrases": ["no way"]}, "no ways off", "failed"),
     ({"type": "is_refusal", "phrases": ["no way"]}, "the casino way", "failed"),
@@ -113,10 +113,10 @@ def test_missing_text__is_not_evaluable_also_negated(raw):
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
-def test_value_that_is_no_text__fails_and_says_what_it_is(raw):
+def test_value_that_is_not_text__fails_and_its_type_is_named(raw):
     found = assess({**raw, "path": "tool_calls[0].arguments"}, calls=[("lookup", {"id": 42})])
     assert (found.outcome, found.score) == ("failed", 0.0)
-    assert found.reason == 'tool_calls[0].arguments is object {"id":42}, which is no text'
+    assert found.reason == 'expected tool_calls[0].arguments to be text, got object {"id":42}'
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
@@ -135,9 +135,9 @@ def test_expression_that_fails_on_the_trace__is_an_error(raw):
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
-def test_path_that_is_no_expression__is_a_mistake_in_the_suite(raw):
+def test_path_that_is_not_an_expression__is_an_error_of_the_suite(raw):
     found = flaw({**raw, "path": "a.["})
-    assert (found.path, "bad expression" in found.message) == (("assertions", 0, "path"), True)
+    assert (found.path, "invalid expression" in found.message) == (("assertions", 0, "path"), True)
 
 
 @pytest.mark.parametrize("raw", KINDS, ids=lambda raw: raw["type"])
@@ -152,64 +152,69 @@ def test_no_text__crashes_a_check(raw, answer):
         (
             {"type": "equals", "value": "a"},
             "b",
-            'answer is "b", expected "a"',
+            'expected answer to equal "a", got "b"',
         ),
         (
             {"type": "equals", "value": "a"},
             "a ",
-            'answer is "a ", expected "a" (they differ in blanks at the ends)',
+            'expected answer to equal "a", got "a " (only whitespace at the ends differs)',
         ),
         (
             {"type": "equals", "value": "a"},
             "A",
-            'answer is "A", expected "a" (they differ in capital letters)',
+            'expected answer to equal "a", got "A" (only upper and lower case differ)',
         ),
-        ({"type": "contains", "value": "x"}, "y", 'answer does not contain "x": "y"'),
-        ({"type": "icontains", "value": "X"}, "y", 'answer does not contain "X" in any case: "y"'),
+        ({"type": "contains", "value": "x"}, "y", 'expected answer to contain "x", got "y"'),
+        ({"type": "icontains", "value": "X"}, "y", 'expected answer to contain "X" in any case, got "y"'),
         (
             {"type": "contains_all", "values": ["a", "b", "c", "d", "e"]},
             "a",
-            'answer does not contain "b", "c", "d" and 1 more: "a"',
+            'expected answer to contain "b", "c", "d" and 1 more, got "a"',
         ),
-        ({"type": "contains_any", "values": ["a", "b"]}, "x", 'answer contains none of "a", "b": "x"'),
-        ({"type": "starts_with", "value": "a"}, "x", 'answer does not start with "a": "x"'),
-        ({"type": "ends_with", "value": "a"}, "x", 'answer does not end with "a", but so: "x"'),
-        ({"type": "regex", "pattern": "^a"}, "x", 'answer has no match of /^a/: "x"'),
-        ({"type": "not_empty"}, "", "answer is empty"),
-        ({"type": "not_empty"}, "  ", "answer has nothing but 2 blanks"),
-        ({"type": "max_length", "max": 1}, "ab", "answer has 2 characters, at most 1 allowed"),
-        ({"type": "min_length", "min": 3}, "ab", 'answer has 2 characters, at least 3 needed: "ab"'),
-        ({"type": "is_json"}, '{"a" 1}', 'answer is no JSON (line 1, column 6): "{\\"a\\" 1}"'),
-        ({"type": "is_json"}, " ", 'answer is no JSON (it is empty): " "'),
+        ({"type": "contains_any", "values": ["a", "b"]}, "x", 'expected answer to contain any of "a", "b", got "x"'),
+        ({"type": "starts_with", "value": "a"}, "x", 'expected answer to start with "a", got "x"'),
+        ({"type": "ends_with", "value": "a"}, "x", 'expected answer to end with "a", got "x" at the end'),
+        ({"type": "regex", "pattern": "^a"}, "x", 'expected answer to match /^a/, got "x"'),
+        ({"type": "not_empty"}, "", 'expected answer not to be empty, got ""'),
+        ({"type": "not_empty"}, "  ", 'expected answer not to be empty, got "  "'),
+        ({"type": "max_length", "max": 1}, "ab", "expected answer to have at most 1 character, got 2"),
+        ({"type": "max_length", "max": 2}, "abc", "expected answer to have at most 2 characters, got 3"),
+        ({"type": "min_length", "min": 3}, "ab", 'expected answer to have at least 3 characters, got 2: "ab"'),
+        (
+            {"type": "is_json"},
+            '{"a" 1}',
+            'expected answer to be JSON, got invalid JSON (line 1, column 6): "{\\"a\\" 1}"',
+        ),
+        ({"type": "is_json"}, " ", 'expected answer to be JSON, got invalid JSON (empty text): " "'),
         (
             {"type": "is_json", "schema": OBJECT},
             "{}",
-            'answer does not fit the schema: the value fails `required`: "{}"',
+            'expected answer to fit the schema, but the value fails `required`: "{}"',
         ),
-        ({"type": "is_refusal"}, "Sure.", 'answer is no refusal: "Sure."'),
-        (LIKE, "x", 'rouge_l 0, needs 0.5: "x", expected like "a b"'),
+        ({"type": "is_refusal"}, "Sure.", 'expected answer to be a refusal, got "Sure."'),
+        (LIKE, "x", 'rouge_l 0, expected at least 0.5: "x" compared with "a b"'),
     ],
 )
-def test_failure__says_what_was_found_and_what_was_wanted(raw, answer, reason):
+def test_failure__names_what_was_found_and_what_was_expected(raw, answer, reason):
     found = assess(raw, answer)
     assert (found.outcome, found.reason) == ("failed", reason)
 
 
-def test_pattern_and_path_of_several_lines__are_told_on_one():
+def test_pattern_and_path_of_several_lines__are_quoted_on_one():
     raw = {"type": "regex", "pattern": "(?x)a\n b", "path": "response\n .content"}
     found = assess(raw, "x")
     assert found.name == "response .content matches /(?x)a  b/"
-    assert found.reason == 'response .content has no match of /(?x)a  b/: "x"'
+    assert found.reason == 'expected response .content to match /(?x)a  b/, got "x"'
 
 
-def test_json_in_a_code_fence__is_said_to_be_in_one():
+def test_json_in_a_code_fence__is_reported_as_fenced():
     assert "code fence" in assess({"type": "is_json"}, "```json\n{}\n```").reason
 
 
 def test_refusal__names_the_phrase():
     found = assess({"type": "is_refusal"}, "Sorry, I can\u2019t assist.")
     assert (found.reason, found.evidence) == (
-        'answer says "i can\'t assist"',
+        'answer contains the phrase "i can\'t assist"',
         {"phrase": "i can't assist"},
     )
 
@@ -236,22 +241,22 @@ def test_text_too_long_to_be_searched__fails_where_it_lacks_what_every_match_hol
 @pytest.mark.parametrize(
     ("raw", "path", "part"),
     [
-        ({"type": "contains", "value": ""}, ("value",), "must have characters"),
+        ({"type": "contains", "value": ""}, ("value",), "must have 1 or more characters"),
         ({"type": "contains", "value": 5}, ("value",), "must be text"),
         ({"type": "contains"}, (), "`value` is missing"),
-        ({"type": "contains_all", "values": []}, ("values",), "must have entries"),
-        ({"type": "contains_any", "values": ["a", ""]}, ("values", 1), "must have characters"),
+        ({"type": "contains_all", "values": []}, ("values",), "must have 1 or more entries"),
+        ({"type": "contains_any", "values": ["a", ""]}, ("values", 1), "must have 1 or more characters"),
         ({"type": "contains_all", "value": ["a"]}, (), "`values` is missing"),
-        ({"type": "regex", "pattern": "("}, ("pattern",), "no regular expression"),
+        ({"type": "regex", "pattern": "("}, ("pattern",), "not a regular expression"),
         ({"type": "regex", "pattern": "a" * 2_001}, ("pattern",), "2,000"),
         ({"type": "max_length", "max": True}, ("max",), "whole number"),
         ({"type": "max_length", "max": -1}, ("max",), "at least 0"),
         ({"type": "min_length", "min": 1.5}, ("min",), "whole number"),
         ({"type": "not_empty", "value": True}, ("value",), "unknown key"),
-        ({"type": "is_json", "schema": {"type": "objec"}}, ("schema",), "no JSON Schema"),
+        ({"type": "is_json", "schema": {"type": "objec"}}, ("schema",), "not a JSON Schema"),
         ({"type": "is_json", "schema_": {}}, ("schema_",), "unknown key"),
-        ({"type": "is_refusal", "phrases": []}, ("phrases",), "must have entries"),
-        ({"type": "is_refusal", "phrases": ["a", " "]}, ("phrases",), "blanks alone"),
+        ({"type": "is_refusal", "phrases": []}, ("phrases",), "must have 1 or more entries"),
+        ({"type": "is_refusal", "phrases": ["a", " "]}, ("phrases",), "must not be blank"),
         ({**LIKE, "metric": "rouge"}, ("metric",), "can't be"),
         ({**LIKE, "min_score": 1.1}, ("min_score",), "at most 1"),
         ({**LIKE, "min_score": True}, ("min_score",), "must be a number"),
@@ -261,7 +266,7 @@ def test_text_too_long_to_be_searched__fails_where_it_lacks_what_every_match_hol
     ],
     ids=str,
 )
-def test_mistake_in_the_suite__is_told_with_its_place(raw, path, part):
+def test_error_of_the_suite__is_reported_with_its_path(raw, path, part):
     found = flaw(raw)
     assert (part in found.message, found.path) in {
         (True, ("assertions", 0, *path)),

@@ -1,6 +1,6 @@
 import pytest
+from assess_assertion import assess, first_problem, outcome
 from builders import make_call, make_trace
-from judging import assess, flaw, outcome
 
 HIDDEN = {**make_call("later"), "arguments": None}
 
@@ -32,7 +32,7 @@ def judged(kind, *arguments, **settings):
         ([["when"]], "failed"),
     ],
 )
-def test_has_timing__each_call_has_a_delay_or_says_when(arguments, expected):
+def test_has_timing__each_call_has_a_delay_or_a_time(arguments, expected):
     assert judged("has_timing", *arguments) == expected
 
 
@@ -81,7 +81,7 @@ def test_staggered_timing__delays_grow_or_whole_numbers_grow_or_times_differ(arg
         ([{"when": 5}], "failed"),
     ],
 )
-def test_is_recurring__says_so_or_looks_like_cron(arguments, expected):
+def test_is_recurring__is_marked_so_or_looks_like_cron(arguments, expected):
     assert judged("is_recurring", *arguments) == expected
 
 
@@ -91,7 +91,7 @@ KINDS = ["has_timing", "staggered_timing", "is_recurring"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_timing__without_such_a_call_fails(kind):
     found = assess({"type": kind, "tool": "later"}, make_trace(calls=["search"]))
-    assert (found.outcome, found.reason) == ("failed", "later was not called, but these were: search")
+    assert (found.outcome, found.reason) == ("failed", "expected a call of later, got calls of search")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -102,14 +102,14 @@ def test_timing__not_captured_is_not_evaluable(kind, negate):
         assert outcome({"type": kind, "tool": "later", "action": action, "negate": negate}, trace) == "not_evaluable"
 
 
-def test_timing__what_decides_without_the_calls_not_captured_decides():
+def test_timing__outcome_that_needs_no_uncaptured_call_is_given():
     trace = make_trace(calls=[HIDDEN, ("later", {"when": "0 9 * * *"}), ("later", {})])
     assert outcome({"type": "is_recurring", "tool": "later"}, trace) == "passed"
     assert outcome({"type": "has_timing", "tool": "later"}, trace) == "failed"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_timing__looks_at_the_calls_of_the_action_only(kind):
+def test_timing__judges_the_calls_of_the_action_only(kind):
     calls = [
         {"action": "create", "delay_seconds": 1, "recurring": True},
         {"action": "list"},
@@ -139,15 +139,15 @@ def test_timing__argument_names_can_be_chosen(kind):
         (
             "has_timing",
             [{"text": "x"}],
-            'call 2 {"text":"x"} has neither a number `delay_seconds` nor `when`',
+            'expected a number as `delay_seconds` or a time as `when`, got call 2 {"text":"x"}',
         ),
         (
             "staggered_timing",
             [{"delay_seconds": 1}, {}],
-            "call 3 {} has no number `delay_seconds`, others have",
+            "expected a number as `delay_seconds` in every call, got call 3 {}",
         ),
-        ("staggered_timing", [{"when": 2}, {"when": 1}], "`when` must grow from call to call: [2,1]"),
-        ("is_recurring", [{}], "call 2 {} has neither `recurring: true` nor a cron expression as `when`"),
+        ("staggered_timing", [{"when": 2}, {"when": 1}], "expected `when` to grow from call to call, got [2,1]"),
+        ("is_recurring", [{}], "expected `recurring: true` or a cron expression as `when`, got call 2 {}"),
     ],
 )
 def test_timing__reason_shows_the_call(kind, arguments, words):
@@ -161,4 +161,4 @@ def test_timing__of_huge_numbers_does_not_crash(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_timing__needs_a_tool(kind):
-    assert "`tool` is missing" in flaw({"type": kind, "params": {}}).message
+    assert "`tool` is missing" in first_problem({"type": kind, "params": {}}).message

@@ -1,6 +1,6 @@
 import pytest
+from assess_assertion import assess, compile_assertion, first_problem, outcome
 from builders import make_call, make_trace
-from judging import assess, compiled, flaw, outcome
 
 SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
 RAW = {"type": "tool_arguments", "tool": "refund", "schema": SCHEMA}
@@ -31,12 +31,15 @@ def test_tool_arguments__every_call_must_fit(arguments, expected):
 
 def test_tool_arguments__names_call_path_keyword_and_value():
     found = assess(RAW, make_trace(calls=["lookup", ("refund", {"amount": "5"})]))
-    assert found.reason == 'call 2: refund: amount fails `type`: {"amount":"5"}'
+    assert (
+        found.reason
+        == 'call 2: expected arguments of refund that fit the schema, got {"amount":"5"}: amount fails `type`'
+    )
 
 
 def test_tool_arguments__without_such_a_call_is_not_evaluable():
     found = assess(RAW, make_trace(calls=["lookup"]))
-    assert (found.outcome, found.reason) == ("not_evaluable", "refund was not called, but these were: lookup")
+    assert (found.outcome, found.reason) == ("not_evaluable", "refund was not called: got calls of lookup")
 
 
 def test_tool_arguments__not_captured_is_not_evaluable_even_negated():
@@ -45,14 +48,17 @@ def test_tool_arguments__not_captured_is_not_evaluable_even_negated():
     assert outcome({"not": RAW}, trace) == "not_evaluable"
 
 
-def test_tool_arguments__what_fails_among_others_not_captured_fails():
+def test_tool_arguments__failed_call_decides_over_calls_not_captured():
     assert outcome(RAW, make_trace(calls=[uncaptured(), ("refund", {})])) == "failed"
 
 
-def test_tool_arguments__that_are_no_json_fail():
+def test_tool_arguments__that_are_not_json_fail():
     broken = uncaptured(arguments_raw='{"amount": ', arguments_error="no JSON")
     found = assess(RAW, make_trace(calls=[broken]))
-    assert (found.outcome, "are no JSON" in found.reason) == ("failed", True)
+    assert (found.outcome, found.reason) == (
+        "failed",
+        r'call 1: expected arguments of refund as JSON, got "{\"amount\": "',
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,15 +77,15 @@ def test_tool_arguments__own_schema_comes_from_the_trace(definition):
 
 
 def test_tool_arguments__own_schema_is_each_traces_own():
-    check = compiled(OWN)
+    check = compile_assertion(OWN)
     whole = [{"name": "refund", "parameters": SCHEMA}]
     text = [{"name": "refund", "parameters": {"properties": {"amount": {"type": "string"}}}}]
     found = [check.assess(refunds({"amount": 5}, tool_definitions=each)).outcome for each in (whole, text, whole)]
     assert found == ["passed", "failed", "passed"]
 
 
-def test_tool_arguments__own_schemas_that_python_takes_for_equal_are_told_apart():
-    check = compiled(OWN)
+def test_tool_arguments__own_schemas_that_python_takes_for_equal_are_distinguished():
+    check = compile_assertion(OWN)
     for constant, expected in ((True, "failed"), (1, "passed"), (True, "failed")):
         definitions = [{"name": "refund", "parameters": {"properties": {"amount": {"const": constant}}}}]
         assert check.assess(refunds({"amount": 1}, tool_definitions=definitions)).outcome == expected
@@ -101,11 +107,11 @@ def test_tool_arguments__without_a_usable_own_schema_are_not_evaluable(definitio
     assert outcome(OWN, refunds({"amount": 5}, tool_definitions=definitions)) == "not_evaluable"
 
 
-def test_tool_arguments__recursive_schema_of_a_stranger_ends():
+def test_tool_arguments__untrusted_recursive_schema_ends():
     definitions = [{"name": "refund", "parameters": {"allOf": [{"$ref": "#"}]}}]
     assert outcome(OWN, refunds({"amount": 5}, tool_definitions=definitions)) in {"passed", "not_evaluable"}
 
 
 @pytest.mark.parametrize("schema", [{"type": "nonsense"}, "text", [], {"$ref": "https://example.org/x"}])
-def test_tool_arguments__bad_schema_is_a_mistake_of_the_suite(schema):
-    assert flaw({**RAW, "schema": schema}).path[1] == "schema"
+def test_tool_arguments__invalid_schema_is_an_error_of_the_suite(schema):
+    assert first_problem({**RAW, "schema": schema}).path[1] == "schema"

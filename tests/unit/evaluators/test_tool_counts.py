@@ -1,6 +1,6 @@
 import pytest
+from assess_assertion import assess, first_problem, outcome
 from builders import make_call, make_trace
-from judging import assess, flaw, outcome
 
 TRACE = make_trace(calls=["search", "search", "refund"])
 
@@ -49,7 +49,7 @@ def test_tool_calls__holds_where_every_rule_does(settings, expected):
         ({"type": "max_tool_errors", "params": {"max": 0}}, "passed"),
     ],
 )
-def test_rules_of_tool_calls__as_types_of_their_own(raw, expected):
+def test_rules_of_tool_calls__are_also_separate_types(raw, expected):
     assert outcome(raw, TRACE) == expected
 
 
@@ -60,20 +60,22 @@ def test_allowed_tools__none_at_all_passes_on_a_trace_without_calls():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"tool": "search", "max": 1}, "search was called 2 times, expected at most once"),
-        ({"tool": "x", "min": 1, "max": 4}, "x was called 0 times, expected 1 to 4 times"),
-        ({"forbidden_tools": ["re*"]}, "forbidden tool refund was called (call 3, forbidden by re*)"),
-        ({"allowed_tools": ["search"]}, "refund called (first in call 3), allowed: search"),
-        ({"max_tool_calls": 1, "allowed_tools": ["*"]}, "tools were called 3 times, expected at most once"),
+        ({"tool": "search", "max": 1}, "expected at most 1 call of search, got 2"),
+        ({"tool": "x", "min": 1, "max": 4}, "expected 1 to 4 calls of x, got 0"),
+        ({"forbidden_tools": ["re*"]}, "expected no call of refund, got call 3 (forbidden by re*)"),
+        ({"allowed_tools": ["search"]}, "expected only calls of search, got refund (the first is call 3)"),
+        ({"max_tool_calls": 1, "allowed_tools": ["*"]}, "expected at most 1 tool call, got 3"),
     ],
 )
-def test_tool_calls__reason_says_what_was_found_and_what_was_due(settings, words):
+def test_tool_calls__reason_names_what_was_found_and_what_was_expected(settings, words):
     assert assess({"type": "tool_calls", **settings}, TRACE).reason == words
 
 
-def test_tool_calls__tells_every_broken_rule():
+def test_tool_calls__names_every_broken_rule():
     reason = assess({"type": "tool_calls", "max": 1, "forbidden_tools": ["search", "refund"]}, TRACE).reason
-    assert "expected at most once; forbidden tool search was called (call 1); forbidden too: refund" in reason
+    assert (
+        "expected at most 1 tool call, got 3; expected no call of search, got call 1; also forbidden: refund" in reason
+    )
 
 
 def failing(*statuses):
@@ -136,9 +138,9 @@ def test_tool_calls__of_the_user_simulator_do_not_count():
         ({"type": "max_tool_calls", "max": 1.5}, "max"),
     ],
 )
-def test_counts__that_can_not_be_meant_are_mistakes_of_the_suite(raw, field):
-    assert flaw(raw).path[1] == field
+def test_counts__that_are_invalid_are_errors_of_the_suite(raw, field):
+    assert first_problem(raw).path[1] == field
 
 
-def test_counts__a_missing_limit_is_a_mistake_of_the_suite():
-    assert "`max` is missing" in flaw({"type": "max_tool_errors"}).message
+def test_counts__a_missing_limit_is_an_error_of_the_suite():
+    assert "`max` is missing" in first_problem({"type": "max_tool_errors"}).message

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from assess_assertion import compile_assertion
 from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import compiled
 
 from evalgate.evaluators.core.assertion import Assertion
 
@@ -16,7 +16,7 @@ def judge(raw: Any) -> Assertion:
     """The assertion, read once: reading is most of the time of a short check."""
     key = repr(raw)
     if key not in READ:
-        READ[key] = compiled(raw)
+        READ[key] = compile_assertion(raw)
     return READ[key]
 
 

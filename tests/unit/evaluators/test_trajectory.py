@@ -1,6 +1,6 @@
 import pytest
+from assess_assertion import assess, first_problem
 from builders import make_call, make_trace
-from judging import assess, flaw
 
 TRACE = make_trace(calls=["search", "fetch", "search", "answer"])
 
@@ -32,26 +32,26 @@ def test_trajectory_score__is_the_metric(metric, reference, score):
     assert found.outcome == ("passed" if score >= 0.5 else "failed")
 
 
-def test_trajectory_score__needs_everything_unless_told_otherwise():
+def test_trajectory_score__needs_everything_by_default():
     assert graded("precision", ["search"]).outcome == "failed"
     assert graded("recall", ["search"]).outcome == "passed"
 
 
-def test_trajectory_score__forgives_binary_fractions():
+def test_trajectory_score__allows_for_rounding_of_binary_fractions():
     trace = make_trace(calls=["a", "b", "c"])
     assert graded("precision", ["a"], trace, min_score=0.33333333334).outcome == "passed"
     assert graded("precision", ["a"], trace, min_score=0.3334).outcome == "failed"
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"])
-def test_trajectory_score__without_calls_is_nothing(metric):
+def test_trajectory_score__without_calls_is_zero(metric):
     found = graded(metric, ["search"], make_trace())
-    assert (found.outcome, found.score, "no tool calls made" in found.reason) == ("failed", 0.0, True)
+    assert (found.outcome, found.score, "; no tool calls, reference" in found.reason) == ("failed", 0.0, True)
 
 
-def test_trajectory_score__tells_figure_limit_calls_and_reference():
+def test_trajectory_score__names_score_limit_calls_and_reference():
     assert graded("f1", ["search", "cite"], make_trace(calls=["search", "fetch"])).reason == (
-        "f1 0.5, needs 1; called search, fetch, reference search, cite"
+        "f1 0.5, expected at least 1; called search, fetch, reference search, cite"
     )
 
 
@@ -77,6 +77,6 @@ def test_trajectory_score__negated_scores_one_or_zero():
         ({"reference": [{"tool": "search"}]}, "reference"),
     ],
 )
-def test_trajectory_score__settings_that_can_not_be_meant_are_mistakes(settings, field):
+def test_trajectory_score__invalid_settings_are_errors_of_the_suite(settings, field):
     raw = {"type": "trajectory_score", "metric": "f1", "reference": ["search"], **settings}
-    assert flaw(raw).path[1] == field
+    assert first_problem(raw).path[1] == field

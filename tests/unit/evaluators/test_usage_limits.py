@@ -1,8 +1,8 @@
 import pytest
+from assess_assertion import assess, first_problem, outcome
 from builders import make_call, make_message, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import assess, flaw, outcome
 
 METERED = make_trace(input_tokens=900, output_tokens=100)
 
@@ -33,7 +33,7 @@ def test_token_limit__of_unknown_tokens_is_not_evaluable():
 
 
 @pytest.mark.parametrize(
-    ("raw", "told", "turned"),
+    ("raw", "reason", "negated_reason"),
     [
         ({"type": "cost_limit", "max_usd": 0.5}, "cost <= 0.5 USD", "cost 0.25 USD, limit 0.5"),
         ({"type": "latency_limit", "max_seconds": 2}, "latency <= 2 s", "latency 1.5 s, limit 2"),
@@ -44,14 +44,14 @@ def test_token_limit__of_unknown_tokens_is_not_evaluable():
         ),
     ],
 )
-def test_limit__that_is_kept_names_itself_and_one_that_must_not_be_its_figure(raw, told, turned):
+def test_limit__that_holds_is_named_and_a_negated_one_shows_the_measured_value(raw, reason, negated_reason):
     trace = make_trace(cost_usd=0.25, latency_seconds=1.5, input_tokens=900, output_tokens=100)
-    assert assess(raw, trace).reason == told
+    assert assess(raw, trace).reason == reason
     found = assess({**raw, "negate": True}, trace)
-    assert (found.outcome, found.reason) == ("failed", f"must not hold: {turned}")
+    assert (found.outcome, found.reason) == ("failed", f"expected the opposite: {negated_reason}")
 
 
-def test_token_limit__tells_figure_and_limit():
+def test_token_limit__names_tokens_and_limit():
     reason = assess({"type": "token_limit", "max_total": 10, "max_output": 1}, METERED).reason
     assert reason == "total tokens 1,000, limit 10; output tokens 100, limit 1"
 
@@ -98,7 +98,7 @@ def test_tool_latency_limit__holds_for_every_call(durations, expected, negate):
     assert outcome(raw, timed(*durations)) == swapped
 
 
-def test_tool_latency_limit__looks_at_the_agents_calls_of_one_tool():
+def test_tool_latency_limit__judges_the_agents_calls_of_one_tool():
     raw = {"type": "tool_latency_limit", "tool": "search", "max_seconds": 2}
     assert outcome(raw, timed(9_000, tool="fetch")) == "not_evaluable"
     assert outcome(raw, timed(9_000, requestor="user")) == "not_evaluable"
@@ -115,7 +115,7 @@ def test_finish_reason__is_one_of_the_given(recorded, expected):
     assert outcome(raw, make_trace(finish_reason=recorded)) == expected
 
 
-def test_finish_reason__is_the_answers_where_the_run_has_none():
+def test_finish_reason__is_that_of_the_answer_if_the_run_has_none():
     trace = make_trace()
     trace.response["finish_reason"] = "length"
     found = assess({"type": "finish_reason", "in": ["stop"]}, trace)
@@ -150,5 +150,5 @@ def test_limits__stricter_never_turns_fail_into_pass(used, limit, less):
         ({"type": "finish_reason", "in": ["stop"], "allowed": ["stop"]}, "allowed"),
     ],
 )
-def test_limits__that_can_not_be_meant_are_mistakes(raw, field):
-    assert flaw(raw).path[1] == field
+def test_limits__that_are_invalid_are_errors_of_the_suite(raw, field):
+    assert first_problem(raw).path[1] == field

@@ -20,7 +20,7 @@ def test_lookups__are_the_arguments_a_call_can_be_looked_up_by_texts_with_a_part
     assert [lookup.name for lookup in build_lookups(args)] == ["plain", "list", "in", "near", "part"]
 
 
-def test_lookup_by_plain_values_that_look_like_matchers__is_none():
+def test_lookup_by_plain_values_that_look_like_matchers__does_not_exist():
     assert build_lookups({"a": {"$in": [{"$any": True}]}}) == []
     assert build_lookups({"a": {"$in": [[1, {"x": {"$any": True}}]]}}) == []
 
@@ -40,5 +40,5 @@ def test_lookup_of_an_approximate_number__leaves_out_nothing_that_matches(centre
 
 
 @pytest.mark.parametrize("centre", [10**400, -(10**400)])
-def test_lookup_of_a_number_that_no_float_can_hold__is_none(centre):
+def test_lookup_of_a_number_that_no_float_can_hold__does_not_exist(centre):
     assert build_lookups({"x": {"$approx": centre}}) == []

@@ -22,7 +22,7 @@ def fits(wanted, actual):
     return build_arguments_matcher({"x": wanted}, "subset")(given) is None
 
 
-def told(args, actual, mode="subset"):
+def describe_mismatch(args, actual, mode="subset"):
     return build_arguments_matcher(args, mode)(actual).describe()
 
 
@@ -100,13 +100,13 @@ def test_matcher(wanted, right, wrong):
         ({"$regex": "a"}, ("$regex",)),
     ],
 )
-def test_demand_that_cannot_be_meant__is_told_by_path(args, path):
+def test_invalid_matcher__is_refused_with_its_path(args, path):
     with pytest.raises(MatcherError) as caught:
         build_arguments_matcher(args, "subset")
     assert caught.value.path == path
 
 
-def test_demand__nested_without_end_is_refused():
+def test_matcher__nested_too_deep_is_refused():
     value = 1
     for _ in range(100):
         value = [value]
@@ -114,12 +114,12 @@ def test_demand__nested_without_end_is_refused():
         build_arguments_matcher({"a": value}, "subset")
 
 
-def test_mismatch__is_told_by_path():
-    assert told({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}) == "arguments.a.b[1] is 3, expected 2"
-    assert told({"a": 1}, {}) == "arguments.a is absent, expected 1"
-    assert told({}, {"b": 1}, "exact") == "arguments.b is 1, expected nothing of this name"
-    assert told({"a": {"$regex": "^x"}}, {"a": "y"}) == 'arguments.a is "y", expected a match of /^x/'
-    assert told({"a": 1}, "text") == 'arguments is "text", expected an object'
+def test_mismatch__is_reported_with_its_path():
+    assert describe_mismatch({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}) == "arguments.a.b[1]: expected 2, got 3"
+    assert describe_mismatch({"a": 1}, {}) == "arguments.a: expected 1, got nothing"
+    assert describe_mismatch({}, {"b": 1}, "exact") == "arguments.b: expected no such key, got 1"
+    assert describe_mismatch({"a": {"$regex": "^x"}}, {"a": "y"}) == 'arguments.a: expected a match of /^x/, got "y"'
+    assert describe_mismatch({"a": 1}, "text") == 'arguments: expected an object, got "text"'
 
 
 @given(VALUES, VALUES)

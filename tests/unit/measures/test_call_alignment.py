@@ -11,34 +11,34 @@ from evalgate.measures.sequences.call_alignment import align_calls
 calls = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, {"x": 1}, {"x": [2]}])), max_size=9)
 
 
-def told(before, now):
+def align_as_tuples(before, now):
     return [tuple(pair) for pair in align_calls(before, now)]
 
 
-def test_equal_calls_stand_side_by_side():
+def test_equal_calls_are_paired():
     both = [("look_up", {"id": 1}), ("mail", {})]
-    assert told(both, both) == [(0, 0), (1, 1)]
+    assert align_as_tuples(both, both) == [(0, 0), (1, 1)]
 
 
 def test_a_call_with_other_arguments_is_the_same_call():
-    assert told([("look_up", {"id": 1})], [("look_up", {"id": 2})]) == [(0, 0)]
+    assert align_as_tuples([("look_up", {"id": 1})], [("look_up", {"id": 2})]) == [(0, 0)]
 
 
 def test_of_equal_names_those_with_equal_arguments_belong_together():
     before = [("search", {"q": "a"})]
     now = [("search", {"q": "b"}), ("search", {"q": "a"})]
-    assert told(before, now) == [(None, 0), (0, 1)]
-    assert told(now, before) == [(0, None), (1, 0)]
+    assert align_as_tuples(before, now) == [(None, 0), (0, 1)]
+    assert align_as_tuples(now, before) == [(0, None), (1, 0)]
 
 
 def test_a_name_outweighs_equal_arguments():
     before = [("a", 1), ("b", 0), ("a", 2)]
     now = [("b", 9), ("a", 3)]
-    assert told(before, now) == [(0, None), (1, 0), (2, 1)]
+    assert align_as_tuples(before, now) == [(0, None), (1, 0), (2, 1)]
 
 
-def test_what_went_is_told_before_what_came_in_its_place():
-    assert told([("a", 0), ("x", 0), ("b", 0)], [("a", 0), ("y", 0), ("b", 0)]) == [
+def test_a_removed_call_is_listed_before_its_replacement():
+    assert align_as_tuples([("a", 0), ("x", 0), ("b", 0)], [("a", 0), ("y", 0), ("b", 0)]) == [
         (0, 0),
         (1, None),
         (None, 1),
@@ -48,17 +48,17 @@ def test_what_went_is_told_before_what_came_in_its_place():
 
 @pytest.mark.parametrize(("one", "other"), [(1, 1.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1})])
 def test_arguments_are_compared_as_json(one, other):
-    assert told([("f", one)], [("f", 7), ("f", other)]) == [(None, 0), (0, 1)]
+    assert align_as_tuples([("f", one)], [("f", 7), ("f", other)]) == [(None, 0), (0, 1)]
 
 
-def test_without_calls_on_a_side_the_others_went_or_came():
-    assert told([], []) == []
-    assert told([("a", 0)], []) == [(0, None)]
-    assert told([], [("a", 0)]) == [(None, 0)]
+def test_without_calls_on_one_side_the_others_were_removed_or_added():
+    assert align_as_tuples([], []) == []
+    assert align_as_tuples([("a", 0)], []) == [(0, None)]
+    assert align_as_tuples([], [("a", 0)]) == [(None, 0)]
 
 
 @given(calls, calls)
-def test_every_call_stands_in_one_pair_and_in_order(before, now):
+def test_every_call_is_in_one_pair_and_in_order(before, now):
     pairs = align_calls(before, now)
     assert [at for at, _ in pairs if at is not None] == list(range(len(before)))
     assert [at for _, at in pairs if at is not None] == list(range(len(now)))
@@ -73,7 +73,7 @@ def test_as_many_names_are_paired_whichever_side_comes_first(before, now):
     assert paired(before, now) == paired(now, before)
 
 
-def test_thousands_of_calls_on_both_sides_are_told_in_bounded_time():
+def test_thousands_of_calls_on_both_sides_are_aligned_in_bounded_time():
     before = [("a", n) for n in range(3_000)]
     now = [("a", -n) for n in range(1, 3_000)]
     start = time.process_time()

@@ -69,7 +69,7 @@ def test_path_pattern__agrees_with_a_slow_definition(pattern, path):
     ("pattern", "path"),
     [("*a" * 100 + "b", "a" * 4_000), ("**/a/**/a/b", "a/" * 500), ("*a*/" * 50 + "x", "a" * 250 + "/y")],
 )
-def test_path_pattern__can_not_be_made_to_hang(pattern, path):
+def test_path_pattern__takes_bounded_time(pattern, path):
     assert not compile_path_glob(pattern).fullmatch(path)
 
 

@@ -14,7 +14,7 @@ values = st.recursive(
 )
 
 
-def told(before, now, most=10):
+def list_differences(before, now, most=10):
     return [tuple(each) for each in find_differences(before, now, most)[0]]
 
 
@@ -34,17 +34,17 @@ def told(before, now, most=10):
     ],
 )
 def test_each_place_that_differs_is_named(before, now, expected):
-    assert told(before, now) == expected
+    assert list_differences(before, now) == expected
 
 
-def test_more_places_than_asked_for_are_counted():
+def test_more_places_than_the_limit_are_counted():
     found, left = find_differences({f"k{n}": n for n in range(30)}, {}, 10)
     assert (len(found), left) == (10, 20)
 
 
 def test_of_long_texts_the_part_that_differs_is_shown():
     before, now = "x" * 3_000 + "old" + "y" * 500, "x" * 3_000 + "new" + "y" * 500
-    ((_, old, new),) = told({"code": before}, {"code": now})
+    ((_, old, new),) = list_differences({"code": before}, {"code": now})
     assert old.startswith('"…' + "x" * 20 + "old")
     assert new.startswith('"…' + "x" * 20 + "new")
     assert max(len(old), len(new)) < 300
@@ -58,21 +58,21 @@ def test_a_text_that_only_goes_on_is_shown_from_before_its_end():
     assert excerpt_texts("a" * 300, "a" * 300 + "b", 30) == ("…" + "a" * 20, "…" + "a" * 20 + "b")
 
 
-def test_values_nested_deeper_than_json_may_be_are_told_as_one():
+def test_values_nested_deeper_than_json_may_be_are_one_difference():
     before, now = 1, 2
     for _ in range(200):
         before, now = [before], [now]
-    ((path, old, new),) = told(before, now)
+    ((path, old, new),) = list_differences(before, now)
     assert path == "[0]" * 64
     assert old != new or old is not None
 
 
 @given(values, values)
 def test_values_differ_in_no_place_exactly_where_they_are_equal(before, now):
-    assert (told(before, now) == []) == json_equal(before, now)
+    assert (list_differences(before, now) == []) == json_equal(before, now)
 
 
 @given(values, values)
-def test_swapping_the_sides_swaps_what_stands_at_each_place(before, now):
-    swapped = {(path, now, before) for path, before, now in told(now, before, 1_000)}
-    assert set(told(before, now, 1_000)) == swapped
+def test_swapping_the_sides_swaps_the_values_of_each_place(before, now):
+    swapped = {(path, now, before) for path, before, now in list_differences(now, before, 1_000)}
+    assert set(list_differences(before, now, 1_000)) == swapped

@@ -62,7 +62,7 @@ def test_as_number__reads_numbers_and_numeric_text_only(value, number):
     assert as_number(value) == number
 
 
-def test_show__counts_what_it_leaves_out():
+def test_show__counts_the_entries_it_leaves_out():
     assert show("x" * 100, 10) == '"xxxxxxxxx… (+92)'
     assert show({"b": 1, "a": 2}) == '{"a":2,"b":1}'
 
@@ -91,7 +91,7 @@ def test_cut__long_text_without_a_secret__is_its_beginning():
     assert truncate("ab" * 5_000, 80) == "ab" * 40
 
 
-def test_cut__of_a_text_full_of_secrets__still_shows_what_was_taken_out():
+def test_cut__of_a_text_full_of_secrets__still_shows_the_redaction_marks():
     token = "ghp_" + "a1B2" * 9
     shown = truncate(f"{token} " * 200, 160)
     assert len(shown) > 100

@@ -12,7 +12,7 @@ NAMES = st.lists(st.sampled_from("abc"), max_size=12)
 SIGNS = {"kept": " ", "gone": "-", "come": "+"}
 
 
-def told(before, now):
+def diff_as_text(before, now):
     return [f"{SIGNS[step.kind]}{step.name}" for step in diff_lists(list(before), list(now))]
 
 
@@ -30,7 +30,7 @@ def told(before, now):
     ],
 )
 def test_difference__two_lists__are_steps_from_one_to_the_other(before, now, steps):
-    assert told(before, now) == steps
+    assert diff_as_text(before, now) == steps
 
 
 @given(NAMES, NAMES)

@@ -1,4 +1,4 @@
-"""What a step put out, read as text, number and JSON."""
+"""The output of a step, read as text, number and JSON."""
 
 import json
 
@@ -17,7 +17,7 @@ JSON = st.recursive(
 
 
 def places(value, steps=()):
-    """Every path into the value, with what stands there."""
+    """Every path into the value, with the value there."""
     yield steps, value
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
@@ -52,9 +52,18 @@ def test_text_of_any_kind_is_read_or_refused(text):
             assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("path", ["", "..", "a..b", ".a.", "a[0]"])
-def test_path_that_can_not_be_meant_is_refused(path):
-    with pytest.raises(ValueError, match="dots"):
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "before or after a dot"),
+        ("..", "before or after a dot"),
+        ("a..b", "before or after a dot"),
+        (".a.", "before or after a dot"),
+        ("a[0]", "digits between dots"),
+    ],
+)
+def test_invalid_path_is_refused(path, message):
+    with pytest.raises(ValueError, match=message):
         parse_path(path)
 
 

@@ -19,7 +19,7 @@ def test_tokens_cost_their_rate_and_cached_ones_their_own():
     assert compute_cost(RATES, usage(1_000_000, read=600_000, written=200_000)) == 0.4 + 0.3 + 0.5
 
 
-def test_a_cached_step_of_a_real_bill_costs_what_was_billed():
+def test_a_cached_step_of_a_real_bill_costs_the_billed_amount():
     """6,357 in of which 6,272 cached, 57 out, gpt-4.1: billed 0.003762 US dollars."""
     assert round(compute_cost(Rates(2.0, 8.0, 0.5, 2.0), usage(6357, 57, read=6272)), 9) == 0.003762
 

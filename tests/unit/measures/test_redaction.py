@@ -144,7 +144,7 @@ def test_redact__any_text__gives_text_and_is_settled_after_once(text):
 
 @given(st.lists(st.sampled_from([*SECRETS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "])))
 def test_redact__secrets_without_a_gap__are_all_gone_at_once(pieces):
-    """One that needs an edge may have it only when its neighbour is gone."""
+    """A secret that needs a boundary may have it only after its neighbour is removed."""
     clean = redact("".join(pieces))
     assert redact(clean) == clean
 
@@ -223,7 +223,7 @@ def test_redact_value__name_that_is_a_secret__is_gone():
     assert redact_value({SECRETS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
 
 
-def test_redact_value__bottomless_value__ends():
+def test_redact_value__deeply_nested_value__ends():
     value = {}
     inner = value
     for _ in range(500):

@@ -17,7 +17,7 @@ VALUES = st.recursive(
 
 
 def found_slowly(entries, most):
-    """Every block at every place, tried out."""
+    """Tries every block at every position."""
     for length in range(1, len(entries) + 1):
         for start in range(len(entries)):
             block, times = entries[start : start + length], 1
@@ -29,7 +29,7 @@ def found_slowly(entries, most):
 
 
 @given(st.lists(st.integers(0, 2), max_size=20), st.integers(1, 4))
-def test_first_repeat__is_what_trying_everything_finds(entries, most):
+def test_first_repeat__equals_an_exhaustive_search(entries, most):
     assert find_repeat(entries, most) == found_slowly(entries, most)
 
 

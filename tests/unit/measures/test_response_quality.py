@@ -1,4 +1,4 @@
-"""How near an answer comes to a golden one."""
+"""The similarity of an answer to the golden one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def test_unrelated_answer__is_below_one_half():
     assert measure_quality("Bananas grow in warm countries.", ANSWER) < 0.5
 
 
-def test_strict__knows_no_likeness():
+def test_strict__gives_no_partial_score():
     assert measure_quality("Your order 42 was refunded.", ANSWER) > 0.3
     assert measure_quality("Your order 42 was refunded.", ANSWER, strict=True) == 0.0
 
 
-def test_length__costs_beyond_twice():
+def test_length__lowers_the_score_beyond_twice():
     assert length_penalty("a b c d", "a b") == length_penalty("a b", "a b c d") == 1.0
     assert length_penalty("a b c d e f g h", "a b") == 0.5
     assert measure_quality("a b a b a b a b", "a b") == 0.5  # the same words, four times as many
@@ -51,10 +51,10 @@ def test_quality__is_a_score_and_the_same_from_both_sides(text, golden):
         ("Order(id=42, state='late')", "Python object"),
     ],
 )
-def test_serialised_objects__are_told(text, what):
+def test_serialised_objects__are_recognised(text, what):
     assert what in (serialised_object(text) or "")
 
 
 @pytest.mark.parametrize("text", [ANSWER, "See [1].", "{not json", "f(x) is a function", "", "(sure)"])
-def test_prose__is_none(text):
+def test_prose__is_not_serialised_data(text):
     assert serialised_object(text) is None

@@ -1,4 +1,4 @@
-"""Turns laid beside each other: what belongs together, what stands alone."""
+"""Aligned turns: which ones form pairs, and which are missing or extra."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ def test_same_turns__pair_in_order():
     assert align_turn_texts(["a", "b"], ["a", "b"]) == [TurnStep(0, 0), TurnStep(1, 1)]
 
 
-def test_missing_turn__stands_alone():
+def test_missing_turn__has_no_partner():
     assert align_turn_texts(["hello", "refund please", "thanks"], ["hello", "thanks"]) == [
         TurnStep(0, 0), TurnStep(1, None), TurnStep(2, 1),
     ]  # fmt: skip
 
 
-def test_extra_turn__stands_alone():
+def test_extra_turn__has_no_partner():
     assert align_turn_texts(["hello", "thanks"], ["hello", "which order?", "thanks"]) == [
         TurnStep(0, 0), TurnStep(None, 1), TurnStep(1, 2),
     ]  # fmt: skip
 
 
-def test_one_turn_each__is_paired_whatever_it_says():
+def test_one_turn_each__is_paired_whatever_its_text():
     assert align_turn_texts(["My parcel is late"], ["Where does it hide?"]) == [TurnStep(0, 0)]
 
 
-def test_nothing_said__is_all_missing_or_all_extra():
+def test_empty_conversation__is_all_missing_or_all_extra():
     assert align_turn_texts(["a", "b"], []) == [TurnStep(0, None), TurnStep(1, None)]
     assert align_turn_texts([], ["a"]) == [TurnStep(None, 0)]
     assert align_turn_texts([], []) == []
@@ -41,7 +41,7 @@ def test_nothing_said__is_all_missing_or_all_extra():
 
 @settings(max_examples=40)
 @given(TALKS, TALKS)
-def test_every_turn_of_both__stands_once_and_in_order(golden, actual):
+def test_every_turn_of_both__appears_once_and_in_order(golden, actual):
     steps = align_turn_texts(golden, actual)
     assert [step.golden for step in steps if step.golden is not None] == list(range(len(golden)))
     assert [step.actual for step in steps if step.actual is not None] == list(range(len(actual)))
@@ -49,7 +49,7 @@ def test_every_turn_of_both__stands_once_and_in_order(golden, actual):
 
 @settings(max_examples=40)
 @given(TALKS, TALKS)
-def test_cost__is_the_same_from_both_sides_and_nothing_for_the_same_talk(golden, actual):
+def test_cost__is_symmetric_and_zero_for_the_same_conversation(golden, actual):
     assert alignment_cost(golden, actual) == pytest.approx(alignment_cost(actual, golden))
     assert alignment_cost(golden, actual) <= (len(golden) + len(actual)) / 2 + 1e-9
     spoken = [text for text in golden if text]
@@ -58,7 +58,7 @@ def test_cost__is_the_same_from_both_sides_and_nothing_for_the_same_talk(golden,
 
 @settings(max_examples=40)
 @given(TALKS, TALKS, st.integers(0, 6))
-def test_cost__grows_by_a_turn_alone_at_most(golden, actual, place):
+def test_cost__grows_by_at_most_one_unpaired_turn(golden, actual, place):
     longer = [*actual[:place], "something else entirely", *actual[place:]]
     assert alignment_cost(golden, longer) <= alignment_cost(golden, actual) + 0.5 + 1e-9
 

@@ -1,4 +1,4 @@
-"""A figure stays where it is, in memory or on the shelf."""
+"""A number keeps its position, in memory or in the spool."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ pytestmark = pytest.mark.usefixtures("small_pages")
 
 
 @given(st.data())
-def test_a_figure_stays_where_it_is_whatever_goes_to_the_shelf(data):
-    shelf = MemorySpool()
-    figures, values = LongColumn(shelf, "q"), []
+def test_a_number_keeps_its_position_whatever_goes_to_the_spool(data):
+    spool = MemorySpool()
+    figures, values = LongColumn(spool, "q"), []
     for added, is_full in data.draw(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=6)):
-        shelf.put(b"of somebody else")
+        spool.put(b"of somebody else")
         new = list(range(len(values), len(values) + added))
         values += new
         figures.recent.extend(new)

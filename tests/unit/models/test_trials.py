@@ -1,4 +1,4 @@
-"""Trials kept small are those that were given: the same figures, the same documents, the same order."""
+"""Compact trials equal the original ones: the same numbers, the same documents, the same order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_builders import kept
+from run_builders import store_trials
 
 from evalgate.models.run.run import AssertionResult, SharedOutcome, TraceRef, TrialResult
 from evalgate.models.run.spool import MemorySpool
@@ -74,14 +74,14 @@ TRIALS = st.builds(
 
 @given(st.lists(st.lists(TRIALS, max_size=4), max_size=3))
 def test_trials_that_other_stores_packed_are_the_same(blocks):
-    store = kept([]).store
+    store = store_trials([]).store
     for block in blocks:
-        sent = marshal.dumps(kept(deepcopy(block)).store.pack())
+        sent = marshal.dumps(store_trials(deepcopy(block)).store.pack())
         packed = marshal.loads(sent)  # noqa: S302  (our own bytes)
         assert store.extend(packed, [0]) == len(block)
     [places] = store.arrange(1)
     trials = [trial for block in blocks for trial in block]
-    whole, small = kept(deepcopy(trials)), Trials(store, places, store.recorded(places))
+    whole, small = store_trials(deepcopy(trials)), Trials(store, places, store.recorded(places))
     assert list(small.documents()) == list(whole.documents())
     for name in NAMES:
         assert get_column(small, name) == get_column(trials, name)
@@ -95,8 +95,8 @@ def scenario(trials):
 
 
 @given(st.lists(TRIALS, max_size=6))
-def test_what_is_counted_over_trials_is_the_same(trials):
-    small = kept(deepcopy(trials))
+def test_counts_over_trials_are_the_same(trials):
+    small = store_trials(deepcopy(trials))
     for name in NAMES:
         assert get_column(small, name) == get_column(trials, name)
     assert count_outcomes([small]) == count_outcomes([trials])
@@ -106,13 +106,13 @@ def test_what_is_counted_over_trials_is_the_same(trials):
 
 
 @given(st.lists(TRIALS, max_size=6))
-def test_what_is_told_of_trials_is_the_same(trials):
-    small = kept(deepcopy(trials))
+def test_reasons_and_counts_of_trials_are_the_same(trials):
+    small = store_trials(deepcopy(trials))
     assert list(build_trial_docs(small)) == [json.loads(json.dumps(build_trial_doc(trial))) for trial in trials]
-    told, plain = scenario(small), scenario(trials)
-    assert count_failed_checks(told) == count_failed_checks(plain)
-    assert (count_passed(told), sum_seconds(told)) == (count_passed(plain), sum_seconds(plain))
-    assert list_trial_reasons(told) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
+    packed, plain = scenario(small), scenario(trials)
+    assert count_failed_checks(packed) == count_failed_checks(plain)
+    assert (count_passed(packed), sum_seconds(packed)) == (count_passed(plain), sum_seconds(plain))
+    assert list_trial_reasons(packed) == [trial.reason for trial in trials if trial.status == "error" and trial.reason]
 
 
 def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
@@ -121,25 +121,25 @@ def a_trial(number: int = 0, reason: str | None = None) -> TrialResult:
 
 
 def test_a_trial_comes_back_as_it_was():
-    trials = kept([a_trial(7), a_trial(8, "unreadable")])
+    trials = store_trials([a_trial(7), a_trial(8, "unreadable")])
     assert trials[0] == a_trial(7)
     assert trials[1:] == [a_trial(8, "unreadable")]
 
 
-def test_why_a_recording_is_stale_can_be_learned_later():
-    trials = kept([a_trial(0), a_trial(1)])
+def test_the_reason_why_a_trace_is_stale_can_be_set_later():
+    trials = store_trials([a_trial(0), a_trial(1)])
     set_stale(trials, 1, 'it is "old"')
     assert list_stale_reasons(trials) == ['it is "old"']
     assert [trial.trace.stale for trial in trials] == [None, 'it is "old"']
     assert [doc["trace"].get("stale") for doc in build_trial_docs(trials)] == [None, 'it is "old"']
 
 
-def test_a_row_that_trials_share_is_told_once_and_says_the_same():
+def test_a_row_that_trials_share_is_encoded_once_and_decodes_to_the_same():
     shared = AssertionResult("a", "jmespath", "passed", 1.0, 1.0, False, "as it is", is_shared=True)
     trials = [a_trial(number) for number in range(3)]
     for trial in trials:
         trial.assertions = [shared]
-    assert list(build_trial_docs(kept(trials))) == [build_trial_doc(trial) for trial in trials]
+    assert list(build_trial_docs(store_trials(trials))) == [build_trial_doc(trial) for trial in trials]
 
 
 def priced_trial(number: int, together: SharedOutcome) -> TrialResult:
@@ -156,19 +156,19 @@ def priced_trial(number: int, together: SharedOutcome) -> TrialResult:
     return trial
 
 
-def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
-    """A cost that was computed is told behind it, so such a document is kept whole."""
+def test_the_end_that_documents_share_is_stored_once_and_decodes_to_the_same():
+    """A computed cost is written after the shared end, so such a document is stored whole."""
     shared = AssertionResult("a", "jmespath", "failed", 0.5, 2.0, False, "as it is", is_shared=True)
     together = SharedOutcome([shared], "passed", 0.5, is_shared=True)
     trials = [a_trial(0), priced_trial(1, together), a_trial(2), a_trial(3)]
     for trial in (trials[0], trials[2]):
         trial.assertions, trial.together = [shared], together
-    told = [build_trial_doc(trial) for trial in trials]
-    small = kept(trials)
-    assert [json.loads(each) for each in small.documents()] == told
+    documents = [build_trial_doc(trial) for trial in trials]
+    small = store_trials(trials)
+    assert [json.loads(each) for each in small.documents()] == documents
     assert list(small.documents()) == [small.document(place) for place in range(len(trials))]
     assert [b"assertions" in small.store.pack()[0], together.end != b""] == [True, True]
-    again = kept([]).store
+    again = store_trials([]).store
     again.extend(marshal.loads(marshal.dumps(small.store.pack())), [0])  # noqa: S302  (our own bytes)
     [places] = again.arrange(1)
     assert list(Trials(again, places, small.numbers).documents()) == list(small.documents())
@@ -183,19 +183,19 @@ def test_the_end_that_documents_share_is_kept_once_and_says_the_same():
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])
-def test_a_shelf_in_memory_gives_back_what_was_put(size):
-    shelf = MemorySpool()
-    starts = [shelf.put(b"x" * size + bytes([number])) for number in range(3)]
-    assert [shelf.get(start, size + 1) for start in starts] == [b"x" * size + bytes([n]) for n in range(3)]
+def test_a_spool_in_memory_returns_what_was_put(size):
+    spool = MemorySpool()
+    starts = [spool.put(b"x" * size + bytes([number])) for number in range(3)]
+    assert [spool.get(start, size + 1) for start in starts] == [b"x" * size + bytes([n]) for n in range(3)]
 
 
-def test_decisions_go_by_recordings_as_they_are():
-    """What a document hides of a recording is still asked for: its path, its commit, when it was made."""
+def test_decisions_use_the_unredacted_traces():
+    """What a document redacts of a trace is still available: its path, its commit, its time."""
     secret = "password=swordfish42"
     trial = a_trial()
     trial.trace.path, trial.trace.commit = f"d/{secret}.jsonl", secret
     trial.assertions = [AssertionResult(secret, "jmespath", "failed", 0.0, 1.0, False, "no")]
-    trials = kept([trial])
+    trials = store_trials([trial])
     assert (trials[0].trace.path, trials[0].trace.commit) == (f"d/{secret}.jsonl", secret)
     assert list_failed_names(trials) == {secret}
     assert "swordfish42" not in str(list(build_trial_docs(trials)))

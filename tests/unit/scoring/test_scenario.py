@@ -8,7 +8,7 @@ from run_builders import make_assertion, make_trial
 from evalgate.scoring.scenario import TrialRules, judge_scenario
 
 
-def judged(*trials, threshold=0.8, **rules):
+def score_trials(*trials, threshold=0.8, **rules):
     found = judge_scenario(trials, threshold, TrialRules(**rules))
     assert found is not None
     return found
@@ -19,7 +19,7 @@ def many(passed, failed):
 
 
 def test_no_trace_is_missing():
-    found = judged()
+    found = score_trials()
     assert found == ("MISSING", None, None, None, "no trace was recorded for it")
 
 
@@ -28,87 +28,87 @@ def test_no_trace_of_an_optional_scenario_is_skipped():
 
 
 def test_optional_scenario_with_a_trace_is_judged():
-    assert judged(make_trial("hard_fail"), optional=True).verdict == "HARD_FAIL"
+    assert score_trials(make_trial("hard_fail"), optional=True).verdict == "HARD_FAIL"
 
 
 def test_all_passed_is_a_pass_without_reason():
-    found = judged(*many(4, 0))
+    found = score_trials(*many(4, 0))
     assert (found.verdict, found.score, found.pass_rate, found.reason) == ("PASS", 1.0, 1.0, None)
     assert found.interval == pytest.approx((0.510, 1.0), abs=1e-3)
 
 
-def test_error_goes_before_hard_fail():
-    found = judged(make_trial("hard_fail"), make_trial("error", reason="runs/1.json: no JSON"), make_trial())
+def test_error_has_priority_over_hard_fail():
+    found = score_trials(make_trial("hard_fail"), make_trial("error", reason="runs/1.json: no JSON"), make_trial())
     assert found.verdict == "ERROR"
     assert found.reason == "1 of 3 trials could not be judged: runs/1.json: no JSON"
 
 
 def test_error_of_a_required_assertion_is_named():
     crash = make_assertion("error", required=True, name="schema", reason="pattern took over 1 s")
-    assert judged(make_trial("error", assertions=[crash])).reason == (
+    assert score_trials(make_trial("error", assertions=[crash])).reason == (
         "1 of 1 trial could not be judged: schema: pattern took over 1 s"
     )
 
 
 def test_allowed_error_counts_as_zero():
-    found = judged(*many(3, 0), make_trial("error"), threshold=0.7, allow_errors=True)
+    found = score_trials(*many(3, 0), make_trial("error"), threshold=0.7, allow_errors=True)
     assert (found.verdict, found.score, found.pass_rate) == ("PASS", 0.75, 0.75)
 
 
 def test_allowed_errors_can_bring_the_mean_below_the_threshold():
-    assert judged(*many(3, 0), make_trial("error"), allow_errors=True).verdict == "PARTIAL"
+    assert score_trials(*many(3, 0), make_trial("error"), allow_errors=True).verdict == "PARTIAL"
 
 
-def test_hard_fail_goes_before_a_high_mean_and_names_the_assertion():
+def test_hard_fail_has_priority_over_a_high_mean_and_names_the_assertion():
     checks = [
         make_assertion("failed", name="polite"),
         make_assertion("passed", required=True, name="looks_up"),
         make_assertion("failed", required=True, name="no_refund", reason="issue_refund was called"),
     ]
-    found = judged(*many(9, 0), make_trial("hard_fail", 0.9, assertions=checks))
+    found = score_trials(*many(9, 0), make_trial("hard_fail", 0.9, assertions=checks))
     assert (found.verdict, found.score) == ("HARD_FAIL", 0.99)
     assert found.reason == "no_refund: issue_refund was called (in 1 of 10 trials)"
 
 
 def test_mean_below_the_threshold_with_some_passed_is_partial():
-    found = judged(*many(2, 2))
+    found = score_trials(*many(2, 2))
     assert (found.verdict, found.score) == ("PARTIAL", 0.5)
     assert found.reason == "score 0.50 is below the threshold 0.8, 2 of 4 trials passed"
 
 
 def test_mean_below_the_threshold_with_none_passed_is_a_fail():
-    assert judged(*many(0, 4)).verdict == "FAIL"
+    assert score_trials(*many(0, 4)).verdict == "FAIL"
 
 
 def test_mean_just_below_the_threshold_shows_enough_digits():
-    found = judged(make_trial("failed", 0.7999))
+    found = score_trials(make_trial("failed", 0.7999))
     assert found.reason == "score 0.7999 is below the threshold 0.8, 0 of 1 trial passed"
 
 
-def test_failed_trial_does_not_matter_where_the_mean_holds():
-    assert judged(make_trial("failed", 0.7), make_trial("passed", 1.0)).verdict == "PASS"
+def test_failed_trial_does_not_matter_if_the_mean_reaches_the_threshold():
+    assert score_trials(make_trial("failed", 0.7), make_trial("passed", 1.0)).verdict == "PASS"
 
 
 def test_mean_equal_to_the_threshold_after_rounding_passes():
-    assert judged(*[make_trial("passed", score) for score in (0.7, 0.8, 0.9)]).verdict == "PASS"
+    assert score_trials(*[make_trial("passed", score) for score in (0.7, 0.8, 0.9)]).verdict == "PASS"
 
 
-def test_threshold_and_pass_rate_are_rounded_as_the_figures_are():
-    found = judged(*many(1, 2), threshold=1 / 3)
+def test_threshold_and_pass_rate_are_rounded_like_the_statistics():
+    found = score_trials(*many(1, 2), threshold=1 / 3)
     assert (found.verdict, found.score, found.pass_rate) == ("PASS", 0.333333333, 0.333333333)
-    assert judged(*many(2, 1), threshold=0.5, min_pass_rate=2 / 3).verdict == "PASS"
+    assert score_trials(*many(2, 1), threshold=0.5, min_pass_rate=2 / 3).verdict == "PASS"
 
 
-def test_pass_rate_demanded_and_unmet():
+def test_required_pass_rate_not_reached_is_not_a_pass():
     trials = [make_trial("failed", 0.79), *many(3, 0)]
-    assert judged(*trials, min_pass_rate=0.75).verdict == "PASS"
-    found = judged(*trials, min_pass_rate=0.76)
+    assert score_trials(*trials, min_pass_rate=0.75).verdict == "PASS"
+    found = score_trials(*trials, min_pass_rate=0.76)
     assert found.verdict == "PARTIAL"
-    assert found.reason == "3 of 4 trials passed, a pass rate of at least 0.76 demanded"
+    assert found.reason == "3 of 4 trials passed, expected a pass rate of at least 0.76"
 
 
-def test_pass_rate_demanded_and_none_passed_is_a_fail():
-    assert judged(make_trial("failed", 0.85), min_pass_rate=0.5).verdict == "FAIL"
+def test_required_pass_rate_with_none_passed_is_a_fail():
+    assert score_trials(make_trial("failed", 0.85), min_pass_rate=0.5).verdict == "FAIL"
 
 
 @pytest.mark.parametrize(
@@ -123,50 +123,50 @@ def test_pass_rate_demanded_and_none_passed_is_a_fail():
         (3, 2, "PARTIAL"),
     ],
 )
-def test_k_of_n_passes_demanded(passed, failed, verdict):
+def test_required_k_of_n_passes(passed, failed, verdict):
     trials = [make_trial("passed")] * passed + [make_trial("failed", 0.0)] * failed
-    assert judged(*trials, threshold=0.0, min_pass_k=(2, 3)).verdict == verdict
+    assert score_trials(*trials, threshold=0.0, min_pass_k=(2, 3)).verdict == verdict
 
 
-def test_k_of_n_passes_unmet_says_so():
-    assert judged(*many(1, 2), threshold=0.1, min_pass_k=(2, 3)).reason == (
-        "1 of 3 trials passed, at least 2 of 3 demanded"
+def test_required_k_of_n_passes_not_reached_is_the_reason():
+    assert score_trials(*many(1, 2), threshold=0.1, min_pass_k=(2, 3)).reason == (
+        "1 of 3 trials passed, expected at least 2 of 3"
     )
 
 
-def test_fewer_trials_than_demanded_is_not_evaluable():
-    found = judged(*many(2, 0), min=3)
-    assert (found.verdict, found.reason) == ("NOT_EVALUABLE", "2 of at least 3 trials recorded")
+def test_fewer_trials_than_required_is_not_evaluable():
+    found = score_trials(*many(2, 0), min=3)
+    assert (found.verdict, found.reason) == ("NOT_EVALUABLE", "expected at least 3 trials, got 2")
 
 
-def test_as_many_trials_as_demanded_are_enough():
-    assert judged(*many(3, 0), min=3).verdict == "PASS"
+def test_as_many_trials_as_required_are_enough():
+    assert score_trials(*many(3, 0), min=3).verdict == "PASS"
 
 
 def test_too_few_trials_do_not_hide_a_failure():
-    assert judged(*many(0, 1), min=3).verdict == "FAIL"
-    assert judged(make_trial("hard_fail"), min=3).verdict == "HARD_FAIL"
+    assert score_trials(*many(0, 1), min=3).verdict == "FAIL"
+    assert score_trials(make_trial("hard_fail"), min=3).verdict == "HARD_FAIL"
 
 
 def test_nothing_evaluable_is_not_evaluable():
     lacking = make_assertion("not_evaluable", counts=False, reason="cost unknown")
-    found = judged(make_trial("not_evaluable", assertions=[lacking]), make_trial("not_evaluable"))
+    found = score_trials(make_trial("not_evaluable", assertions=[lacking]), make_trial("not_evaluable"))
     assert (found.verdict, found.score, found.pass_rate) == ("NOT_EVALUABLE", None, 0.0)
     assert found.reason == "nothing could be evaluated: cost unknown"
 
 
 def test_only_allowed_errors_never_pass_even_at_threshold_zero():
-    assert judged(make_trial("error"), threshold=0.0, allow_errors=True).verdict == "NOT_EVALUABLE"
+    assert score_trials(make_trial("error"), threshold=0.0, allow_errors=True).verdict == "NOT_EVALUABLE"
 
 
 def test_not_evaluable_trials_are_left_out_of_the_mean_but_not_of_the_pass_rate():
-    found = judged(make_trial("passed"), make_trial("not_evaluable"))
+    found = score_trials(make_trial("passed"), make_trial("not_evaluable"))
     assert (found.verdict, found.score, found.pass_rate) == ("PASS", 1.0, 0.5)
 
 
 def test_reason_of_a_very_long_text_is_cut():
     required = make_assertion("failed", required=True, name="n" * 900, reason="r" * 900)
-    reason = judged(make_trial("hard_fail", assertions=[required])).reason
+    reason = score_trials(make_trial("hard_fail", assertions=[required])).reason
     assert reason is not None
     assert len(reason) < 450
 
@@ -190,7 +190,7 @@ RULES = st.builds(
 
 @settings(deadline=None)
 @given(TRIALS, RULES, st.floats(0, 1))
-def test_verdict_knows_no_order_of_trials_and_figures_stay_in_range(trials, rules, threshold):
+def test_verdict_does_not_depend_on_the_order_of_trials_and_statistics_stay_in_range(trials, rules, threshold):
     found = judge_scenario(trials, threshold, rules)
     turned = judge_scenario(trials[::-1], threshold, rules)
     assert found is not None

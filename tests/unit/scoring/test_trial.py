@@ -68,7 +68,7 @@ def test_error_counts_as_zero_and_the_rest_may_still_pass():
 
 
 @pytest.mark.parametrize("outcome", ["failed", "not_evaluable"])
-def test_required_that_did_not_hold_is_a_hard_fail_however_high_the_score(outcome):
+def test_failed_required_assertion_is_a_hard_fail_at_any_score(outcome):
     checks = [make_assertion("passed", weight=99), make_assertion(outcome, required=True)]
     assert score_trial(checks, 0.5) == ("hard_fail", 0.99)
 
@@ -78,7 +78,7 @@ def test_required_with_weight_zero_still_hard_fails():
     assert score_trial(checks, 0.5) == ("hard_fail", 1.0)
 
 
-def test_required_error_goes_before_a_required_failure():
+def test_required_error_has_priority_over_a_required_failure():
     checks = [make_assertion("failed", required=True), make_assertion("error", required=True)]
     assert score_trial(checks, 0.5)[0] == "error"
 
@@ -88,7 +88,7 @@ def test_trial_that_ended_in_an_error_scores_zero_as_in_the_mean_of_its_scenario
     assert score_trial(checks, 0.5) == ("error", 0.0)
 
 
-def test_required_that_passed_is_no_hard_fail():
+def test_passed_required_assertion_is_not_a_hard_fail():
     assert score_trial([make_assertion("passed", required=True)], 0.8) == ("passed", 1.0)
 
 

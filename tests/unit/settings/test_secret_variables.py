@@ -21,14 +21,14 @@ SECRET = "c0rrect-horse"
         ),
     ],
 )
-def test_a_variable_whose_name_says_so(name):
+def test_a_variable_with_a_secret_name_is_redacted(name):
     assert find_secret_values({"HOME": "/home/me", name: SECRET}) == [SECRET]
 
 
 @pytest.mark.parametrize(
     "name", ["HOME", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS", "AUTHOR", "INPUT_COMMENT-KEY"]
 )
-def test_a_variable_of_another_name(name):
+def test_a_variable_with_another_name_is_not_redacted(name):
     assert find_secret_values({name: SECRET}) == []
 
 
@@ -46,7 +46,7 @@ def test_a_variable_of_another_name(name):
         "3.14159265",
     ],
 )
-def test_values_that_would_tear_ordinary_text_apart(value):
+def test_short_or_common_values_are_not_redacted(value):
     assert find_secret_values({"SOME_TOKEN": value}) == []
 
 
@@ -54,14 +54,14 @@ def test_values_that_would_tear_ordinary_text_apart(value):
     "value",
     ["correcthorsebattery", "/not+there/wJalrXUtnFEMI", "hunter2!", "6f1e0c0a-5b5e-4b7e-8a3a-0d6d6f0b7a11"],
 )
-def test_values_that_can_be_hidden(value):
+def test_long_values_are_redacted(value):
     assert find_secret_values({"SOME_TOKEN": value}) == [value]
 
 
-def test_a_password_within_an_address():
+def test_a_password_in_a_url_is_redacted():
     assert find_secret_values({"DATABASE_URL": "postgresql://me:s3cr3t-w0rd@db/x?a=b"}) == ["s3cr3t-w0rd"]
 
 
-def test_what_the_runner_says_openly_is_no_secret():
+def test_a_value_the_runner_publishes_is_not_a_secret():
     sha = "4f1c2b3a" * 5
     assert find_secret_values({"GITHUB_SHA": sha, "CACHE_KEY": sha, "GITHUB_TOKEN": SECRET}) == [SECRET]

@@ -62,7 +62,7 @@ def read(tmp_path):
     return _read
 
 
-def mistakes(read, **arguments):
+def read_problems(read, **arguments):
     with pytest.raises(SettingError) as caught:
         read(**arguments)
     return [str(problem) for problem in caught.value.problems]
@@ -72,12 +72,12 @@ def test_every_input_has_a_reader():
     assert set(READERS) == {known.name for known in fields(Inputs)}
 
 
-def test_nothing_given_is_the_defaults(read):
+def test_without_inputs_the_defaults_are_used(read):
     inputs = read().inputs
     assert inputs == Inputs(github_token="ghs_secret")
 
 
-def test_an_empty_input_is_not_given(read):
+def test_an_empty_input_counts_as_not_given(read):
     assert read(inputs={"comment": "", "max-comment-chars": "  "}).inputs.comment == "auto"
 
 
@@ -97,14 +97,14 @@ def test_inputs_are_read_with_their_hyphens(read):
     assert inputs.working_directory == "agents/../support"
 
 
-def test_limits_change_those_of_the_action_one_a_line(read):
+def test_limits_override_the_defaults_of_the_action_one_per_line(read):
     assert read().inputs.limits == IN_ACTION
     limits = read(inputs={"limits": "record=50MB\n messages = 5000\n\ntogether=1gb\n"}).inputs.limits
     assert limits == replace(IN_ACTION, record=50_000_000, messages=5_000, together=1_000_000_000)
 
 
-def test_every_mistake_is_told_at_once(read):
-    told = mistakes(
+def test_all_errors_are_reported_at_once(read):
+    problems = read_problems(
         read,
         inputs={
             "mode": "reportonly",
@@ -114,17 +114,17 @@ def test_every_mistake_is_told_at_once(read):
         },
         GITHUB_SHA="main",
     )
-    assert told == [
+    assert problems == [
         "input `mode` must be one of auto, gate, report-only, evaluate, publish, approve, not `reportonly`; did you mean `report-only`?",
         "input `comment` must be one of auto, always, on-change, on-failure, off, not `allways`; did you mean `always`?",
         "input `annotations` must be one of true, false, not `yes`",
         "input `max-comment-chars` must be a whole number from 1000 to 65000, not `many`",
-        "variable GITHUB_SHA is not as GitHub Actions sets it (outside GitHub Actions use `evalgate run`)",
+        "variable GITHUB_SHA has an unexpected value (outside GitHub Actions use `evalgate run`)",
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("fail-on", "hardfail", "did you mean `hard_fail`?"),
         ("fail-on", "[]", "report-only"),
@@ -154,46 +154,46 @@ def test_every_mistake_is_told_at_once(read):
         ("max-comment-chars", "\u0665\u0660\u0660\u0660", "whole number"),
         ("github-token", "two words", "not a token"),
         ("limits", "recrod=1MB", "unknown limit 'recrod' (known: suite, record"),
-        ("limits", "record=0", "limit record: '0' is no size (for example record=50MB)"),
-        ("limits", "messages=5MB", "limit messages: '5MB' is no number (for example messages=5000)"),
-        ("limits", "record=1MB\nrecord", "limit record: '' is no size"),
+        ("limits", "record=0", "limit record: '0' is not a size (for example record=50MB)"),
+        ("limits", "messages=5MB", "limit messages: '5MB' is not a whole number above 0 (for example messages=5000)"),
+        ("limits", "record=1MB\nrecord", "limit record: '' is not a size"),
     ],
 )
-def test_a_value_that_can_not_be_meant_is_refused(read, name, value, said):
-    [told] = mistakes(read, inputs={name: value})
-    assert said in told
+def test_an_invalid_value_is_refused(read, name, value, message):
+    [problem] = read_problems(read, inputs={name: value})
+    assert message in problem
 
 
-def test_a_misspelt_input_is_a_mistake(read):
-    assert mistakes(read, inputs={"fail_on": "broken"}) == ["unknown input `fail_on` (did you mean `fail-on`?)"]
+def test_a_misspelt_input_is_an_error(read):
+    assert read_problems(read, inputs={"fail_on": "broken"}) == ["unknown input `fail_on` (did you mean `fail-on`?)"]
 
 
-def test_an_input_like_no_other_is_a_note(read):
+def test_an_unknown_input_is_a_note(read):
     assert read(inputs={"zzz": "1"}).notes == ("unknown input `zzz` is ignored",)
 
 
-def test_inputs_that_every_container_action_has_are_no_mistake(read):
+def test_inputs_that_every_container_action_has_are_accepted(read):
     assert read(inputs={"args": "x", "entrypoint": "y"}).notes == ()
 
 
-def test_no_token_shows_in_any_text(read):
+def test_no_token_is_in_any_text(read):
     settings = read(HTTPS_PROXY="http://me:password@proxy")
-    told = f"{settings!r} {settings}"
-    assert not [word for word in ("ghs_secret", "runtime_secret", "password") if word in told]
+    text = f"{settings!r} {settings}"
+    assert not [word for word in ("ghs_secret", "runtime_secret", "password") if word in text]
 
 
 def test_a_wrong_token_is_not_repeated(read):
-    assert "hidden" not in str(mistakes(read, inputs={"github-token": "hidden token"}))
+    assert "hidden" not in str(read_problems(read, inputs={"github-token": "hidden token"}))
 
 
-def test_a_pull_request_is_held_against_the_first_parent_of_its_merge_commit(read):
+def test_a_pull_request_is_compared_with_the_first_parent_of_its_merge_commit(read):
     settings = read()
     assert settings.baseline_reference == ("parent", SHA, BASE)
     assert (settings.baseline_branch, settings.commit, settings.makes_baseline) == ("release", HEAD, False)
 
 
 @pytest.mark.parametrize(("repository", "from_fork"), [({"id": 1001}, False), ({"id": 2002}, True), (None, True)])
-def test_a_fork_is_known_by_its_repository(read, repository, from_fork):
+def test_a_fork_is_detected_by_its_repository(read, repository, from_fork):
     head = {**PULL_REQUEST["pull_request"]["head"], "repo": repository}
     payload = {**PULL_REQUEST, "pull_request": {**PULL_REQUEST["pull_request"], "head": head}}
     assert read(payload=payload).event.pull_request.from_fork is from_fork
@@ -216,27 +216,27 @@ def test_a_push_to_the_default_branch_makes_the_baseline(read):
         ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "true"}, True, True),
     ],
 )
-def test_who_makes_the_baseline_and_who_uploads_it_can_be_chosen(read, environ, inputs, made, uploaded):
+def test_making_and_uploading_the_baseline_can_be_configured(read, environ, inputs, made, uploaded):
     settings = read("push", inputs=inputs, **environ)
     assert (settings.makes_baseline, settings.uploads_baseline) == (made, uploaded)
 
 
-def test_a_push_elsewhere_is_held_against_where_it_left_the_branch(read):
+def test_a_push_to_another_branch_is_compared_with_its_merge_base(read):
     assert read("push", GITHUB_REF="refs/heads/x").baseline_reference == ("fork_point", SHA, None)
 
 
-def test_a_queued_group_is_held_against_what_it_is_built_on(read):
+def test_a_merge_group_is_compared_with_its_base_commit(read):
     payload = {**PUSH, "merge_group": {"base_sha": BASE}}
     assert read("merge_group", payload).baseline_reference == ("commit", BASE, None)
 
 
-def test_a_queued_group_is_compared_with_the_branch_it_is_to_be_merged_into(read):
+def test_a_merge_group_uses_the_baseline_of_its_target_branch(read):
     payload = {**PUSH, "merge_group": {"base_sha": BASE, "base_ref": "refs/heads/release"}}
     assert read("merge_group", payload).baseline_branch == "release"
 
 
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
-def test_a_run_that_nothing_was_pushed_for_is_held_against_its_own_commit_and_makes_no_baseline(read, event):
+def test_a_run_without_a_push_is_compared_with_its_own_commit_and_makes_no_baseline(read, event):
     settings = read(event)
     assert settings.baseline_reference == ("fork_point", SHA, None)
     assert (settings.baseline_branch, settings.makes_baseline) == ("main", False)
@@ -244,24 +244,26 @@ def test_a_run_that_nothing_was_pushed_for_is_held_against_its_own_commit_and_ma
 
 @pytest.mark.parametrize("mode", ["auto", "gate", "evaluate", "report-only"])
 @pytest.mark.parametrize("event", ["pull_request_target", "workflow_run"])
-def test_an_event_with_a_strangers_files_and_a_writing_token_is_refused(read, event, mode):
-    told = mistakes(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": mode})
-    assert len(told) == 1
-    assert told[0].startswith(f"evalgate reads no files on the event `{event}`: they may be a stranger's (")
+def test_an_event_with_untrusted_files_and_a_write_token_is_refused(read, event, mode):
+    problems = read_problems(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": mode})
+    assert len(problems) == 1
+    assert problems[0].startswith(f"evalgate reads no files on the event `{event}`: they may be untrusted (")
 
 
 @pytest.mark.parametrize("event", ["pull_request", "pull_request_target", "push"])
-def test_publishing_is_refused_on_any_event_but_that_of_a_finished_run(read, event):
-    [told] = mistakes(read, event=event, inputs={"mode": "publish"})
-    assert told.startswith("`mode: publish` belongs into a workflow that runs on `workflow_run`, not on")
+def test_publishing_is_refused_on_any_event_except_workflow_run(read, event):
+    [problem] = read_problems(read, event=event, inputs={"mode": "publish"})
+    assert problem.startswith("`mode: publish` belongs in a workflow that runs on `workflow_run`, not on")
 
 
-def test_the_input_that_would_trust_a_stranger_is_refused_with_the_reason(read):
-    [told] = mistakes(read, inputs={"allow-untrusted-head": "true"})
-    assert told.startswith("there is no input `allow-untrusted-head` (nothing of a stranger's is read")
+def test_the_input_that_would_trust_an_untrusted_head_is_refused_with_the_reason(read):
+    [problem] = read_problems(read, inputs={"allow-untrusted-head": "true"})
+    assert problem.startswith(
+        "there is no input `allow-untrusted-head` (untrusted files are never read in a job whose token may write; "
+    )
 
 
-def finished(**changes):
+def finished_run(**changes):
     return {**PUSH, "workflow_run": {**FINISHED["workflow_run"], **changes}}
 
 
@@ -279,27 +281,29 @@ def test_a_finished_run_is_read_for_publishing(read):
 
 
 @pytest.mark.parametrize("repository", [None, {"id": 2002, "full_name": "mallory"}, {"id": True, "full_name": "m/a"}])
-def test_a_finished_run_of_a_fork_that_is_gone_has_no_owner(read, repository):
-    run = read("workflow_run", finished(head_repository=repository), inputs={"mode": "publish"}).event.triggering_run
+def test_a_finished_run_of_a_deleted_fork_has_no_owner(read, repository):
+    run = read(
+        "workflow_run", finished_run(head_repository=repository), inputs={"mode": "publish"}
+    ).event.triggering_run
     assert (run.head_repository_id, run.head_owner, run.is_same_repository) == (None, "", False)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"id": None}, "does not say which run has finished"),
         ({"id": True}, "does not say which run has finished"),
         ({"head_sha": "main"}, "does not say which run has finished"),
         ({"head_branch": ""}, "does not say which run has finished"),
         ({"head_branch": "x" * 256}, "does not say which run has finished"),
-        ({"repository": {"id": 2002}}, "is none of this repository's"),
-        ({"repository": None}, "is none of this repository's"),
+        ({"repository": {"id": 2002}}, "belongs to another repository"),
+        ({"repository": None}, "belongs to another repository"),
         ({"status": "in_progress"}, "types: [completed]"),
     ],
 )
-def test_a_run_that_can_not_be_published_for_is_a_mistake(read, changes, said):
-    [told] = mistakes(read, event="workflow_run", payload=finished(**changes), inputs={"mode": "publish"})
-    assert said in told
+def test_a_run_that_can_not_be_published_is_an_error(read, changes, message):
+    [problem] = read_problems(read, event="workflow_run", payload=finished_run(**changes), inputs={"mode": "publish"})
+    assert message in problem
 
 
 FORKED = {
@@ -324,11 +328,11 @@ FORKED = {
         (PULL_REQUEST, {"upload-report": "true"}, "alice", True),
     ],
 )
-def test_a_report_is_left_where_no_comment_can_be_written_or_where_asked_for(read, payload, inputs, actor, left):
+def test_a_report_is_uploaded_if_no_comment_can_be_written_or_if_requested(read, payload, inputs, actor, left):
     assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).uploads_report is left
 
 
-def test_the_template_of_a_comment_is_of_a_commit_that_its_author_did_not_write(read):
+def test_the_comment_template_comes_from_a_trusted_commit(read):
     assert read().template_commit == BASE
     no_sha = {**PULL_REQUEST, "pull_request": {**PULL_REQUEST["pull_request"], "base": {"ref": "release"}}}
     assert read(payload=no_sha).template_commit == "release"
@@ -337,15 +341,15 @@ def test_the_template_of_a_comment_is_of_a_commit_that_its_author_did_not_write(
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x.j2", "a/../../x.j2", "a\nb"])
-def test_a_template_outside_the_workspace_is_a_mistake(read, path):
-    assert "input `template` must be" in "".join(mistakes(read, inputs={"template": path}))
+def test_a_template_outside_the_workspace_is_an_error(read, path):
+    assert "input `template` must be" in "".join(read_problems(read, inputs={"template": path}))
 
 
-def test_a_push_leaves_no_report(read):
+def test_a_push_uploads_no_report(read):
     assert not read("push", inputs={"mode": "evaluate", "upload-report": "true"}).uploads_report
 
 
-def test_a_workflow_file_of_any_name_makes_a_key_that_can_stand_in_a_marker(read):
+def test_a_workflow_file_of_any_name_gives_a_valid_comment_key(read):
     reference = "acme/agent/.github/workflows/my evals -- new (2).yml@refs/heads/x"
     assert read(GITHUB_WORKFLOW_REF=reference).comment_key == "my-evals-new-2-.yml/gate"
 
@@ -356,12 +360,12 @@ def test_workflow_and_comment_key_come_from_the_workflow_file_and_job(read):
     assert settings.comment_key == "evals.yml/gate"
 
 
-def test_workflow_and_comment_key_can_be_given(read):
+def test_workflow_and_comment_key_can_be_set(read):
     settings = read(inputs={"baseline-workflow": "main.yml", "comment-key": "mine"})
     assert (settings.baseline_workflow, settings.comment_key) == (".github/workflows/main.yml", "mine")
 
 
-def test_outside_github_every_missing_variable_is_told():
+def test_outside_github_every_missing_variable_is_reported():
     with pytest.raises(SettingError) as caught:
         Settings.from_environ({})
     assert len(caught.value.problems) == 7
@@ -369,20 +373,20 @@ def test_outside_github_every_missing_variable_is_told():
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "[" * 100_000, '{"pull_request": {"number": true}}'])
-def test_an_event_file_that_can_not_be_read_is_a_mistake(read, tmp_path, content):
+def test_an_unreadable_event_file_is_an_error(read, tmp_path, content):
     path = tmp_path / "broken.json"
     path.write_text(content)
-    assert any("event file" in told for told in mistakes(read, GITHUB_EVENT_PATH=str(path)))
+    assert any("event file" in problem for problem in read_problems(read, GITHUB_EVENT_PATH=str(path)))
 
 
-def test_proxies_are_taken_in_either_case(read):
+def test_proxy_variables_are_read_in_either_case(read):
     job = read(https_proxy="http://a:1", HTTP_PROXY="http://b:2", no_proxy="c").job
     assert job.proxies == {"https": "http://a:1", "http": "http://b:2"}
     assert job.no_proxy == "c"
 
 
 @given(st.dictionaries(st.sampled_from(sorted(READERS)), st.text(max_size=30)))
-def test_any_text_is_a_value_or_a_mistake(values):
+def test_any_text_is_a_value_or_an_error(values):
     problems = []
     environ = {f"INPUT_{name.replace('_', '-').upper()}": value for name, value in values.items()}
     inputs, _ = read_inputs(environ, problems)
@@ -392,7 +396,7 @@ def test_any_text_is_a_value_or_a_mistake(values):
 
 # --- approving in a comment -----------------------------------------------------------------------------------
 
-SAID = {
+COMMENT_EVENT = {
     **PUSH,
     "action": "created",
     "issue": {"number": 7, "pull_request": {"url": "x"}},
@@ -402,8 +406,8 @@ APPROVE = {"baseline-workflow": "evals.yml"}
 
 
 @pytest.mark.parametrize("mode", ["auto", "approve"])
-def test_a_comment_is_looked_at_and_nothing_is_judged(read, mode):
-    settings = read("issue_comment", SAID, inputs={**APPROVE, "mode": mode})
+def test_a_comment_event_is_read_and_nothing_is_judged(read, mode):
+    settings = read("issue_comment", COMMENT_EVENT, inputs={**APPROVE, "mode": mode})
     comment = settings.event.comment
     assert settings.is_approving
     assert (comment.id, comment.number, comment.action, comment.is_on_pull_request) == (
@@ -417,40 +421,40 @@ def test_a_comment_is_looked_at_and_nothing_is_judged(read, mode):
     assert not settings.reads_comments
 
 
-def test_a_comment_below_an_issue_is_told_apart_and_cut(read):
-    payload = {**SAID, "issue": {"number": 7}, "comment": {"id": 12, "body": "x" * 100_000}}
+def test_a_comment_on_an_issue_is_distinguished_and_cut(read):
+    payload = {**COMMENT_EVENT, "issue": {"number": 7}, "comment": {"id": 12, "body": "x" * 100_000}}
     comment = read("issue_comment", payload, inputs=APPROVE).event.comment
     assert (comment.is_on_pull_request, len(comment.body)) == (False, 2_000)
 
 
 @pytest.mark.parametrize("changes", [{"comment": {}}, {"comment": {"id": "12"}}, {"issue": {"number": True}}])
-def test_a_comment_that_can_not_be_told_is_a_mistake(read, changes):
-    [told] = mistakes(read, event="issue_comment", payload={**SAID, **changes}, inputs=APPROVE)
-    assert "which comment this is" in told
+def test_an_unidentified_comment_is_an_error(read, changes):
+    [problem] = read_problems(read, event="issue_comment", payload={**COMMENT_EVENT, **changes}, inputs=APPROVE)
+    assert "which comment this is" in problem
 
 
 @pytest.mark.parametrize("mode", ["gate", "report-only", "evaluate"])
-def test_nothing_is_judged_where_anybody_may_start_it(read, mode):
-    [told] = mistakes(read, event="issue_comment", payload=SAID, inputs={**APPROVE, "mode": mode})
-    assert "there is nothing to judge" in told
+def test_nothing_is_judged_on_an_event_that_anybody_can_trigger(read, mode):
+    [problem] = read_problems(read, event="issue_comment", payload=COMMENT_EVENT, inputs={**APPROVE, "mode": mode})
+    assert "there is nothing to judge" in problem
 
 
 @pytest.mark.parametrize("event", ["push", "pull_request", "workflow_run"])
-def test_approving_belongs_to_comments(read, event):
-    [told] = mistakes(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": "approve"})
-    assert told.startswith("`mode: approve` belongs into a workflow that runs on `issue_comment`")
+def test_approve_mode_requires_a_comment_event(read, event):
+    [problem] = read_problems(read, event=event, payload={**PULL_REQUEST, **FINISHED}, inputs={"mode": "approve"})
+    assert problem.startswith("`mode: approve` belongs in a workflow that runs on `issue_comment`")
 
 
-def test_the_gates_own_workflow_must_be_named(read):
-    [told] = mistakes(read, event="issue_comment", payload=SAID)
-    assert told.startswith("`baseline-workflow` must name the gate's workflow file")
+def test_approve_mode_requires_the_workflow_of_the_gate(read):
+    [problem] = read_problems(read, event="issue_comment", payload=COMMENT_EVENT)
+    assert problem.startswith("`baseline-workflow` must name the gate's workflow file")
 
 
 @pytest.mark.parametrize(
     ("attempt", "source", "reads"),
     [("1", "comments", False), ("2", "comments", True), ("2", "base", False), ("x", "comments", False)],
 )
-def test_comments_are_read_by_a_run_that_was_started_over(read, attempt, source, reads):
+def test_comments_are_read_by_a_rerun(read, attempt, source, reads):
     settings = read("pull_request", inputs={"approvals-from": source}, GITHUB_RUN_ATTEMPT=attempt)
     assert settings.reads_comments == reads
     assert settings.uploads_report == (source == "comments")

@@ -1,4 +1,4 @@
-"""The one line that approves: what it may say, what is talk, and what is refused."""
+"""The line that approves: its syntax, what is not a command, and what is refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMAND = "/evalgate approve refund because the API is down"
         ("/evalgate approve r\u0435fund because x", ApproveCommand("r\u0435fund", None, "x")),
     ],
 )
-def test_what_it_says(body, command):
+def test_a_command_is_parsed(body, command):
     assert parse_command(body) == command
 
 
@@ -58,46 +58,46 @@ def test_what_it_says(body, command):
         "/evalgates approve all because x",
     ],
 )
-def test_quotes_code_look_alikes_and_later_lines_are_talk(body):
+def test_quotes_code_lookalikes_and_later_lines_are_not_a_command(body):
     assert parse_command(body) is None
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "reason"),
     [
-        ("/evalgate", "knows no such command"),
-        ("/evalgate reject refund because x", "knows no such command"),
-        ("/evalgate appr\u043eve all because x", "knows no such command"),
+        ("/evalgate", "has no such command"),
+        ("/evalgate reject refund because x", "has no such command"),
+        ("/evalgate appr\u043eve all because x", "has no such command"),
         ("/evalgate approve", "names no scenario"),
         ("/evalgate approve `open because x", "names no scenario"),
         ("/evalgate approve * because x", "no wildcards"),
         ("/evalgate approve ref* because x", "no wildcards"),
-        ("/evalgate approve refund\u202e because x", "characters that nobody can see"),
-        ("/evalgate approve refund because x\u200b", "characters that nobody can see"),
-        ("/evalgate approve refund because x\u2028y", "characters that nobody can see"),
-        ("/evalgate approve refund because a\tb", "characters that nobody can see"),
-        ("/evalgate approve refund because \ud800", "characters that nobody can see"),
-        ("/evalgate approve refund until 2026-1\uff12-01 because x", "one of the calendar"),
-        ("/evalgate approve refund until 2026-02-30 because x", "one of the calendar"),
-        ("/evalgate approve refund until tomorrow because x", "one of the calendar"),
-        ("/evalgate approve refund until because x", "must go on with"),
-        ("/evalgate approve refund", "must go on with"),
-        ("/evalgate approve refund because", "must go on with"),
-        ("/evalgate approve refund becau\u0455e x", "must go on with"),
-        ("/evalgate approve refund, gone because x", "must go on with"),
+        ("/evalgate approve refund\u202e because x", "contains invisible characters"),
+        ("/evalgate approve refund because x\u200b", "contains invisible characters"),
+        ("/evalgate approve refund because x\u2028y", "contains invisible characters"),
+        ("/evalgate approve refund because a\tb", "contains invisible characters"),
+        ("/evalgate approve refund because \ud800", "contains invisible characters"),
+        ("/evalgate approve refund until 2026-1\uff12-01 because x", "the date after `until` must be valid"),
+        ("/evalgate approve refund until 2026-02-30 because x", "the date after `until` must be valid"),
+        ("/evalgate approve refund until tomorrow because x", "the date after `until` must be valid"),
+        ("/evalgate approve refund until because x", "`because REASON` must follow the scenario"),
+        ("/evalgate approve refund", "`because REASON` must follow the scenario"),
+        ("/evalgate approve refund because", "`because REASON` must follow the scenario"),
+        ("/evalgate approve refund becau\u0455e x", "`because REASON` must follow the scenario"),
+        ("/evalgate approve refund, gone because x", "`because REASON` must follow the scenario"),
         ("/evalgate approve refund because " + "x" * 501, "longer than 500"),
         ("/evalgate approve " + "y" * 600 + " because x", "at most 512"),
         ("/evalgate approve " + "y" * 100_000, "longer than 1,000"),
     ],
 )
-def test_what_is_not_said_exactly_is_refused(body, why):
+def test_an_inexact_command_is_refused_with_the_reason(body, reason):
     found = parse_command(body)
     assert isinstance(found, str)
-    assert why in found
+    assert reason in found
 
 
 @given(st.text(), st.sampled_from(["", "/evalgate ", "/evalgate approve ", "/evalgate approve a because "]))
-def test_any_text_is_a_command_a_refusal_or_talk(text, start):
+def test_any_text_is_a_command_a_refusal_or_ordinary_text(text, start):
     found = parse_command(start + text)
     if isinstance(found, ApproveCommand):
         assert found.reason.strip()

@@ -1,4 +1,4 @@
-"""Scenarios crossed with variants, and whose calls their scheduling checks look at."""
+"""Scenarios crossed with variants, and which tool their scheduling checks use."""
 
 import pytest
 from builders import make_trace
@@ -16,19 +16,19 @@ RENAMED = "variants: {flat: {}, grouped: {tool: tasks, action: create}}\n"
 
 
 def parse(text):
-    mistakes = Diagnostics()
+    diagnostics = Diagnostics()
     shared = SharedDefaults(None, Defaults())
-    suite, warnings = parse_suite(load(text, "s.yaml"), "s.yaml", ".", shared, mistakes)
-    return suite, [str(each) for each in mistakes.problems], [str(each) for each in warnings]
+    suite, warnings = parse_suite(load(text, "s.yaml"), "s.yaml", ".", shared, diagnostics)
+    return suite, [str(each) for each in diagnostics.problems], [str(each) for each in warnings]
 
 
 def suite_of(text):
-    suite, told, warnings = parse(text)
-    assert (told, warnings) == ([], [])
+    suite, problems, warnings = parse(text)
+    assert (problems, warnings) == ([], [])
     return suite
 
 
-def crossed(suite):
+def list_scenarios(suite):
     return [(each.id, each.variant and each.variant.name) for each in suite.scenarios]
 
 
@@ -41,20 +41,20 @@ def test_every_scenario__is_crossed_with_every_variant_in_the_order_of_the_file(
     suite = suite_of(
         HEAD + "variants: {b: {}, a: {match: {tags: [x]}}}\n" + BODY + "  - {id: '*', assertions: [{contains: y}]}\n"
     )
-    assert crossed(suite) == [("a", "b"), ("a", "a"), ("*", "b"), ("*", "a")]
+    assert list_scenarios(suite) == [("a", "b"), ("a", "a"), ("*", "b"), ("*", "a")]
     assert suite.scenarios[1].variant.match.tags == {"x"}
     assert suite.scenarios[1].variant.match.scenario_id is None
 
 
-def test_variants_of_a_scenario__stand_in_for_those_of_the_suite():
+def test_variants_of_a_scenario__replace_those_of_the_suite():
     suite = suite_of(
         HEAD + "variants: {a: {}}\n" + BODY + "  - {id: b, variants: {}, assertions: [{contains: y}]}\n"
         "  - {id: c, variants: {z: {}}, assertions: [{contains: y}]}\n"
     )
-    assert crossed(suite) == [("a", "a"), ("b", None), ("c", "z")]
+    assert list_scenarios(suite) == [("a", "a"), ("b", None), ("c", "z")]
 
 
-def test_checks_that_say_the_same_in_all_variants__are_compiled_once():
+def test_checks_equal_in_all_variants__are_compiled_once():
     suite = suite_of(HEAD + RENAMED + "scenarios:\n  - id: a\n    expected_tool: t\n    assertions: [{contains: x}]\n")
     flat, grouped = suite.scenarios
     assert flat.assertions[1] is grouped.assertions[1]
@@ -75,7 +75,7 @@ scenarios:
 """
 
 
-def test_tool_of_a_variant__takes_the_place_of_the_expected_one_in_checks_about_it():
+def test_tool_of_a_variant__replaces_the_expected_one_in_its_checks():
     flat, grouped = suite_of(HEAD + RENAMED + POSITIVE).scenarios
     timed = {"delay_seconds": 1}
     own, theirs, other = ("schedule", timed), ("tasks", {**timed, "action": "create"}), ("other", timed)
@@ -86,7 +86,7 @@ def test_tool_of_a_variant__takes_the_place_of_the_expected_one_in_checks_about_
     assert outcomes(grouped, wrong_action, other) == ["failed", "failed", "failed", "passed", "failed", "passed", "passed"]  # fmt: skip
 
 
-def test_negative_scenario__in_a_variant_with_a_tool_is_about_calls_of_this_tool_alone():
+def test_negative_scenario__in_a_variant_with_a_tool_checks_only_calls_of_this_tool():
     negative = "scenarios: [{id: a, expected_tool: null, min_calls: 0}]\n"
     flat, grouped = suite_of(HEAD + RENAMED + negative).scenarios
     create, look = ("tasks", {"action": "create"}), ("search", {})
@@ -99,11 +99,11 @@ def test_negative_scenario__in_a_variant_with_a_tool_is_about_calls_of_this_tool
     ("variant", "part"),
     [({"tool": "tasks"}, "`tool` of variant `x`"), ({"action": "create"}, "`action` of variant `x`")],
 )
-def test_variant_whose_tool_no_check_takes__is_warned_of_with_its_line(variant, part):
-    _, told, warnings = parse(HEAD + f"variants:\n  x: {variant}\n" + BODY)
-    assert told == []
+def test_variant_with_a_tool_that_no_check_uses__is_a_warning_with_its_line(variant, part):
+    _, problems, warnings = parse(HEAD + f"variants:\n  x: {variant}\n" + BODY)
+    assert problems == []
     assert len(warnings) == 1
-    assert warnings[0].startswith("s.yaml:4:3: no check takes the " + part)
+    assert warnings[0].startswith("s.yaml:4:3: no assertion uses the " + part)
 
 
 @pytest.mark.parametrize(
@@ -114,39 +114,39 @@ def test_variant_whose_tool_no_check_takes__is_warned_of_with_its_line(variant, 
         ("variants: {str: {match: {Tags: [x]}}}\n" + BODY, "s.yaml:3:26", "did you mean `tags`?"),
         ("variants: {tool: {tool: 5}}\n" + BODY, "s.yaml:3:19", "`tool` must be text"),
         ("variants: {a: 5}\n" + BODY, "s.yaml:3:12", "`a` must be a mapping"),
-        ("variants: {'': {}}\n" + BODY, "s.yaml:3:12", "a name in `variants` must have characters"),
+        ("variants: {'': {}}\n" + BODY, "s.yaml:3:12", "a name in `variants` must have 1 or more characters, not text"),
         (f"variants: {{{'n' * 101}: {{}}}}\n" + BODY, "s.yaml:3:12", "at most 100 characters"),
-        ("variants: {a: {match: {where: 'x['}}}\n" + BODY, "s.yaml:3:24", "bad expression"),
+        ("variants: {a: {match: {where: 'x['}}}\n" + BODY, "s.yaml:3:24", "invalid expression"),
         ("variants: {a: {match: {path: '**/**/**/x'}}}\n" + BODY, "s.yaml:3:24", "a path pattern may have"),
         (BODY + "    variants: {'A[0]': {match: {paht: x}}}\n", "s.yaml:6:33", "did you mean `path`?"),
         (f"variants: {{{', '.join(f'v{n}: {{}}' for n in range(101))}}}\n" + BODY, "s.yaml:3:1", "at most 100 entries"),
-        ("variants: {a: {action: x}}\nscenarios: [{id: a, expected_tool: null}]\n", "s.yaml:3:12", "`action` of no tool"),
+        ("variants: {a: {action: x}}\nscenarios: [{id: a, expected_tool: null}]\n", "s.yaml:3:12", "`action` but no `tool`"),
         (RENAMED + "scenarios:\n  - id: a\n    expected_tool: t\n    assertions: [{type: has_timing, tol: x}]\n", "s.yaml:7:37", "did you mean `tool`?"),
     ],
 )  # fmt: skip
-def test_mistake_in_a_variant__is_told_once_with_its_place(text, place, part):
-    suite, told, _ = parse(HEAD + text)
+def test_error_in_a_variant__is_reported_once_with_its_location(text, place, part):
+    suite, problems, _ = parse(HEAD + text)
     assert suite is None
-    assert len([line for line in told if line.startswith(place + ":") and part in line]) == 1, told
-    assert len(told) == 1
+    assert len([line for line in problems if line.startswith(place + ":") and part in line]) == 1, problems
+    assert len(problems) == 1
 
 
-def test_mistakes_elsewhere__do_not_make_an_open_timing_check_one():
-    _, told, _ = parse(HEAD + "treshold: 1\n" + POSITIVE)
-    assert len(told) == 1
-    _, told, _ = parse(
+def test_errors_elsewhere__do_not_make_a_timing_check_without_a_tool_an_error():
+    _, problems, _ = parse(HEAD + "treshold: 1\n" + POSITIVE)
+    assert len(problems) == 1
+    _, problems, _ = parse(
         HEAD
         + "treshold: 1\n"
         + RENAMED
         + "scenarios: [{id: a, expected_tool: null, assertions: [{type: has_timing}]}]\n"
     )
-    assert len(told) == 1
+    assert len(problems) == 1
 
 
-def test_crossing__over_the_limit_ends_before_it_is_done():
+def test_crossing__over_the_limit_is_refused_before_it_starts():
     names = ", ".join(f"v{n}: {{}}" for n in range(100))
     entries = "".join(f"  - {{id: s{n}, assertions: [{{contains: x}}]}}\n" for n in range(1_001))
-    with pytest.raises(OverLimit, match="100,100 scenarios, a run may have 100,000"):
+    with pytest.raises(OverLimit, match="100,100 scenarios: a run may have at most 100,000"):
         parse(HEAD + f"variants: {{{names}}}\nscenarios:\n" + entries)
 
 
@@ -154,7 +154,7 @@ def test_checks_of_crossed_scenarios__are_bounded_together():
     names = ", ".join(f"v{n}: {{}}" for n in range(100))
     entries = "".join(f"  - {{id: s{n}}}\n" for n in range(100))
     checks = ", ".join(["{contains: x}"] * 501)
-    with pytest.raises(OverLimit, match="more than 5,000,000 checks"):
+    with pytest.raises(OverLimit, match="more than 5,000,000 assertions"):
         parse(HEAD + f"defaults: {{assertions: [{checks}]}}\nvariants: {{{names}}}\nscenarios:\n" + entries)
 
 
@@ -173,24 +173,24 @@ def test_suite_without_a_name__has_the_name_of_its_file(path, name):
     assert name_of(path) == name
 
 
-def test_suite_without_version_and_name__is_a_suite():
+def test_suite_without_version_and_name__is_valid():
     suite = suite_of(BODY)
-    assert (suite.name, crossed(suite)) == ("s", [("a", None)])
+    assert (suite.name, list_scenarios(suite)) == ("s", [("a", None)])
 
 
 @pytest.mark.parametrize("raw", [None, 5, "has_timing", [], {"type": ["has_timing"]}, {"not": None}, {"of": 3}])
-def test_subject__leaves_what_it_does_not_know_to_the_parser(raw):
+def test_scheduled_tool__leaves_unknown_values_to_the_parser(raw):
     assert ScheduledTool("t", "u", "a").fill_assertion(raw) is raw
 
 
-def test_subject__does_not_touch_what_was_written():
+def test_scheduled_tool__does_not_change_its_input():
     raw = {"type": "has_timing", "params": {"tool": "t", "action": "old"}, "weight": 2}
     written = ScheduledTool("t", "u", "new").fill_assertion(raw)
     assert written == {"type": "has_timing", "params": {}, "tool": "u", "action": "new", "weight": 2}
     assert raw["params"] == {"tool": "t", "action": "old"}
 
 
-def test_subject__without_a_variant_leaves_a_demand_as_it_is():
+def test_scheduled_tool__without_a_variant_leaves_an_assertion_unchanged():
     raw = {"type": "expected_tool", "expected_tool": None}
     assert ScheduledTool("t").fill_assertion(raw) is raw
     assert ScheduledTool(None, "u").fill_assertion(raw) == {**raw, "tool": "u"}

@@ -1,6 +1,6 @@
 """Reads Google ADK: sessions and events, results of `adk eval`, and eval sets.
 
-Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, and the reader module that each names.
+Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, `reader`, `eval_reader`, `evalset_reader`.
 """
 
 from __future__ import annotations

@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import reader as adk
 from evalgate.adapters.formats.adk.evalset_reader import get_field, read_conversation
-from evalgate.adapters.formats.core.fields import (
-    amount,
-    identifier,
-    listing,
-    mapping,
-    number,
-    required_text,
-    text,
-)
+from evalgate.adapters.formats.core.fields import amount, identifier, listing, mapping, number, required_text, text
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds

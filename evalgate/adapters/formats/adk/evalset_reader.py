@@ -1,22 +1,18 @@
-"""Reads Google ADK eval sets: expected conversations, which are no traces but can become goldens."""
+"""Reads Google ADK eval sets: expected conversations, which are not traces but can become goldens."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalgate.adapters.formats.adk.events import unwrap_result
-from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import (
-    RawMessage,
-    ToolRequest,
-    ToolResult,
-    add_raw_message,
-)
+from evalgate.adapters.formats.core.builder.conversation import Conversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     identifier,
     listing,
     mapping,
+    prefix_errors,
     required_text,
     text,
 )
@@ -29,7 +25,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NO_TRACE = "an eval set holds what is expected, not what an agent did: give the sessions of its runs instead"
+NO_TRACE = "an eval set holds expected conversations, not what an agent did: pass the sessions of its runs instead"
 
 
 def build(record: Any) -> NoReturn:
@@ -51,12 +47,10 @@ def expected_traces(document: Any) -> list[Trace]:
     set_id = text(get_field(evalset, "eval_set_id"), "eval_set_id")
     traces = []
     for number, value in enumerate(listing(get_field(evalset, "eval_cases"), "eval_cases")):
-        try:
+        with prefix_errors(f"eval_cases[{number}]"):
             case = mapping(value, "")
             name = identifier(get_field(case, "eval_id"), "eval_id")
             traces.append(_trace(read_conversation(case.get("conversation"), "conversation"), name, set_id))
-        except FieldError as error:
-            raise error.with_prefix(f"eval_cases[{number}]") from None
     return traces
 
 
@@ -67,13 +61,11 @@ def read_conversation(invocations: Any, path: str) -> Conversation:
     if not values:
         raise FieldError(path, "is missing")
     for number, value in enumerate(values):
-        try:
+        with prefix_errors(f"{path}[{number}]"):
             for message in _read_invocation(mapping(value, "")):
                 add_raw_message(conversation, message)
-        except FieldError as error:
-            raise error.with_prefix(f"{path}[{number}]") from None
     if not conversation.messages:
-        raise FieldError(path, "says nothing")
+        raise FieldError(path, "contains no messages")
     return conversation
 
 
@@ -99,10 +91,8 @@ def _read_content(value: Any, path: str, role: str, agent: str | None = None) ->
     content = mapping(value, path)
     if not content.get("parts"):
         return []
-    try:
+    with prefix_errors(path):
         found = gemini.read_message({**content, "role": role})
-    except FieldError as error:
-        raise error.with_prefix(path) from None
     for message in found:
         message.agent = agent
         message.answers = [unwrap_result(answered) for answered in message.answers]
@@ -116,23 +106,19 @@ def _traces_from_list(document: list[Any]) -> list[Trace]:
         return [_trace(_conversation_from_exchanges(document), None, None)]
     traces = []
     for number, value in enumerate(document):
-        try:
+        with prefix_errors(f"[{number}]"):
             case = mapping(value, "")
             name = identifier(case.get("name"), "name")
             traces.append(_trace(_conversation_from_exchanges(listing(case.get("data"), "data")), name, None))
-        except FieldError as error:
-            raise error.with_prefix(f"[{number}]") from None
     return traces
 
 
 def _conversation_from_exchanges(values: Sequence[Any]) -> Conversation:
     conversation = Conversation()
     for number, value in enumerate(values):
-        try:
+        with prefix_errors(f"[{number}]"):
             for message in _read_exchange(mapping(value, "")):
                 add_raw_message(conversation, message)
-        except FieldError as error:
-            raise error.with_prefix(f"[{number}]") from None
     return conversation
 
 

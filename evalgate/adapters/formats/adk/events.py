@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, add_raw_message, encode_json
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, add_raw_message, encode_json
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     flag,
@@ -14,6 +14,7 @@ from evalgate.adapters.formats.core.fields import (
     mapping,
     milliseconds_between,
     number,
+    prefix_errors,
     required_text,
     text,
     time,
@@ -23,7 +24,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
 from evalgate.adapters.formats.messages import gemini
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import ToolResult
+    from evalgate.adapters.formats.core.builder.raw_message import ToolResult
     from evalgate.models.trace.trace import ErrorInfo, LlmCall, ToolCall, Warning_
 
 USER = "user"
@@ -163,7 +164,7 @@ class AdkRun:
         code = text(event.get("error_code"), "error_code") or None
         if code is None:
             if has_spoken and self.error is not None:
-                message = "a model's answer failed before the agent went on"
+                message = "a model call failed before the agent continued"
                 self.warnings.append({"code": "model_error", "message": message, "where": "events"})
                 self.error = None
             return
@@ -183,7 +184,7 @@ def parse_time(value: Any, path: str) -> str | None:
     try:
         found = datetime.fromtimestamp(seconds or 0.0, UTC)
     except (ValueError, OverflowError, OSError):
-        raise FieldError(path, "is no time") from None
+        raise FieldError(path, "is not a valid time") from None
     return found.isoformat().replace("+00:00", "Z")
 
 
@@ -191,10 +192,8 @@ def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[R
     content = mapping(event.get("content"), "content")
     if not content.get("parts"):
         return []
-    try:
+    with prefix_errors("content"):
         found = gemini.read_message({**content, "role": USER if author == USER else "model"})
-    except FieldError as error:
-        raise error.with_prefix("content") from None
     for message in found:
         message.timestamp = at
         message.answers = [unwrap_result(answered) for answered in message.answers]

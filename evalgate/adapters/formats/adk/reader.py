@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
 from evalgate.adapters.formats.adk.events import AdkRun, normalize_keys
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
-    identify_by_metadata,
-    set_scenario_and_trial,
-)
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
@@ -44,13 +41,9 @@ def build(record: Any) -> Trace:
     session = normalize_keys(mapping(record, ""))
     events = listing(session.get("events"), "events")
     if not events:
-        raise FieldError("events", "are missing: nothing was said in this session")
+        raise FieldError("events", "is missing or empty: nothing happened in this session")
     run = AdkRun()
-    for number, event in enumerate(events):
-        try:
-            run.add(mapping(event, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"events[{number}]") from None
+    do_each(events, "events", run.add)
     conversation = run.conversation
     session_id = text(session.get("id"), "id") or None
     trace = Trace(
@@ -94,7 +87,7 @@ def _set_status(trace: Trace, run: AdkRun) -> None:
         trace.status = "incomplete" if trace.finish_reason == LENGTH else "error"
     elif run.is_waiting():
         trace.status = "incomplete"
-        message = "a tool that runs long has not answered yet"
+        message = "a long-running tool has not returned its result yet"
         trace.warnings.append({"code": "incomplete", "message": message, "where": "events"})
 
 
@@ -103,7 +96,7 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
     trace.warnings += warnings
     total = run.working_ms()
     if run.is_stamped_early:
-        message = "answers bear the time at which their model was asked: how long the last took is not recorded"
+        message = "answers carry the time at which the model was called: how long the last one took is not recorded"
         trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "events"})
     elif total:
         trace.latency = {"total_ms": total, "source": "timestamps"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.anthropic import is_anthropic
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.build.raw_message import RawMessage
-from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_conversations
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
@@ -43,10 +43,8 @@ def build(record: Any) -> Trace:
     response = document
     if document.get("response") is not None:
         response = mapping(document["response"], "response")
-        try:
+        with prefix_errors("response"):
             _add_answer(chat, response)
-        except FieldError as error:
-            raise error.with_prefix("response") from None
     elif document.get("usage") is not None:
         chat.total = read_anthropic_usage(mapping(document["usage"], "usage"))
     trace = chat.build_trace(document)
@@ -64,7 +62,7 @@ def _add_system(chat: MeteredConversation, document: dict[str, Any]) -> None:
 
 def _add_messages(chat: MeteredConversation, messages: list[Any]) -> None:
     for number, value in enumerate(messages):
-        try:
+        with prefix_errors(f"messages[{number}]"):
             message = mapping(value, "")
             chat.add_messages(roles.read_message(message))
             if message.get("role") != "assistant":
@@ -73,8 +71,6 @@ def _add_messages(chat: MeteredConversation, messages: list[Any]) -> None:
                 chat.unmetered += 1
             else:
                 _add_llm_call(chat, message)
-        except FieldError as error:
-            raise error.with_prefix(f"messages[{number}]") from None
 
 
 def _add_answer(chat: MeteredConversation, answer: dict[str, Any]) -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.atif.steps import AtifConversation, AtifPart
-from evalgate.adapters.formats.core.build.conversation import get_instructions
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
-    identify_by_metadata,
-    set_scenario_and_trial,
-)
-from evalgate.adapters.formats.core.build.run_end import mark_final_call
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.run_end import mark_final_call
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     count,
@@ -20,7 +17,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import Identity, Reader, split_list
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.totals import (
     is_known,
@@ -38,18 +35,11 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
 from evalgate.models.trace.trace import Cost, Trace, Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import Response, Warning_
 
 VERSION_PREFIX = "ATIF-v1."
 DATA_SET_ID = "task_id"
 FINISH_TOOLS = frozenset({"finish", "submit"})
-
-
-def split(document: Any) -> Sequence[Any]:
-    """One trajectory, or a list of them."""
-    return document if isinstance(document, list) else [document]
 
 
 def build(record: Any) -> Trace:
@@ -58,9 +48,9 @@ def build(record: Any) -> Trace:
     trajectory = mapping(record, "")
     version = required_text(trajectory.get("schema_version"), "schema_version")
     if not version.startswith(VERSION_PREFIX):
-        raise FieldError("schema_version", "is none of ATIF-v1.0 and later, before 2")
+        raise FieldError("schema_version", "is not ATIF-v1.0 or a later ATIF-v1 version")
     if not listing(trajectory.get("steps"), "steps"):
-        raise FieldError("steps", "are missing")
+        raise FieldError("steps", "is missing or empty")
     run = AtifConversation(trajectory)
     conversation = run.conversation
     own = run.parts[0]
@@ -144,7 +134,7 @@ def _add_totals(trace: Trace, run: AtifConversation) -> None:
         cost = _sum_costs(cost, costs)
         if len(known) < len(others):
             usage = unknown_usage()
-            message = f"{len(others) - len(known)} of {len(others)} sub-agents tell no tokens"
+            message = f"{len(others) - len(known)} of {len(others)} sub-agents record no tokens"
             warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
     trace.usage, trace.cost = usage, cost
     reason = "; sub-agents in other files may be the reason" if run.external_subagents else ""
@@ -199,4 +189,4 @@ def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
         trace.warnings.append({"code": "subagent_elsewhere", "message": message, "where": "steps"})
 
 
-READER = Reader(build=build, identify=identify, split=split)
+READER = Reader(build=build, identify=identify, split=split_list)

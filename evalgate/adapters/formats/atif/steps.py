@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     count,
+    do_each,
     flag,
     listing,
     mapping,
+    prefix_errors,
     required_text,
     text,
     time,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import (
-    finish_reason,
-    split_provider_and_model,
-    total_tokens,
-)
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model, total_tokens
 from evalgate.models.trace.trace import LlmCall, Message, Role, ToolCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
@@ -69,19 +67,14 @@ class AtifConversation:
         part = AtifPart(trajectory, name, model, is_own)
         self.parts.append(part)
         inner = _subagents_by_id(trajectory)
-        for number, value in enumerate(listing(trajectory.get("steps"), "steps")):
-            try:
-                self._add_step(part, mapping(value, ""), inner)
-            except FieldError as error:
-                raise error.with_prefix(f"steps[{number}]") from None
+        steps = listing(trajectory.get("steps"), "steps")
+        do_each(steps, "steps", lambda step: self._add_step(part, step, inner))
         for trajectory_id in list(inner):  # no step refers to these
             self._add_subagent(inner, trajectory_id)
 
     def _add_subagent(self, inner: dict[str, dict[str, Any]], name: str) -> None:
-        try:
+        with prefix_errors("subagent_trajectories"):
             self._add_trajectory(inner.pop(name), is_own=False)
-        except FieldError as error:
-            raise error.with_prefix("subagent_trajectories") from None
 
     def _add_step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
         if flag(step.get("is_copied_context"), "is_copied_context"):
@@ -90,7 +83,7 @@ class AtifConversation:
         source = step.get("source")
         role = ROLES.get(source) if isinstance(source, str) else None
         if role is None:
-            raise FieldError("source", "is none of user, agent, system")
+            raise FieldError("source", "is not one of user, agent, system")
         at = time(step.get("timestamp"), "timestamp")
         part.started_at, part.ended_at = part.started_at or at, at or part.ended_at
         first_new = len(self.conversation.messages)
@@ -98,10 +91,8 @@ class AtifConversation:
         waiting = deque(calls)
         for result in _read_results(step):
             self._add_subagents(result, inner)
-            try:
+            with prefix_errors(result.path):
                 self._add_result(role, waiting, result)
-            except FieldError as error:
-                raise error.with_prefix(result.path) from None
         for message in self.conversation.messages[first_new:]:
             message["timestamp"] = message["timestamp"] or at
             message["agent"] = message["agent"] or part.name
@@ -204,7 +195,7 @@ def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
         inner = mapping(value, path)
         name = text(inner.get("trajectory_id"), f"{path}.trajectory_id") or path
         if name in found:
-            raise FieldError(f"{path}.trajectory_id", "is that of another sub-agent")
+            raise FieldError(f"{path}.trajectory_id", "is also the id of another sub-agent")
         found[name] = inner
     return found
 

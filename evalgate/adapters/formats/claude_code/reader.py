@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.claude_code import list_claude_lines
 from evalgate.adapters.formats.claude_code.result_line import add_results, find_main_model
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, measure_user_wait
-from evalgate.adapters.formats.core.build.run_end import mark_incomplete
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
@@ -50,11 +50,7 @@ def build(record: Any) -> Trace:
     """Builds one session. Without a result line, its cost is known only if every answer has its own."""
     require_shallow(record)
     session = ClaudeSession()
-    for number, line in enumerate(record):
-        try:
-            session.add(mapping(line, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"lines[{number}]") from None
+    do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)
     merge_sub_agents(main, agents)
     trace = main.build_trace()
@@ -67,7 +63,7 @@ def build(record: Any) -> Trace:
     else:
         _add_open_end(trace, session, main.unmetered)
     if all(m["content"] is None and not m["tool_calls"] and m["parts"] is None for m in trace.messages):
-        message = "the lines tell tokens but not what was said"
+        message = "the lines record tokens but no messages"
         trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return trace
 

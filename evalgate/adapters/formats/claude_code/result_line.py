@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import encode_json
-from evalgate.adapters.formats.core.build.run_end import mark_incomplete, set_final_response
-from evalgate.adapters.formats.core.fields import FieldError, amount, count, flag, listing, mapping, text
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
+from evalgate.adapters.formats.core.fields import amount, count, flag, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.usage.totals import warn_of_mismatch
@@ -83,10 +83,8 @@ def _read_usage(result: dict[str, Any]) -> Usage | None:
         return _sum([_read_model_usage(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
     if result.get("usage") is None:
         return None
-    try:
+    with prefix_errors("usage"):
         return read_anthropic_usage(mapping(result["usage"], "usage"))
-    except FieldError as error:
-        raise error.with_prefix("usage") from None
 
 
 def _read_model_usage(value: Any, path: str) -> Usage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult, encode_json
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.messages import roles
 from evalgate.records import dataclass, field

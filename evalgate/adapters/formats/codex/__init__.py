@@ -8,7 +8,6 @@ from evalgate.adapters.formats.core.format import Format
 
 LOOK_AT = 20
 ROLLOUT_LINES = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
-EXEC_DOMAINS = ("thread.", "turn.", "item.")
 CODEX_MARK = "internal_chat_message_metadata_passthrough"
 
 

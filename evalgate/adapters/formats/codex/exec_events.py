@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.codex.tokens import read_total_usage
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import mapping, required_text, text, whole_number
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
@@ -72,7 +72,7 @@ class Execution:
     @property
     def incomplete_reason(self) -> str | None:
         """Why the run is incomplete; in a complete run every turn has completed or failed."""
-        return None if self.is_over else "no turn is completed: the run was stopped, or its recording was cut"
+        return None if self.is_over else "no turn was completed: the run was stopped, or its trace was cut off"
 
     def add(self, event: dict[str, Any]) -> None:
         """Adds one event; raises FieldError."""
@@ -157,8 +157,8 @@ def _build_result(item: dict[str, Any], item_id: str, name: str, status: str | N
 
 def _read_result(result: dict[str, Any]) -> Any:
     """The result of an MCP server: its structured content if present, else its text."""
-    from evalgate.adapters.formats.messages.blocks import parse_result as read
+    from evalgate.adapters.formats.messages.blocks import parse_result
 
     if result.get("structured_content") is not None:
         return result["structured_content"]
-    return read(result.get("content"))[0]
+    return parse_result(result.get("content"))[0]

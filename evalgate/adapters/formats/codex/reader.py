@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.exec_events import Execution
 from evalgate.adapters.formats.codex.rollout import Rollout
-from evalgate.adapters.formats.core.build.llm_calls import measure_user_wait
-from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages
-from evalgate.adapters.formats.core.build.run_end import mark_incomplete
-from evalgate.adapters.formats.core.fields import FieldError, mapping
+from evalgate.adapters.formats.core.builder.llm_calls import measure_user_wait
+from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
+from evalgate.adapters.formats.core.fields import do_each
 from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.models.trace.trace import Trace
@@ -40,11 +40,7 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     is_rollout = not any(_is_event(line) for line in record)
     run: Rollout | Execution = Rollout() if is_rollout else Execution()
-    for number, line in enumerate(record):
-        try:
-            run.add(mapping(line, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"lines[{number}]") from None
+    do_each(record, "lines", run.add)
     return _build_trace(run)
 
 
@@ -54,7 +50,7 @@ def _is_event(line: Any) -> bool:
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:
-    from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
+    from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 
     conversation = conversation_from_messages(run.messages)
     trace = Trace(
@@ -75,7 +71,7 @@ def _build_trace(run: Rollout | Execution) -> Trace:
     times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
     trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
     if not trace.messages:
-        problem = "the lines tell tokens but not what was said"
+        problem = "the lines record tokens but no messages"
         trace.warnings.append({"code": "content_not_captured", "message": problem, "where": "messages"})
     if run.error is not None:
         trace.status, trace.error = "error", {"type": run.error_type, "message": run.error}

@@ -14,7 +14,7 @@ from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult
 
 INJECTED_PREFIXES = (
     "<environment_context>",

@@ -29,7 +29,7 @@ def claim_one_or_list(is_conversation: Callable[[Any], bool]) -> Callable[[Any],
 
 
 def _is_listed_conversation(value: Any, is_conversation: Callable[[Any], bool]) -> bool:
-    """A single message is no conversation, so a list of messages is not a list of conversations."""
+    """A single message is not a conversation, so a list of messages is not a list of conversations."""
     return (isinstance(value, list) or _is_document(value)) and is_conversation(value)
 
 
@@ -38,7 +38,7 @@ def _is_document(value: Any) -> bool:
 
 
 def get_first_messages(value: Any, keys: tuple[str, ...] = LIST_KEYS) -> list[dict[str, Any]]:
-    """The first messages of one conversation, of any format; entries that are no objects are dropped."""
+    """The first messages of one conversation, of any format; entries that are not objects are dropped."""
     if isinstance(value, dict):
         value = next((value[key] for key in keys if isinstance(value.get(key), list)), [])
     found = value[:MAX_MESSAGES] if isinstance(value, list) else []

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 # Real traces stay far below these bounds; sums over a whole run stay finite and within 64 bits.
 LARGEST_NUMBER = 1e15
@@ -28,6 +32,22 @@ class FieldError(TraceError):
         """The same error with `path` put before its own."""
         join = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{path}{join}{self.path}", self.problem)
+
+
+@contextmanager
+def prefix_errors(path: str) -> Iterator[None]:
+    """Puts `path` before the location of a FieldError that the block raises."""
+    try:
+        yield
+    except FieldError as error:
+        raise error.with_prefix(path) from None
+
+
+def do_each(values: Iterable[Any], path: str, do_one: Callable[[dict[str, Any]], object]) -> None:
+    """Calls `do_one` with every object of a list; raises FieldError naming the entry."""
+    for number, value in enumerate(values):
+        with prefix_errors(f"{path}[{number}]"):
+            do_one(mapping(value, ""))
 
 
 def text(value: Any, path: str) -> str | None:
@@ -98,6 +118,11 @@ def mapping(value: Any, path: str) -> dict[str, Any]:
     raise FieldError(path, "is not an object")
 
 
+def dict_or_empty(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def listing(value: Any, path: str) -> list[Any]:
     """A list; an empty one for None."""
     if value is None:
@@ -133,7 +158,7 @@ def time(value: Any, path: str) -> str | None:
         moment = datetime.fromisoformat(found)
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise FieldError(path, "is no RFC 3339 time") from None
+        raise FieldError(path, "is not an RFC 3339 time") from None
     return moment.isoformat().replace("+00:00", "Z")
 
 
@@ -179,6 +204,6 @@ def read_timestamp(value: Any, path: str) -> str | None:
         return time(value, path)
     if not 0 < value < MAX_TIMESTAMP:
         number(value, path)
-        raise FieldError(path, "is no time")
+        raise FieldError(path, "is not a valid time")
     per_second = next(per_second for least, per_second in UNITS if value >= least)
     return datetime.fromtimestamp(value / per_second, UTC).isoformat().replace("+00:00", "Z")

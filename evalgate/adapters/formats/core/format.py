@@ -23,6 +23,11 @@ def split_single(value: Any) -> Sequence[Any]:
     return [value]
 
 
+def split_list(document: Any) -> Sequence[Any]:
+    """The records of a document that is a list of them, or one."""
+    return document if isinstance(document, list) else [document]
+
+
 @dataclass(frozen=True, slots=True)
 class HeadingRule:
     """How the files of a run find the heading: the file with facts that hold for all of them.

@@ -43,7 +43,7 @@ def decode(data: bytes, make_object: Callable[[list[tuple[str, Any]]], dict[str,
     except UnicodeDecodeError as broken:
         raise TraceError(f"byte {broken.start + 1} is not UTF-8") from None
     except RecursionError:
-        raise TraceError("lists and objects lie too deep") from None
+        raise TraceError("lists and objects are nested too deeply") from None
     if _SURROGATE_ESCAPE.search(data):
         _require_whole_characters(value)
     return value
@@ -77,11 +77,11 @@ def _parse_finite_number(digits: str) -> float:
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise TraceError("NaN and Infinity are no JSON")
+    raise TraceError("NaN and Infinity are not valid JSON")
 
 
 def _require_whole_characters(value: Any) -> None:
-    """Raises TraceError for half a surrogate pair in any text or key."""
+    """Raises TraceError for half of a surrogate pair in any text or key."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -94,4 +94,4 @@ def _require_whole_characters(value: Any) -> None:
             try:
                 each.encode()
             except UnicodeEncodeError:
-                raise TraceError("half a surrogate pair") from None
+                raise TraceError("half of a surrogate pair") from None

@@ -22,7 +22,7 @@ TOKEN = re.compile(
 def unwrap_text(value: Any) -> Any:
     """The value of a text: JSON (also JSON in a JSON string), else a Python literal, else the text itself.
 
-    Text that is no list, object or quoted text stays text: "5" and "true" may be a person's words.
+    Text that is not a list, object or quoted text stays text: "5" and "true" may be a person's words.
     """
     for _ in range(2):
         if type(value) is not str or not value.lstrip().startswith(("{", "[", '"')):
@@ -43,7 +43,7 @@ def unwrap_text(value: Any) -> Any:
 
 
 def parse_literal(text: str) -> Any:
-    """A Python literal as a JSON value; None if the text is no literal or longer than 256 KiB."""
+    """A Python literal as a JSON value; None if the text is not a literal or is longer than 256 KiB."""
     if len(text) > MAX_CHARS:
         return None
     import ast
@@ -60,7 +60,7 @@ def parse_literal(text: str) -> Any:
 def parse_object_fields(text: str) -> dict[str, Any] | None:
     """The fields of a Python object written as `role='user' content='hi' ...`; None for other text.
 
-    A value that is no literal (a nested object) is left out.
+    A value that is not a literal (a nested object) is left out.
     """
     if len(text) > MAX_CHARS:
         return None

@@ -90,7 +90,7 @@ def require_shallow(value: Any, levels_above: int = 0) -> None:
             if type(child) in CONTAINERS
         ]
     if level:
-        raise TraceError(f"lists and objects lie more than {MAX_DEPTH} levels deep")
+        raise TraceError(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
 
 
 def make_printable(text: str) -> str:
@@ -131,7 +131,7 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise TraceError(f"the key `{make_printable(key)}` stands twice in one object")
+                raise TraceError(f"the key `{make_printable(key)}` appears twice in one object")
             seen.add(key)
     return found
 
@@ -153,11 +153,11 @@ def _describe_error(data: bytes, error: JSONDecodeError) -> str:
     position = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
     rest = text[error.pos : error.pos + 12]
     if not text[error.pos :].strip():
-        return f"the JSON ends too early, at {position}"
+        return f"the JSON ends unexpectedly, at {position}"
     if rest.lstrip("-").startswith(("NaN", "Inf")):
-        return f"NaN and Infinity are no JSON, at {position}"
+        return f"NaN and Infinity are not valid JSON, at {position}"
     if rest.startswith("\\u"):
-        return f"half a surrogate pair, at {position}"
+        return f"half of a surrogate pair, at {position}"
     if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
         return f"a number is too large, at {position}"
     return f"no valid JSON, at {position}"

@@ -1,1 +1,4 @@
-"""Reads any JSON with the expressions of a suite (`format: custom`). Entry point: `reader.make_format`."""
+"""Reads any JSON with the expressions of a suite (`format: custom`).
+
+Entry points: `reader.make_format`, `conversations.build_conversation`.
+"""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.build.listed_calls import add_call_details, add_listed_calls
-from evalgate.adapters.formats.core.build.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.listed_calls import add_call_details, add_listed_calls
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import Arguments, read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -87,7 +87,7 @@ def _read_listed_calls(custom: CustomMapping, path: Query, value: Any) -> list[d
     where = describe_expression("tool_calls.path", path)
     found = find_value(path, value, where)
     if found is None:
-        raise FieldError(where, f"{NOTHING}; end it with || `[]` where a run may have no calls")
+        raise FieldError(where, f"{NOTHING}; append || `[]` if a run may have no calls")
     calls = check_value(found, require_list, where)
     return [_read_call(custom, call, f" of call {number}") for number, call in enumerate(calls, 1)]
 
@@ -111,7 +111,7 @@ def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, An
 def _read_status(value: Any, path: str) -> str:
     found = STATUS.get(value) if isinstance(value, str | bool) else None
     if found is None:
-        raise FieldError(path, "is none of ok, error, true, false")
+        raise FieldError(path, "is not one of ok, error, true, false")
     return found
 
 
@@ -154,5 +154,5 @@ def _read_role(custom: CustomMapping, fields: FieldExpression, location: str) ->
     role = custom.roles.get(name) or STANDARD_ROLES.get(name)
     if role is None:
         where = f"{describe_expression('message.role', custom.message['role'])}{location}"
-        raise FieldError(where, f"is `{make_printable(name)}`, which `roles` does not translate")
+        raise FieldError(where, f"is `{make_printable(name)}`, which is not in `roles`")
     return role

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
-from evalgate.adapters.formats.core.build.run_end import set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.run_end import set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -55,7 +55,7 @@ class CustomFormat(Format):
     _reader: Reader
 
     def __init__(self, custom: CustomMapping) -> None:
-        super().__init__(CUSTOM, "what `custom` says", lambda _: True, "custom.reader")
+        super().__init__(CUSTOM, "the fields that `custom` describes", lambda _: True, "custom.reader")
         object.__setattr__(self, "_reader", _make_reader(custom))
 
     @property
@@ -100,7 +100,7 @@ def build(custom: CustomMapping, record: Any) -> Trace:
     run = FieldExpression(custom.run, record)
     conversation = build_conversation(custom, run, record)
     if not conversation.messages:
-        raise TraceError("`custom` finds neither a message, a call nor a response in this run")
+        raise TraceError("`custom` finds no message, call or response in this run")
     trace = Trace(
         run.get("id", identifier) or "",
         conversation.messages,
@@ -146,7 +146,7 @@ def _read_scores(value: Any, path: str) -> dict[str, float | None]:
 
 def _read_status(value: Any, path: str) -> str:
     if not isinstance(value, str) or value not in STATUSES:
-        raise FieldError(path, f"is none of {', '.join(sorted(STATUSES))}")
+        raise FieldError(path, f"is not one of {', '.join(sorted(STATUSES))}")
     return value
 
 

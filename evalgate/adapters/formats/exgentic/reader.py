@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import encode_json
-from evalgate.adapters.formats.core.build.run_end import (
+from evalgate.adapters.formats.core.builder.conversation import Conversation
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.run_end import (
     mark_final_call,
     mark_incomplete,
     set_final_response,
@@ -14,13 +14,13 @@ from evalgate.adapters.formats.core.build.run_end import (
 )
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (
-    FieldError,
     amount,
     count,
     flag,
     identifier,
     listing,
     mapping,
+    prefix_errors,
     required_text,
     text,
     whole_number,
@@ -85,19 +85,17 @@ def _session_key(document: Any) -> str:
 def build(session: ExgenticSession) -> Trace:
     """Builds one session. Costs of steps are running totals."""
     if not session.steps:
-        raise TraceError("this is the outcome of a session only: name its trajectory.jsonl in the glob as well")
+        raise TraceError("this is only the outcome of a session: include its trajectory.jsonl in the glob")
     steps = _ConversationBuilder()
     for number, step in enumerate(session.steps):
         require_shallow(step)
-        try:
+        with prefix_errors(f"step {number}"):
             required_text(mapping(step, "").get("session_id"), "session_id")
             steps.add(step)
-        except FieldError as error:
-            raise error.with_prefix(f"step {number}") from None
     steps.end()
     conversation = steps.conversation
     if not conversation.messages:
-        raise TraceError("no step of the session says or does anything")
+        raise TraceError("no step of the session has a message or an action")
     documents = [*session.steps, session.outcome]
     trace = Trace(
         session.steps[0]["session_id"],
@@ -129,8 +127,6 @@ def _find_task_id(documents: list[Any]) -> Any:
 
 
 class _ConversationBuilder:
-    """Builds a conversation from steps."""
-
     def __init__(self) -> None:
         self.conversation = Conversation()
         self.answer: tuple[str, Message] | None = None
@@ -224,7 +220,7 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
     if ended == "error":
         trace.status, trace.error = "error", {"type": "error", "message": None}
     elif ended in CUT_OFF_STATUSES or is_finished is False:
-        mark_incomplete(trace, f"the session ended as {ended or 'unfinished'}")
+        mark_incomplete(trace, f"the session ended with the status {ended or 'unfinished'}")
     elif finished or is_finished:
         trace.finish_reason = "stop"
 
@@ -245,12 +241,12 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     total = amount(session.outcome.get("agent_cost"), "agent_cost")
     usd = running if total is None else total
     if usd == 0:
-        message = "a cost of 0 is taken as unknown: a model without a price costs 0"
+        message = "a cost of 0 is treated as unknown: a model without a known price is recorded as 0"
         trace.warnings.append({"code": "zero_cost", "message": message, "where": "agent_cost"})
     elif usd is not None:
         trace.cost = {"usd": usd, "source": "recorded"}
     if running and total and abs(running - total) > MAX_DEVIATION * max(running, total):
-        message = f"the session's cost {total:g} is not the {running:g} that its last step tells"
+        message = f"the session's cost is {total:g}, but its last step records {running:g}"
         trace.warnings.append({"code": "total_mismatch", "message": message, "where": "agent_cost"})
 
 

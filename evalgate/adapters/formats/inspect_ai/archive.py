@@ -20,7 +20,7 @@ SAMPLE = re.compile(r"samples/(.{1,600})_epoch_(\d{1,9})\.json", re.DOTALL)
 CHUNKED = re.compile(r"samples/.+/sample\.json", re.DOTALL)
 MAX_ENTRIES = 20_000
 ZSTANDARD = 93
-DUMP_HINT = "write it as JSON with `inspect log dump` and give that"
+DUMP_HINT = "convert it to JSON with `inspect log dump` and pass that"
 
 
 class PackedSample(NamedTuple):
@@ -37,7 +37,7 @@ class PackedSample(NamedTuple):
         try:
             data = self.archive.read(self.name, self.max_bytes)
         except ZipRefusedError as error:
-            raise TraceError(f"of the archive: {_shorten_error(error)}") from None
+            raise TraceError(f"the archive: {_shorten_error(error)}") from None
         return decode(data)
 
 
@@ -54,12 +54,12 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Archive]:
         archive = SafeZip(data, limits.unpacked_file_bytes, MAX_ENTRIES)
         names = archive.names()
         if ZSTANDARD in archive.compression_methods():
-            raise TraceError(f"the archive is packed with Zstandard, which is not read: {DUMP_HINT}")
+            raise TraceError(f"the archive is compressed with Zstandard, which is not supported: {DUMP_HINT}")
         if any(CHUNKED.fullmatch(name) for name in names):
-            raise TraceError(f"the samples of the archive lie in chunks, which are not read: {DUMP_HINT}")
+            raise TraceError(f"the samples of the archive are split into chunks, which is not supported: {DUMP_HINT}")
         header = decode(archive.read(HEADER if HEADER in names else START, limits.record_bytes))
     except ZipRefusedError as error:
-        raise TraceError(f"of the archive: {_shorten_error(error)}") from None
+        raise TraceError(f"the archive: {_shorten_error(error)}") from None
     found = ((name, SAMPLE.fullmatch(name)) for name in dict.fromkeys(names))
     members = [
         PackedSample(archive, name, match[1], int(match[2]), limits.record_bytes)

@@ -18,7 +18,6 @@ from evalgate.adapters.formats.core.fields import (
 from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds, total_tokens
 from evalgate.models.trace.trace import Usage, unknown_usage
 
-SCORING = frozenset({"scorer", "scorers"})
 OTHER_ROLES = frozenset({"grader", "judge", "scorer", "user"})
 """Roles of models that judge or play the user."""
 

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import BLANK_CALL, get_instructions
-from evalgate.adapters.formats.core.build.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import (
-    count,
-    identifier,
-    listing,
-    mapping,
-    number,
-    required_text,
-    text,
-    time,
-)
+from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, number, required_text, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
@@ -94,7 +85,7 @@ def build(record: Sample) -> Trace:
     _add_end(trace, sample, chat, attachments)
     measure(trace, sample, events, text(settings.get("model"), "eval.model"))
     if attachments.missing:
-        message = f"{attachments.missing} attachments that are referred to are not in the log"
+        message = f"{attachments.missing} referenced attachments are not in the log"
         trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return trace
 
@@ -142,7 +133,7 @@ def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachm
     elif limit:
         kind = text(limit.get("type"), "limit.type") or "unknown"
         trace.status, trace.finish_reason = "incomplete", f"{kind}_limit"
-        problem = f"the sample ran into its {kind} limit"
+        problem = f"the sample reached its {kind} limit"
         trace.warnings.append({"code": "incomplete", "message": problem, "where": "limit"})
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.build.raw_message import (
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.raw_message import (
     RawMessage,
     ToolRequest,
     ToolResult,
@@ -13,7 +13,7 @@ from evalgate.adapters.formats.core.build.raw_message import (
     encode_json,
 )
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, required_text, text
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.errors import TraceError
 
@@ -50,7 +50,7 @@ class Attachments:
             return reference
         self._chars_left -= len(found)
         if self._chars_left < 0:
-            raise TraceError(f"its attachments unfold to more than {MAX_CHARS:,} characters")
+            raise TraceError(f"its attachments expand to more than {MAX_CHARS:,} characters")
         return found
 
 
@@ -62,10 +62,8 @@ class SampleMessages:
         self.positions_by_id: dict[str, tuple[int, int]] = {}
         self.last_id: str | None = None
         for position, value in enumerate(messages):
-            try:
+            with prefix_errors(f"messages[{position}]"):
                 self._add_message(mapping(attachments.resolve(value), ""))
-            except FieldError as error:
-                raise error.with_prefix(f"messages[{position}]") from None
 
     def _add_message(self, recorded: dict[str, Any]) -> None:
         role = required_text(recorded.get("role"), "role")
@@ -73,7 +71,7 @@ class SampleMessages:
             self._add_result(recorded)
             return
         if role not in ROLES:
-            raise FieldError("role", "is none of system, user, assistant, tool")
+            raise FieldError("role", "is not one of system, user, assistant, tool")
         builder = MessageBuilder(RawMessage(ROLES[role], model=text(recorded.get("model"), "model")))
         _add_content(builder, recorded.get("content"))
         call_count = len(self.conversation.calls)

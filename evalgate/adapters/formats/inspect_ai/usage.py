@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import amount, mapping, milliseconds_between
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.usage.totals import (
-    is_known,
-    sum_call_costs,
-    sum_call_usages,
-    warn_of_mismatch,
-)
+from evalgate.adapters.formats.core.usage.totals import is_known, sum_call_costs, sum_call_usages, warn_of_mismatch
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,
     read_cost_usd,

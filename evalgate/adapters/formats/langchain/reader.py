@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_langchain_usage
@@ -31,11 +31,7 @@ def build(record: Any) -> Trace:
     fields = {"messages": record} if isinstance(record, list) else mapping(record, "")
     key = "messages" if fields.get("messages") is not None else "output"
     conversation = MeteredConversation()
-    for number, value in enumerate(listing(fields.get(key), key)):
-        try:
-            _add_message(conversation, mapping(value, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"{key}[{number}]") from None
+    do_each(listing(fields.get(key), key), key, lambda message: _add_message(conversation, message))
     return conversation.build_trace(fields, "langchain")
 
 

@@ -36,7 +36,7 @@ def _claims_langfuse(value: Any) -> bool:
 
 LANGFUSE = Format(
     name="langfuse",
-    needs="a trace with `observations` (`trace` beside or around)",
+    needs="a trace with `observations` (in `trace`, or next to it)",
     claims=_claims_langfuse,
     module="langfuse.reader",
     joins_lines=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text
+from evalgate.adapters.formats.core.fields import amount, count, dict_or_empty, mapping, required_text, text
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.messages.payload import read_exchange, read_payload
@@ -16,7 +16,7 @@ from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import ToolResult
+    from evalgate.adapters.formats.core.builder.raw_message import ToolResult
 
 KINDS: dict[str, SpanKind] = {
     "GENERATION": "inference",
@@ -35,9 +35,9 @@ RESULT_EVENT = ".partial_update-"
 
 def span_from_row(row: dict[str, Any]) -> Span:
     """The span of an observation, with its tracer's attributes decoded; raises FieldError."""
-    metadata = _dict(unwrap_text(row.get("metadata")))
-    attributes = _dict(unwrap_text(metadata.get("attributes")))
-    scope = _dict(unwrap_text(metadata.get("scope"))).get("name")
+    metadata = dict_or_empty(unwrap_text(row.get("metadata")))
+    attributes = dict_or_empty(unwrap_text(metadata.get("attributes")))
+    scope = dict_or_empty(unwrap_text(metadata.get("scope"))).get("name")
     return Span(
         text(row.get("traceId"), "traceId") or "",
         required_text(row.get("id"), "id"),
@@ -45,7 +45,7 @@ def span_from_row(row: dict[str, Any]) -> Span:
         text(row.get("name"), "name") or "",
         parse_time(row.get("startTime"), "startTime"),
         parse_time(row.get("endTime"), "endTime"),
-        {"row": row, "told": {key: _parse_number(key, value) for key, value in attributes.items()}},
+        {"row": row, "attributes": {key: _parse_number(key, value) for key, value in attributes.items()}},
         scope=scope if isinstance(scope, str) else None,
         has_failed=row.get("level") == "ERROR",
         status_message=text(row.get("statusMessage"), "statusMessage") or None,
@@ -54,7 +54,7 @@ def span_from_row(row: dict[str, Any]) -> Span:
 
 def read_facts(span: Span) -> SpanFacts:
     """Reads facts from an observation's columns and from its tracer's attributes."""
-    row, attributes = span.attributes["row"], span.attributes["told"]
+    row, attributes = span.attributes["row"], span.attributes["attributes"]
     facts = _read_tracer_facts(span, attributes)
     if facts.kind == "other":
         facts.kind = KINDS.get(str(row.get("type")), "other")
@@ -88,8 +88,8 @@ def is_estimated(row: dict[str, Any], attributes: dict[str, Any]) -> bool:
     """
     if not attributes or any("usage" in key or "token_count" in key for key in attributes):
         return False
-    details = _dict(row.get("usageDetails"))
-    return PLAIN_USAGE.issuperset(details) and not _dict(row.get("providedCostDetails"))
+    details = dict_or_empty(row.get("usageDetails"))
+    return PLAIN_USAGE.issuperset(details) and not dict_or_empty(row.get("providedCostDetails"))
 
 
 def _read_tracer_facts(span: Span, attributes: dict[str, Any]) -> SpanFacts:
@@ -105,7 +105,7 @@ def _read_tracer_facts(span: Span, attributes: dict[str, Any]) -> SpanFacts:
 
 def _choose_event_kind(facts: SpanFacts, span: Span) -> None:
     """Keeps one event of each step as its span: a model's start, a tool's result."""
-    name, attributes = span.name, span.attributes["told"]
+    name, attributes = span.name, span.attributes["attributes"]
     if facts.kind == "inference":
         facts.kind = "inference" if ".start-" in name else "other"
     elif span.parent_id is not None:
@@ -120,7 +120,7 @@ def _add_messages(facts: SpanFacts, row: dict[str, Any], outputs: Any) -> None:
         return
     given, facts.tool_definitions = _split_tools(unwrap_text(row.get("input")), facts.tool_definitions)
     facts.input, facts.output = read_exchange(given, outputs)
-    repeated = _dict(outputs).get("instructions")  # a response that repeats its instructions
+    repeated = dict_or_empty(outputs).get("instructions")  # a response that repeats its instructions
     if isinstance(repeated, str):
         facts.system = facts.system or repeated or None
 
@@ -143,7 +143,7 @@ def _is_definition(message: Any) -> bool:
 def _add_usage(facts: SpanFacts, row: dict[str, Any], attributes: dict[str, Any], answer: ProviderResponse) -> None:
     """Adds tokens of the provider, else those the platform recorded, but never its own estimates."""
     recorded = _read_usage(row)
-    provided = _dict(row.get("providedCostDetails")).get("total")
+    provided = dict_or_empty(row.get("providedCostDetails")).get("total")
     if provided == 0 and _computed_cost(row):
         provided = None  # no cost was provided: the platform's computed cost counts
     if answer.usage is not None:
@@ -158,7 +158,7 @@ def _add_usage(facts: SpanFacts, row: dict[str, Any], attributes: dict[str, Any]
 
 
 def _computed_cost(row: dict[str, Any]) -> Any:
-    total = _dict(row.get("costDetails")).get("total")
+    total = dict_or_empty(row.get("costDetails")).get("total")
     return row.get("totalCost", row.get("calculatedTotalCost")) if total is None else total
 
 
@@ -172,7 +172,7 @@ def _is_same_usage(usage: Usage, recorded: Usage | None) -> bool:
 
 def _read_usage(row: dict[str, Any]) -> Usage | None:
     """Usage of the row; details are added to input and output if only then they match the total."""
-    counts = mapping(row.get("usageDetails"), "usageDetails") or _dict(row.get("usage")) or _usage_columns(row)
+    counts = mapping(row.get("usageDetails"), "usageDetails") or dict_or_empty(row.get("usage")) or _usage_columns(row)
     known = {key: count(value, f"usageDetails.{key}") for key, value in counts.items() if key != "unit"}
     tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
     if not any((tokens_in, tokens_out, total)):
@@ -236,7 +236,3 @@ def _parse_number(key: str, value: Any) -> Any:
     if value.isascii() and value.isdigit() and len(value) < len("1000000000000"):
         return int(value)
     return unwrap_text(value)
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

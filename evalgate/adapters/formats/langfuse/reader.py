@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
+from evalgate.adapters.formats.core.builder.evalgate_metadata import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
 )
-from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages, encode_json
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text, time
+from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages, encode_json
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import build_score, read_
 from evalgate.adapters.formats.langfuse import is_langfuse_row, is_langfuse_trace
 from evalgate.adapters.formats.langfuse.observations import is_estimated, read_facts, span_from_row
 from evalgate.adapters.formats.messages.payload import read_payload
-from evalgate.adapters.formats.spans.assemble import build as assembled
+from evalgate.adapters.formats.spans import assemble
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -64,14 +64,10 @@ def build(record: LangfuseExport) -> Trace:
     require_shallow([head, record.rows])
     if not record.rows:
         raise TraceError("the trace has no observations")
-    spans = []
-    for number, row in enumerate(record.rows):
-        try:
-            spans.append(span_from_row(mapping(row, "")))
-        except FieldError as error:
-            raise error.with_prefix(f"observations[{number}]") from None
+    spans: list[Span] = []
+    do_each(record.rows, "observations", lambda row: spans.append(span_from_row(row)))
     _detach_root(spans)
-    trace = assembled(spans, read_facts)
+    trace = assemble.build(spans, read_facts)
     trace.trace_id = text(head.get("id"), "trace.id") or ""
     trace.name = text(head.get("name"), "trace.name")
     trace.conversation_id = text(head.get("sessionId"), "trace.sessionId") or trace.conversation_id
@@ -168,12 +164,12 @@ def _add_answer(trace: Trace, head: dict[str, Any]) -> None:
 def _warn_of_estimates(trace: Trace, spans: list[Span]) -> None:
     estimated = 0
     for span in spans:
-        row, attributes = span.attributes["row"], span.attributes["told"]
+        row, attributes = span.attributes["row"], span.attributes["attributes"]
         is_counted = row.get("type") == "GENERATION" and bool(row.get("usageDetails"))
         estimated += is_counted and is_estimated(row, attributes)
     if not estimated or trace.usage["total_tokens"] is not None:
         return
-    message = f"{estimated} generations tell no tokens: Langfuse's own counts are guesses and left out"
+    message = f"{estimated} generations record no tokens: Langfuse's own counts are estimates and are left out"
     trace.warnings.append({"code": "estimated_usage", "message": message, "where": "usage"})
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
+from evalgate.adapters.formats.core.builder.evalgate_metadata import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
 )
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, number, required_text, text
+from evalgate.adapters.formats.core.fields import listing, mapping, number, prefix_errors, required_text, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import build_score
 from evalgate.adapters.formats.langsmith.runs import read_facts, span_from_run
-from evalgate.adapters.formats.spans.assemble import build as assembled
+from evalgate.adapters.formats.spans import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,12 +57,10 @@ def build(record: RunTree) -> Trace:
         require_shallow({key: value for key, value in run.items() if key != "child_runs"})
     spans = []
     for item, run in enumerate(record.runs):
-        try:
+        with prefix_errors(f"runs[{item}]"):
             spans.append(span_from_run(run))
-        except FieldError as error:
-            raise error.with_prefix(f"runs[{item}]") from None
     root = record.root
-    trace = assembled(spans, read_facts)
+    trace = assemble.build(spans, read_facts)
     metadata = _metadata(root)
     trace.trace_id = text(root.get("trace_id"), "trace_id") or required_text(root.get("id"), "id")
     trace.name = text(root.get("name"), "name")

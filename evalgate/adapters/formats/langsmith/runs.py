@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import FieldError, amount, mapping, required_text, text
+from evalgate.adapters.formats.core.fields import FieldError, amount, dict_or_empty, mapping, required_text, text
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.usage.provider_response import (
     ProviderResponse,
@@ -87,12 +87,12 @@ def _read_generation(outputs: Any) -> ProviderResponse:
     while isinstance(listed, list) and listed:
         listed = listed[0]
     if isinstance(listed, dict):
-        info = _dict(listed.get("generation_info"))
+        info = dict_or_empty(listed.get("generation_info"))
         value = listed.get("message")
-    message = _dict(value)
-    message = _dict(message.get("kwargs", message.get("data", message)))
-    metadata = _dict(message.get("response_metadata"))
-    usage = _dict(message.get("usage_metadata"))
+    message = dict_or_empty(value)
+    message = dict_or_empty(message.get("kwargs", message.get("data", message)))
+    metadata = dict_or_empty(message.get("response_metadata"))
+    usage = dict_or_empty(message.get("usage_metadata"))
     return ProviderResponse(
         _text_or_none(metadata.get("id", message.get("id"))) if metadata else None,
         _text_or_none(metadata.get("model_name", metadata.get("model"))),
@@ -126,7 +126,7 @@ def _read_cost(run: dict[str, Any]) -> float | None:
     cost = run.get("total_cost")
     if isinstance(cost, str):
         if not DECIMAL_PATTERN.fullmatch(cost):
-            raise FieldError("total_cost", "is no amount")
+            raise FieldError("total_cost", "is not an amount")
         cost = float(cost)
     return amount(cost, "total_cost")
 
@@ -169,10 +169,6 @@ def _parent_id(order: Any) -> str | None:
     """The parent run's id, from `dotted_order`."""
     above = order.rpartition(".")[0] if isinstance(order, str) else ""
     return above.rpartition(".")[2].partition("Z")[2] or None
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation
-from evalgate.adapters.formats.core.build.raw_message import (
-    RawMessage,
-    ToolRequest,
-    ToolResult,
-    add_raw_message,
-)
-from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.conversation import Conversation
+from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY, TRIAL_KEY
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
+from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
-    FieldError,
     count,
     flag,
     identifier,
     listing,
     mapping,
     milliseconds_between,
+    prefix_errors,
     required_text,
     text,
     time,
@@ -36,8 +32,6 @@ from evalgate.records import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-SCENARIO_KEY = "evalgate.scenario.id"
-TRIAL_KEY = "evalgate.trial"
 CALL_ID_KEYS = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 
@@ -91,10 +85,8 @@ def build(record: Any) -> Trace:
     agent = mapping(head.get("agent"), "agent")
     session = ManagedSession(model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id"))
     for number, event in enumerate(events):
-        try:
+        with prefix_errors(f"events[{number}]"):
             _handle_event(session, event)
-        except FieldError as error:
-            raise error.with_prefix(f"events[{number}]") from None
     session.flush()
     trace = _build_trace(session)
     _add_settings(trace, head, agent)

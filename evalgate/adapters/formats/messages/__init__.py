@@ -1,1 +1,4 @@
-"""Readers of message shapes, one module a shape, shared by the formats; see `sniff_messages.SHAPES`."""
+"""Readers of message shapes, one module per shape, shared by the formats.
+
+Entry points: `sniff_messages.SHAPES`, `payload.read_payload`, `message_builder.MessageBuilder`.
+"""

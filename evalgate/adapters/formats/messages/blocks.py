@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.raw_message import ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, required_text, text
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, required_text, text
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.fields import FieldError, do_each, flag, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import check_arguments
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import do_each, read_each
+from evalgate.adapters.formats.messages.message_lists import read_each
 from evalgate.adapters.formats.messages.roles import ROLES
 
 SPELLINGS = {
@@ -46,7 +46,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     if role is None:
         role = "model" if any("function_call" in part for part in parts if type(part) is dict) else "user"
     if role not in ROLES:
-        raise FieldError("role", "is none of user, model, system, tool")
+        raise FieldError("role", "is not one of user, model, system, tool")
     builder = MessageBuilder(RawMessage(ROLES[role]))
     do_each(parts, "parts", lambda part: _add_part(builder, part))
     return builder.build_messages()

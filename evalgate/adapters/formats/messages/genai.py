@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import is_tool_call, parse_result
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.messages.message_lists import read_each
 from evalgate.adapters.formats.messages.python_calls import parse_call
 from evalgate.adapters.formats.messages.roles import ROLES
 
@@ -30,14 +31,7 @@ def is_shape(value: Any) -> bool:
 
 def read_messages(value: Any) -> list[RawMessage]:
     """One message or a list of them; raises FieldError."""
-    messages = value if type(value) is list else [value]
-    messages_read: list[RawMessage] = []
-    for number, message in enumerate(messages):
-        try:
-            messages_read += read_message(mapping(message, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"[{number}]") from None
-    return messages_read
+    return read_each(value, read_message)
 
 
 def read_message(recorded: dict[str, Any], default_role: Role = "assistant") -> list[RawMessage]:
@@ -45,16 +39,12 @@ def read_message(recorded: dict[str, Any], default_role: Role = "assistant") -> 
     role = ROLES.get(required_text(recorded.get("role"), "role"), default_role)
     reason = text(recorded.get("finish_reason"), "finish_reason")
     builder = MessageBuilder(RawMessage(role, name=text(recorded.get("name"), "name"), finish_reason=reason))
-    for number, part in enumerate(listing(recorded.get("parts"), "parts")):
-        try:
-            _add_part(builder, mapping(part, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"parts[{number}]") from None
+    do_each(listing(recorded.get("parts"), "parts"), "parts", lambda part: _add_part(builder, part))
     return builder.build_messages()
 
 
 def join_text_parts(value: Any) -> str | None:
-    """The text of instructions: joined text parts, or the text itself; None if there is none."""
+    """The text of instructions: joined text parts, or the text itself; None if there are no instructions."""
     if type(value) is str:
         return value or None
     parts = value if type(value) is list else []

@@ -9,7 +9,7 @@ from evalgate.adapters.formats.messages.message_lists import read_each
 from evalgate.adapters.formats.messages.roles import ROLES, read_message_as
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
     from evalgate.models.trace.trace import Role
 
 TYPES: dict[str, Role] = {
@@ -43,7 +43,7 @@ def read_messages(value: Any) -> list[RawMessage]:
 
 
 def get_body(value: Any) -> dict[str, Any]:
-    """The message without its wrapper; an empty object if it is no message."""
+    """The message without its wrapper; an empty object if it is not a message."""
     found = _find_role_and_body(value) if type(value) is dict else None
     return {} if found is None else found[1]
 
@@ -52,7 +52,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One message, in any of its wrappers."""
     found = _find_role_and_body(recorded)
     if found is None:
-        raise FieldError("type", "is none of human, ai, system, tool")
+        raise FieldError("type", "is not one of human, ai, system, tool")
     role, body = found
     metadata = body.get("response_metadata")
     metadata = metadata if type(metadata) is dict else {}

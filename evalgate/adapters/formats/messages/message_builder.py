@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.build.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.build.call_identity import CallKey
-    from evalgate.adapters.formats.core.build.raw_message import ToolRequest, ToolResult
+    from evalgate.adapters.formats.core.builder.call_identity import CallKey
+    from evalgate.adapters.formats.core.builder.raw_message import ToolRequest, ToolResult
 
 
 class MessageBuilder:
@@ -40,7 +40,7 @@ class MessageBuilder:
             self._reasoning.append(text)
 
     def add_other(self, kind: str) -> None:
-        """Adds a part that is no text: only its type is kept."""
+        """Adds a part that is not text: only its type is kept."""
         self._parts.append({"type": kind})
         self._has_other = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation
+from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.call_arguments import Arguments, read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
@@ -68,7 +68,7 @@ def _read_role(value: Any) -> Role:
     role = ROLES.get(value) if type(value) is str else None
     if role is None:
         required_text(value, "role")
-        raise FieldError("role", "is none of system, user, assistant, tool")
+        raise FieldError("role", "is not one of system, user, assistant, tool")
     return role
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.python_literals import parse_object_fields, unwrap_text
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 

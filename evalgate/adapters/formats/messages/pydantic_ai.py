@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import FieldError, listing, required_text, text, time
+from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, required_text, text, time
 from evalgate.adapters.formats.messages.blocks import check_arguments
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import do_each, read_each
+from evalgate.adapters.formats.messages.message_lists import read_each
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role
@@ -53,7 +53,7 @@ def _add_request_part(messages: list[RawMessage], part: dict[str, Any], timestam
     timestamp = time(part.get("timestamp"), "timestamp") or timestamp
     tool = text(part.get("tool_name"), "tool_name") or None
     if kind in CALLS:
-        raise FieldError("part_kind", "is no part of a request")
+        raise FieldError("part_kind", "is not part of a request")
     if kind == "tool-return" or (kind == "retry-prompt" and tool):
         answer = ToolResult(
             text(part.get("tool_call_id"), "tool_call_id") or None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import ToolRequest
+from evalgate.adapters.formats.core.builder.raw_message import ToolRequest
 from evalgate.adapters.formats.core.python_literals import MAX_CHARS, parse_literal
 
 SHOWN_CALL = "ResponseFunctionToolCall("

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.fields import FieldError, do_each, required_text, text
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
 
@@ -20,7 +20,7 @@ FAILED = ("failed", "incomplete")
 
 
 def is_shape(value: Any) -> bool:
-    """True for an item that is no plain message: a call, an output, reasoning, a typed message."""
+    """True for an item that is not a plain message: a call, an output, reasoning, a typed message."""
     if type(value) is not dict or type(value.get("type")) is not str:
         return False
     kind = value["type"]
@@ -37,11 +37,7 @@ def read_messages(value: Any) -> list[RawMessage]:
     """A list of items, or one; the items of one response of the model become one message."""
     items = value if type(value) is list else [value]
     messages: list[RawMessage] = []
-    for number, item in enumerate(items):
-        try:
-            add_item(messages, mapping(item, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"[{number}]") from None
+    do_each(items, "", lambda item: add_item(messages, item))
     return messages
 
 
@@ -60,7 +56,7 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
         if kind not in ("function_call", "custom_tool_call"):
             _add_provider_result(messages, item, kind, request)
     elif kind not in IGNORED_TYPES:
-        raise FieldError("type", "is no item of a response")
+        raise FieldError("type", "is not an item of a response")
 
 
 def _add_message(messages: list[RawMessage], item: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
 from evalgate.adapters.formats.messages.blocks import check_arguments, parse_result, read_blocks
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
@@ -48,7 +48,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One message, as several if it holds tool results."""
     name = required_text(recorded.get("role"), "role")
     if name not in ROLES:
-        raise FieldError("role", "is none of system, user, assistant, tool")
+        raise FieldError("role", "is not one of system, user, assistant, tool")
     return read_message_as(ROLES[name], recorded)
 
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any, Protocol
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolResult
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError
-from evalgate.adapters.formats.messages import (
-    gemini,
-    genai,
-    langchain,
-    pydantic_ai,
-    responses,
-    roles,
-    vercel,
-)
+from evalgate.adapters.formats.messages import gemini, genai, langchain, pydantic_ai, responses, roles, vercel
 from evalgate.adapters.formats.messages.blocks import join_text
 
 MAX_WRAPPERS = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, required_text, text
 from evalgate.adapters.formats.messages.blocks import add_block, check_arguments, read_request, read_result
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.messages.roles import ROLES
@@ -41,14 +41,12 @@ def read_messages(value: Any) -> list[RawMessage]:
     messages = value if type(value) is list else [value]
     messages_read: list[RawMessage] = []
     for number, message in enumerate(messages):
-        try:
+        with prefix_errors(f"[{number}]"):
             recorded = mapping(message, "")
             if "role" in recorded:
                 messages_read += read_message(recorded)
             else:
                 _add_bare_item(messages_read, recorded)
-        except FieldError as error:
-            raise error.with_prefix(f"[{number}]") from None
     return messages_read
 
 
@@ -56,7 +54,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One UI message, as several if it holds tool results."""
     role = required_text(recorded.get("role"), "role")
     if role not in ROLES:
-        raise FieldError("role", "is none of system, user, assistant")
+        raise FieldError("role", "is not one of system, user, assistant")
     builder = MessageBuilder(RawMessage(ROLES[role]))
     if recorded.get("parts") is None:
         _add_tools(builder, listing(recorded.get("toolInvocations"), "toolInvocations"))
@@ -70,7 +68,7 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
 def _add_parts(builder: MessageBuilder, parts: list[Any]) -> None:
     tools: list[dict[str, Any]] = []
     for number, value in enumerate(parts):
-        try:
+        with prefix_errors(f"parts[{number}]"):
             part = mapping(value, "")
             if is_tool_part(part):
                 tools.append(_get_tool(part))
@@ -79,8 +77,6 @@ def _add_parts(builder: MessageBuilder, parts: list[Any]) -> None:
             tools = []
             if part.get("type") not in IGNORED_TYPES:
                 add_block(builder, part)
-        except FieldError as error:
-            raise error.with_prefix(f"parts[{number}]") from None
     _add_tools(builder, tools)
 
 

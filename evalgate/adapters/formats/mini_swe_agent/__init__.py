@@ -30,7 +30,7 @@ def _is_observation(message: Any) -> bool:
 
 MINI_SWE_AGENT = Format(
     name="mini-swe-agent",
-    needs="messages, of which some begin with <returncode>",
+    needs="messages, some of which begin with <returncode>",
     claims=_claims_mini_swe_agent,
     module="mini_swe_agent.reader",
 )

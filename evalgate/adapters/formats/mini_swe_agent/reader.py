@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.build.run_end import (
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.run_end import (
     add_command_call,
     mark_final_call,
     mark_incomplete,
@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    prefix_errors,
     read_timestamp,
     required_text,
     text,
@@ -85,7 +86,7 @@ def identify(record: Any) -> Identity:
 def _build_conversation(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
     conversation, llm_calls = Conversation(), list[LlmCall]()
     for index, value in enumerate(messages):
-        try:
+        with prefix_errors(f"messages[{index}]"):
             recorded = mapping(value, "")
             message = _add_message(conversation, recorded)
             if message is not None:
@@ -93,8 +94,6 @@ def _build_conversation(messages: list[Any]) -> tuple[Conversation, list[LlmCall
                 message["timestamp"] = read_timestamp(extra.get("timestamp"), "extra.timestamp")
                 if message["role"] == "assistant":
                     _add_llm_call(llm_calls, conversation, message, extra)
-        except FieldError as error:
-            raise error.with_prefix(f"messages[{index}]") from None
     return conversation, llm_calls
 
 
@@ -224,12 +223,12 @@ def _add_usage(trace: Trace, info: dict[str, Any]) -> None:
 
 def _add_end(trace: Trace, status: str | None) -> None:
     if not status:
-        mark_incomplete(trace, "the run has no exit status: it stopped before its end")
+        mark_incomplete(trace, "the run has no exit status: it did not finish")
         return
     trace.metadata["exit_status"] = status
     trace.finish_reason = "stop" if status == SUBMITTED else status
     if status in LIMITS:
-        mark_incomplete(trace, "a limit ended the run before the agent did")
+        mark_incomplete(trace, "a limit ended the run before the agent finished")
     elif status != SUBMITTED:
         trace.status, trace.error = "error", {"type": status, "message": None}
 

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import ORIGIN_KEYS
-from evalgate.adapters.formats.core.build.trace_naming import build_trace_name
+from evalgate.adapters.formats.core.builder.evalgate_metadata import ORIGIN_KEYS, SCENARIO_KEY
+from evalgate.adapters.formats.core.builder.trace_naming import build_trace_name
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import (
-    finish_reason,
-    read_scores,
-    to_milliseconds,
-    total_tokens,
-)
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_scores, to_milliseconds, total_tokens
 from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN
 from evalgate.adapters.formats.native.parts import TOKENS
-from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, set_latency_from_times
+from evalgate.adapters.formats.native.spellings import set_latency_from_times
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH, SCHEMA, Trace, unknown_usage

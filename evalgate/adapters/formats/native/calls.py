@@ -16,8 +16,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.native.parts import read_error_info as read_error
-from evalgate.adapters.formats.native.parts import read_one_of
+from evalgate.adapters.formats.native.parts import read_error_info, read_one_of
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.native.unknown_fields import UnknownFields
@@ -77,7 +76,7 @@ def _read_call(recorded: dict[str, Any], index: int) -> ToolCall:
         "result": result,
         "result_text": text(get("result_text"), "result_text"),
         "status": read_one_of(get("status"), STATUSES, "status"),
-        "error": None if get("error") is None else read_error(get("error"), "error"),
+        "error": None if get("error") is None else read_error_info(get("error"), "error"),
         "exit_code": whole_number(get("exit_code"), "exit_code"),
         "duration_ms": amount(get("duration_ms"), "duration_ms"),
         "started_at": time(get("started_at"), "started_at"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import BLANK_CALL, BLANK_MESSAGE, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, BLANK_MESSAGE, mark_failed
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER
 from evalgate.adapters.formats.core.not_plain import NotPlain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -60,7 +60,7 @@ def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFiel
         raise FieldError("", "is not an object")
     role, content, calls = recorded.get("role"), recorded.get("content"), recorded.get("tool_calls")
     if type(role) is not str or role not in ROLES:
-        raise FieldError("role", "is missing" if role is None else "is none of system, user, assistant, tool")
+        raise FieldError("role", "is missing" if role is None else "is not one of system, user, assistant, tool")
     if role == "tool" and not is_joined:
         _add_result(conversation, recorded, content, unknown)
         return

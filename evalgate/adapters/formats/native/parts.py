@@ -45,7 +45,7 @@ def read_one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
     if value is None:
         return words[0]
     if type(value) is not str or value not in words:
-        raise FieldError(path, f"is none of {', '.join(words)}")
+        raise FieldError(path, f"is not one of {', '.join(words)}")
     return value
 
 

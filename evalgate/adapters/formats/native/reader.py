@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY
 from evalgate.adapters.formats.core.fields import FieldError, identifier, mapping
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.native import parts
 from evalgate.adapters.formats.native.at_once import read_at_once
 from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.known_fields import FIELDS, IGNORED_FIELDS, KNOWN, READ_ELSEWHERE
 from evalgate.adapters.formats.native.messages import read_conversation
-from evalgate.adapters.formats.native.spellings import SCENARIO_KEY, settle_spellings
+from evalgate.adapters.formats.native.spellings import settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.models.trace.trace import SCHEMA, Response, Trace, TraceLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import Warning_
 
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
-
-
-def split(document: Any) -> Sequence[Any]:
-    """The traces of a document."""
-    return document if isinstance(document, list) else [document]
 
 
 def build(record: Any) -> Trace:
@@ -82,7 +76,7 @@ def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields)
 def _check_message_index(trace: Trace) -> None:
     index = trace.response["message_index"]
     if index is not None and index >= len(trace.messages):
-        raise FieldError("response.message_index", "names no message")
+        raise FieldError("response.message_index", "is not the index of a message")
 
 
 def identify(record: Any) -> Identity:
@@ -115,6 +109,6 @@ def _settle_scenario(trace: Trace) -> None:
 READER = Reader(
     build=build,
     identify=identify,
-    split=split,
+    split=split_list,
     at_once=read_at_once,
 )

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 TOLERANCE = 1e-9
-SCENARIO_KEY = "evalgate.scenario.id"
 
 
 def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:

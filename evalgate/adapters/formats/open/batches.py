@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from evalgate.adapters.formats.core.build.plausibility import (
-    EQUAL_DURATIONS,
-    MIN_EQUAL_RUNS,
-    compare_durations,
-)
-from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.builder.plausibility import EQUAL_DURATIONS, MIN_EQUAL_RUNS, compare_durations
+from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
 from evalgate.adapters.formats.core.read_limits import ReadBudget
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.multi_file import group_by_key, read_group

@@ -103,7 +103,7 @@ def detect_format(values: Iterable[Any]) -> Format:
         return FORMATS[best]
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in FORMATS)
     found = describe_shape(seen[0]) if seen else "it"
-    raise TraceError(f"no format fits {found} (JSON of your own is read by `format: custom`): {needs}")
+    raise TraceError(f"no format matches {found} (use `format: custom` for JSON of your own): {needs}")
 
 
 def find_claiming_format(value: Any) -> Format | None:

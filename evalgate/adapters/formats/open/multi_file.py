@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.plausibility import compare_durations
-from evalgate.adapters.formats.core.build.trace_builder import read_records
-from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.builder.plausibility import compare_durations
+from evalgate.adapters.formats.core.builder.trace_builder import read_records
+from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 

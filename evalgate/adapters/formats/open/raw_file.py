@@ -17,10 +17,10 @@ GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 HEAD_BYTES = 512
 OTHER_MAGIC = {
-    b"PK\x03\x04": "a zip archive of no format that is known; unpack it first",
+    b"PK\x03\x04": "a zip archive of an unknown format; unpack it first",
     b"PAR1": "a Parquet file; write JSON or JSON lines instead",
-    b"\xff\xfe": "UTF-16 text; write it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; write it as UTF-8",
+    b"\xff\xfe": "UTF-16 text; convert it to UTF-8",
+    b"\xfe\xff": "UTF-16 text; convert it to UTF-8",
 }
 CHUNK_BYTES = 1 << 16
 NO_END = 1 << 63
@@ -113,7 +113,7 @@ class RawFile:
         try:
             data = read(size)
         except (OSError, EOFError, zlib.error):
-            raise TraceError("the file is damaged: it can't be unpacked or read to its end") from None
+            raise TraceError("the file is damaged: it can't be unpacked or read to the end") from None
         self._position += len(data)
         if self._largest is not None and self._position > self._largest:
             raise TraceError(f"the file unpacks to more than {self._largest:,} bytes")

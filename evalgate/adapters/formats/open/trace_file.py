@@ -6,8 +6,8 @@ import hashlib
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.trace_builder import read_record, read_records
-from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.builder.trace_builder import read_record, read_records
+from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
 from evalgate.adapters.formats.open import detect
@@ -31,7 +31,7 @@ LOOK_AHEAD_LINES = 50
 class FilePart:
     """A file that may hold only a part of a trace: its documents, their size, the keys shared with others.
 
-    `documents` is None if they were dropped to save memory. A heading describes other files and is no trace.
+    `documents` is None if they were dropped to save memory. A heading describes other files and is not a trace.
     """
 
     file: FoundFile
@@ -102,13 +102,13 @@ class TraceFile:
             raise TraceError(self._describe_file_limit())
         unpack = packed_format.reader.unpack
         if unpack is None:
-            raise TraceError(f"{packed_format.name} is read as text only")
+            raise TraceError(f"{packed_format.name} can only be read from text files")
         yield from self._read_joined(
             packed_format, list(unpack(data, self._limits)), len(data), hashlib.sha256(data).hexdigest()
         )
 
     def _read_document_or_lines(self, raw_file: RawFile) -> Iterator[TraceRecord | FilePart]:
-        """Reads a file whose first line is no JSON: a document of many lines, or lines, the first damaged."""
+        """Reads a file whose first line is not JSON: one document, or lines of which the first is damaged."""
         data = raw_file.read_whole()
         if not (self._fits_record(data) and is_complete(data.removeprefix(BOM))):
             lines = raw_file.read_lines()
@@ -266,7 +266,7 @@ class TraceFile:
         return f"the record is larger than {self._limits.record_bytes:,} bytes"
 
     def _describe_file_limit(self) -> str:
-        return f"the file is read whole and is larger than {self._limits.whole_file_bytes:,} bytes"
+        return f"the file must be read as a whole and is larger than {self._limits.whole_file_bytes:,} bytes"
 
 
 def _decode_readable(data: bytes) -> Any:

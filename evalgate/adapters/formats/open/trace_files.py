@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.core.build.plausibility import compare_durations
-from evalgate.adapters.formats.core.build.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.builder.plausibility import compare_durations
+from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
 from evalgate.adapters.formats.core.read_limits import ReadBudget, TraceLimits
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.multi_file import FilePartCollector
@@ -78,7 +78,7 @@ class TraceFiles:
             return found
         for noun, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
             if count > limit:
-                reason = f"the recording has {count:,} {noun}; at most {limit:,} are judged"
+                reason = f"the trace has {count:,} {noun}; at most {limit:,} are judged"
                 name = found.scenario_id
                 return DamagedTrace(reason, found.source, name or "", name, found.trial)
         return found

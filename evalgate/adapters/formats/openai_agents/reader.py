@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
-    identify_by_metadata,
-    set_scenario_and_trial,
-)
-from evalgate.adapters.formats.core.fields import FieldError, mapping, required_text, text
+from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.fields import FieldError, mapping, prefix_errors, required_text, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
 from evalgate.adapters.formats.messages.payload import read_exchange
-from evalgate.adapters.formats.spans.assemble import build as assembled
+from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts
 from evalgate.errors import TraceError
@@ -61,11 +58,9 @@ def build(record: AgentsRun) -> Trace:
         raise TraceError("the trace has no spans")
     spans = []
     for number, item in enumerate(record.spans):
-        try:
+        with prefix_errors(f"spans[{number}]"):
             spans.append(_read_span(item))
-        except FieldError as error:
-            raise error.with_prefix(f"spans[{number}]") from None
-    trace = assembled(spans, read_facts)
+    trace = assemble.build(spans, read_facts)
     trace.trace_id = required_text(record.head.get("id"), "id")
     trace.name = text(record.head.get("workflow_name"), "workflow_name")
     trace.conversation_id = text(record.head.get("group_id"), "group_id")
@@ -173,7 +168,7 @@ def _compare_totals(trace: Trace, spans: list[Any]) -> None:
     counted = trace.usage["total_tokens"]
     if not known or counted is None or max(known, counted) <= min(known, counted) * TOLERANCE:
         return
-    message = f"the task's span says {known:,} tokens, its responses used {counted:,}: their sum counts"
+    message = f"the task's span records {known:,} tokens, its responses used {counted:,}: their sum is used"
     trace.warnings.append({"code": "total_mismatch", "message": message, "where": "usage"})
 
 

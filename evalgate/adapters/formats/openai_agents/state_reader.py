@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.evalgate_metadata import (
-    identify_by_metadata,
-    set_scenario_and_trial,
-)
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, conversation_from_messages
-from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, conversation_from_messages
+from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
@@ -19,7 +16,7 @@ from evalgate.adapters.formats.messages import responses
 from evalgate.models.trace.trace import LlmCall, Trace, Usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.conversation import Conversation
+    from evalgate.adapters.formats.core.builder.conversation import Conversation
 
 APPROVAL = "tool_approval_item"  # repeats the call that waits for it
 FINISHED = "next_step_final_output"
@@ -75,10 +72,8 @@ def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
 
 
 def _read_items(value: Any, path: str) -> list[RawMessage]:
-    try:
+    with prefix_errors(path):
         return responses.read_messages(listing(value, ""))
-    except FieldError as error:
-        raise error.with_prefix(path) from None
 
 
 def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCall]:
@@ -110,10 +105,8 @@ def _read_usage(value: Any, path: str) -> Usage | None:
     for key in ("input_tokens_details", "output_tokens_details"):
         details = counts.get(key)
         counts[key] = details[0] if isinstance(details, list) and details else details
-    try:
+    with prefix_errors(path):
         usage = read_responses_usage(counts)
-    except FieldError as error:
-        raise error.with_prefix(path) from None
     return usage if usage["total_tokens"] else None
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.build.evalgate_metadata import ORIGIN_KEYS, set_origin
-from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
-from evalgate.adapters.formats.core.build.side_fields import (
-    SCENARIO_KEY,
-    TRIAL_KEY,
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.evalgate_metadata import ORIGIN_KEYS, SCENARIO_KEY, TRIAL_KEY, set_origin
+from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import (
     add_side_fields,
     find_scenario_id,
     find_trial,
@@ -18,8 +16,8 @@ from evalgate.adapters.formats.core.build.side_fields import (
     read_latency_fields,
     read_tool_definitions,
 )
-from evalgate.adapters.formats.core.build.trace_naming import build_trace_name
-from evalgate.adapters.formats.core.fields import FieldError, count, identifier, listing, mapping, text
+from evalgate.adapters.formats.core.builder.trace_naming import build_trace_name
+from evalgate.adapters.formats.core.fields import FieldError, count, identifier, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -153,10 +151,8 @@ def _add_choice(conversation: Conversation, document: dict[str, Any]) -> str | N
     choices = listing(document.get("choices"), "choices")
     if choices:
         choice = mapping(choices[0], "choices[0]")
-        try:
+        with prefix_errors("choices[0].message"):
             add_message(conversation, choice.get("message"))
-        except FieldError as error:
-            raise error.with_prefix("choices[0].message") from None
         finished = finish_reason(text(choice.get("finish_reason"), "choices[0].finish_reason")) or finished
         conversation.messages[-1]["finish_reason"] = finished
     return finished

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, encode_json
-from evalgate.adapters.formats.core.build.run_end import mark_incomplete, set_final_response
-from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, text
+from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
@@ -97,10 +97,8 @@ def _read_usage(value: Any) -> Usage | None:
             fields[key] = fields[key][0] if fields[key] else None
     if not fields.get("input_tokens") and not fields.get("output_tokens"):
         return None
-    try:
+    with prefix_errors("usage"):
         return read_responses_usage(fields)
-    except FieldError as error:
-        raise error.with_prefix("usage") from None
 
 
 def _add_end(trace: Trace, answer: dict[str, Any]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.build.run_end import mark_final_call
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.run_end import mark_final_call
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     identifier,
     listing,
     mapping,
+    prefix_errors,
     text,
     time,
     whole_number,
@@ -63,11 +64,9 @@ class OpenHandsEvents:
     def add_all(self, history: Iterable[Any], path: str) -> None:
         """Adds every event in order; old histories pair each action with its observation."""
         for number, value in enumerate(history):
-            try:
+            with prefix_errors(f"{path}[{number}]"):
                 for event in value if isinstance(value, list) else [value]:
                     self._add(mapping(event, ""))
-            except FieldError as error:
-                raise error.with_prefix(f"{path}[{number}]") from None
 
     def _add(self, event: dict[str, Any]) -> None:
         kind = text(event.get("action"), "action")

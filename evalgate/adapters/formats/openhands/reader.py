@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
-from evalgate.adapters.formats.core.build.run_end import (
-    mark_incomplete,
-    set_final_response,
-    warn_of_missing_results,
-)
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -47,7 +43,7 @@ def build(record: Any) -> Trace:
     events.add_all(history, "" if is_bare else "history")
     conversation = events.conversation
     if not conversation.messages:
-        raise FieldError("history", "holds no message and no action")
+        raise FieldError("history", "contains no message and no action")
     trace = Trace(
         "",
         conversation.messages,

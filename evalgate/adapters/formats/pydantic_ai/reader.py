@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation, measure_user_wait
-from evalgate.adapters.formats.core.build.raw_message import RawMessage, encode_json
-from evalgate.adapters.formats.core.build.run_end import set_final_response
-from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
+from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import FieldError, count, listing, mapping, text
+from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
@@ -37,10 +37,8 @@ def build(record: Any) -> Trace:
     chat = MeteredConversation()
     instructions: str | None = None
     for number, value in enumerate(listing(document.get(key), key)):
-        try:
+        with prefix_errors(f"{key}[{number}]"):
             instructions = _add_message(chat, mapping(value, ""), instructions)
-        except FieldError as error:
-            raise error.with_prefix(f"{key}[{number}]") from None
     trace = chat.build_trace(document, "pydantic-ai")
     if trace.latency["total_ms"] is None:
         trace.latency = measure_user_wait(trace.messages)

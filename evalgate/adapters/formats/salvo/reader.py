@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.build.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.build.run_end import (
-    mark_incomplete,
-    set_final_response,
-    warn_of_missing_results,
-)
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     count,
+    do_each,
     flag,
     identifier,
     listing,
@@ -80,7 +77,7 @@ def build(record: Any) -> Trace:
     _add_response(trace, document, is_view=is_view)
     _add_usage(trace, fields, prefix)
     if flag(document.get("max_turns_hit"), "max_turns_hit"):
-        mark_incomplete(trace, "a limit on turns ended the run before the agent did")
+        mark_incomplete(trace, "the turn limit ended the run before the agent finished")
     return trace
 
 
@@ -94,18 +91,14 @@ def identify(record: Any) -> Identity:
 
 def _build_conversation(turns: list[Any], path: str) -> Conversation:
     conversation = Conversation()
-    for number, value in enumerate(turns):
-        try:
-            _add_turn(conversation, mapping(value, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"{path}[{number}]") from None
+    do_each(turns, path, lambda turn: _add_turn(conversation, turn))
     return conversation
 
 
 def _add_turn(conversation: Conversation, turn: dict[str, Any]) -> None:
     role = ROLES.get(required_text(turn.get("role"), "role"))
     if role is None:
-        raise FieldError("role", "is none of system, user, assistant, tool, tool_result")
+        raise FieldError("role", "is not one of system, user, assistant, tool, tool_result")
     content, parts = read_content(turn.get("content"), "content")
     if role == "tool":
         call_id, tool = (

@@ -1,1 +1,4 @@
-"""Builds traces from the spans of any tracer. Entry points: `build_span_reader`, `assemble`, `dialects`."""
+"""Builds traces from the spans of any tracer.
+
+Entry points: `build_span_reader`, `assemble.build`, `dialects`.
+"""

@@ -101,7 +101,7 @@ def compute_usage(nodes: list[SpanNode], calls: list[ModelCall]) -> SpanUsage:
         found.warnings += _mismatch_warnings(found.usage, [a for a in agents if a.facts.is_metered])
     elif metered:
         found.usage = _agent_usage_if_larger(metered, stated)
-        message = f"{unmetered} of {len(calls)} model calls tell no tokens"
+        message = f"{unmetered} of {len(calls)} model calls record no tokens"
         found.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
     elif stated is not None:
         found.usage = stated
@@ -139,7 +139,7 @@ class _RequestGroups:
                 self._join(same[0], node)
 
     def join_nested(self) -> None:
-        """Joins a span with the one around it if no agent or tool lies between them."""
+        """Joins a span with the one around it if no agent or tool is between them."""
         for node in self._nodes:
             if node.within is not None and id(node.within) in self._leader:
                 self._join(node.within, node)
@@ -219,7 +219,7 @@ def _mismatch_warnings(total: Usage, agents: list[SpanNode]) -> list[Warning_]:
     tokens = total["total_tokens"]
     if not known or len(known) < len(agents) or tokens is None or _is_near(sum(known), tokens):
         return []
-    message = f"the agent's span says {sum(known):,} tokens, its model calls used {tokens:,}: their sum counts"
+    message = f"the agent's span records {sum(known):,} tokens, its model calls used {tokens:,}: their sum is used"
     return [{"code": "total_mismatch", "message": message, "where": "usage"}]
 
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
-from evalgate.adapters.formats.core.build.run_end import warn_of_missing_results
-from evalgate.adapters.formats.core.usage.usage_fields import (
-    finish_reason,
-    read_cost_usd,
-    split_provider_and_model,
-)
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_cost_usd, split_provider_and_model
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.aggregate import (
     ModelCall,
@@ -20,14 +16,10 @@ from evalgate.adapters.formats.spans.aggregate import (
     outermost_agents,
 )
 from evalgate.adapters.formats.spans.span_clock import clock_warnings, format_rfc3339
-from evalgate.adapters.formats.spans.span_conversation import (
-    build_conversation,
-    find_instructions,
-    outermost_calls,
-)
+from evalgate.adapters.formats.spans.span_conversation import build_conversation, find_instructions, outermost_calls
 from evalgate.adapters.formats.spans.timeline import Timeline
 from evalgate.adapters.formats.spans.tool_calls import merge_tool_calls
-from evalgate.adapters.formats.spans.tree import SpanNode, build_tree, nodes_of_kind
+from evalgate.adapters.formats.spans.tree import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_usage
 
@@ -37,8 +29,6 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span, SpanFacts
     from evalgate.models.trace.trace import LlmCall, Warning_
 
-RUN_KINDS = frozenset({"inference", "tool", "agent"})
-
 
 def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = dialects.read_facts) -> Trace:
     """Builds one trace from spans in any order; raises TraceError if no span belongs to an agent's run.
@@ -46,8 +36,8 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     `read_facts` reads a span: by default through the tracer dialects, or from the columns of an export.
     """
     nodes = build_tree(spans, read_facts)
-    if not any(node.facts.kind in RUN_KINDS and not node.is_excluded for node in nodes):
-        raise TraceError(f"no span says what an agent did ({len(nodes):,} spans)")
+    if not any(node.facts.kind in BOUNDARY_KINDS and not node.is_excluded for node in nodes):
+        raise TraceError(f"no span records what an agent did ({len(nodes):,} spans)")
     calls = model_calls(nodes)
     main = outermost_calls(calls)
     conversation = build_conversation(nodes, main)
@@ -112,7 +102,7 @@ def _llm_call(call: ModelCall, index: int, timeline: Timeline) -> LlmCall:
 def _add_totals(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> None:
     found = compute_usage(nodes, calls)
     trace.usage, trace.cost = found.usage, found.cost
-    whole = outermost_agents(nodes) or [node for node in nodes if node.facts.kind in RUN_KINDS]
+    whole = outermost_agents(nodes) or [node for node in nodes if node.facts.kind in BOUNDARY_KINDS]
     total = duration_ms(whole)
     if total is not None:
         trace.latency = {"total_ms": total, "source": "span"}
@@ -160,7 +150,7 @@ def _add_status(trace: Trace, nodes: list[SpanNode], main: list[ModelCall]) -> N
         trace.error = {"type": failed.facts.error_type, "message": failed.span.status_message}
     elif any(node.span.start_ns is not None and node.span.end_ns is None for node in agents):
         trace.status = "incomplete"
-        message = "the agent's span has no end: the run was stopped, or recorded before it ended"
+        message = "the agent's span has no end: the run was stopped, or exported before it ended"
         trace.warnings.append({"code": "incomplete", "message": message, "where": None})
 
 
@@ -169,7 +159,7 @@ def _content_warnings(trace: Trace, nodes: list[SpanNode]) -> list[Warning_]:
     for node in nodes:
         warnings += [one for one in node.facts.warnings if one not in warnings]
     if not trace.messages:
-        message = "no span tells what was said: the recorder was not told to capture content"
+        message = "no span records any content: content capture was off in the tracer"
         warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return warnings
 

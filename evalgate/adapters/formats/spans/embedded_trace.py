@@ -29,5 +29,5 @@ def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
     try:
         return reader.build(decode(value.encode()))
     except (TraceError, UnicodeEncodeError) as error:
-        message = str(error) if isinstance(error, TraceError) else "is no text"
+        message = str(error) if isinstance(error, TraceError) else "is not text"
         raise FieldError(ATTRIBUTE, message) from None

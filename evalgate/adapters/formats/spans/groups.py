@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.spans import dialects
-from evalgate.adapters.formats.spans.embedded_trace import ATTRIBUTE as WHOLE
+from evalgate.adapters.formats.spans.embedded_trace import ATTRIBUTE
+from evalgate.adapters.formats.spans.tree import BOUNDARY_KINDS
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ AGENT_PREFIXES = (
     *("langfuse.", "langsmith.", "mlflow.span", "lk.", "mcp.", "tool.", "evalgate."),
 )
 
-RUN_KINDS = frozenset({"inference", "tool", "agent", None})
+RUN_KINDS = BOUNDARY_KINDS | {None}
 
 
 def group_runs(spans: Iterable[Span]) -> list[list[Span]]:
@@ -58,7 +59,7 @@ def has_agent_activity(spans: Iterable[Span]) -> bool:
     an agent, an embedding) don't count.
     """
     ordered = sorted(spans, key=lambda span: not _is_instrumented(span))
-    return any(WHOLE in span.attributes or _kind(span) in RUN_KINDS for span in ordered)
+    return any(ATTRIBUTE in span.attributes or _kind(span) in RUN_KINDS for span in ordered)
 
 
 def _is_instrumented(span: Span) -> bool:

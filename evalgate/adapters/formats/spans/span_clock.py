@@ -26,7 +26,7 @@ def format_rfc3339(time_ns: int | None) -> str | None:
 
 
 def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[Warning_]:
-    """Warns if models answered faster than any can: a replayed recording or a made-up clock."""
+    """Warns if models answered faster than any can: a replayed trace or made-up timestamps."""
     tokens, spent_ms = 0, 0.0
     for call in calls:
         output_tokens = None if call.usage is None else call.usage["output_tokens"]
@@ -34,9 +34,11 @@ def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[W
             tokens += output_tokens
             spent_ms += call.duration_ms
     if total_ms == 0:
-        message = "the run took no time at all: its clock may be made up"
+        message = "the run took no time at all: its timestamps may be made up"
     elif tokens and tokens > spent_ms * FASTEST_TOKENS_A_MS:
-        message = f"{tokens:,} tokens were answered in {spent_ms:,.1f} ms: a replay, or a made-up clock"
+        message = (
+            f"{tokens:,} tokens were generated in {spent_ms:,.1f} ms: this is a replay, or the timestamps are made up"
+        )
     else:
         return []
     return [{"code": "suspicious_latency", "message": message, "where": "latency"}]

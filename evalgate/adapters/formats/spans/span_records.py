@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.evalgate_metadata import TRIAL_KEY
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.spans import assemble
@@ -12,6 +13,7 @@ from evalgate.adapters.formats.spans.embedded_trace import read_embedded_trace
 from evalgate.adapters.formats.spans.encodings.container import SpanFile
 from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity, is_request
 from evalgate.adapters.formats.spans.span import NO_SPAN
+from evalgate.adapters.formats.spans.tree import UNKNOWN
 from evalgate.errors import TraceError
 from evalgate.records import dataclass, field, replace
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace, Warning_
 
 SCENARIO_KEYS = ("evalgate.scenario.id", "evalgate.scenario_id")
-TRIAL_KEY = "evalgate.trial"
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ def runs_from_file(span_file: SpanFile) -> list[AgentRun]:
     if noise:
         _report_left_out(noise, runs)
     if span_file.unplaced:
-        message = f"{_plural(span_file.unplaced, 'event')} without a trace id can be given to no run"
+        message = f"{_plural(span_file.unplaced, 'event')} without a trace id can't be assigned to a run"
         _report(message, message, runs)
     if ambiguous:
         message = f"{_plural(ambiguous, 'event')} without a span id may belong to several model calls"
@@ -103,14 +104,16 @@ def identify(record: AgentRun) -> Identity:
 def _conflicts(count: int) -> list[Warning_]:
     if not count:
         return []
-    message = f"of {_plural(count, 'span')} recorded more than once, and differently, what ended last counts"
+    message = (
+        f"{_plural(count, 'span')} recorded more than once, with different content: the version that ended last is used"
+    )
     return [{"code": "span_conflict", "message": message, "where": "spans"}]
 
 
 def _report_left_out(noise: list[list[Span]], runs: list[AgentRun]) -> None:
     spans, traces = _plural(sum(map(len, noise)), "span"), _plural(len(noise), "trace")
     subject = f"{spans} of {traces}, such as `{make_printable(noise[0][0].name)}`"
-    _report(subject, f"{subject}, said nothing of an agent and are left out", runs)
+    _report(subject, f"{subject}, record nothing about an agent and are left out", runs)
 
 
 def _report(error_text: str, warning_text: str, runs: list[AgentRun]) -> None:
@@ -119,7 +122,7 @@ def _report(error_text: str, warning_text: str, runs: list[AgentRun]) -> None:
     if readable is not None:
         readable.warnings.append({"code": "left_out", "message": warning_text, "where": "spans"})
     elif not runs:
-        runs.append(AgentRun([], TraceError(f"no span says what an agent did: {error_text}")))
+        runs.append(AgentRun([], TraceError(f"no span records what an agent did: {error_text}")))
 
 
 def _plural(count: int, noun: str) -> str:
@@ -157,9 +160,6 @@ def _ran_at(request: Span, log: Span) -> bool:
         and request.end_ns is not None
         and request.start_ns <= at <= request.end_ns
     )
-
-
-UNKNOWN = 1 << 80  # sorts after every time
 
 
 def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]:

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.spans.tree import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalgate.adapters.formats.core.build.conversation import Conversation
+    from evalgate.adapters.formats.core.builder.conversation import Conversation
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.tree import SpanNode
     from evalgate.models.trace.trace import Message

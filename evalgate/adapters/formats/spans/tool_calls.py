@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.call_identity import build_call_key, build_recorded_call_key
-from evalgate.adapters.formats.core.build.conversation import BLANK_CALL
-from evalgate.adapters.formats.core.build.raw_message import conversation_from_messages, encode_json
+from evalgate.adapters.formats.core.builder.call_identity import build_call_key, build_recorded_call_key
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL
+from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages, encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span_clock import format_rfc3339
@@ -17,9 +17,9 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.build.call_identity import CallKey
-    from evalgate.adapters.formats.core.build.conversation import Conversation
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage, ToolRequest
+    from evalgate.adapters.formats.core.builder.call_identity import CallKey
+    from evalgate.adapters.formats.core.builder.conversation import Conversation
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.timeline import Timeline
     from evalgate.adapters.formats.spans.tree import SpanNode

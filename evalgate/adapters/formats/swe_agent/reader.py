@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.build.run_end import (
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.run_end import (
     add_command_call,
     command_word,
     mark_final_call,
@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     count,
+    do_each,
     identifier,
     listing,
     mapping,
@@ -90,11 +91,7 @@ def identify(record: Any) -> Identity:
 
 def _build_conversation(history: list[Any]) -> tuple[Conversation, list[_Step]]:
     conversation, steps = Conversation(), list[_Step]()
-    for number, recorded in enumerate(history):
-        try:
-            _add_message(conversation, steps, mapping(recorded, ""))
-        except FieldError as error:
-            raise error.with_prefix(f"history[{number}]") from None
+    do_each(history, "history", lambda recorded: _add_message(conversation, steps, recorded))
     return conversation, steps
 
 
@@ -110,7 +107,7 @@ def _add_message(conversation: Conversation, steps: list[_Step], recorded: dict[
     elif role == "tool":
         message = _add_results(conversation, recorded, content)
     elif role != "user":
-        raise FieldError("role", "is none of system, user, assistant, tool")
+        raise FieldError("role", "is not one of system, user, assistant, tool")
     elif steps and steps[-1].call is not None and steps[-1].call["status"] == "missing":
         message, _ = conversation.add_result(steps[-1].call["id"], None, content)
     else:
@@ -198,12 +195,12 @@ def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
 def _add_end(trace: Trace, status: str | None) -> None:
     """`submitted (exit_cost)` means that a limit ended the run and its state was submitted."""
     if not status:
-        mark_incomplete(trace, "the run has no exit status: it stopped before its end")
+        mark_incomplete(trace, "the run has no exit status: it did not finish")
         return
     trace.metadata["exit_status"] = status
     trace.finish_reason = "stop" if status in ORDERLY_STATUSES else status
     if status in LIMITS or status.startswith("submitted ("):
-        mark_incomplete(trace, "a limit ended the run before the agent did")
+        mark_incomplete(trace, "a limit ended the run before the agent finished")
     elif status not in ORDERLY_STATUSES:
         trace.status, trace.error = "error", {"type": status, "message": None}
 
@@ -217,7 +214,7 @@ def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
     if trace.cost["usd"] == 0:
         trace.cost = unknown_cost()
-        message = "cost and tokens of 0 are taken as unknown: replays are not metered"
+        message = "cost and tokens of 0 are treated as unknown: replays are not metered"
         warnings = [{"code": "zero_cost", "message": message, "where": path}]
     trace.warnings += warnings
 

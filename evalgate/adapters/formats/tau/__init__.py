@@ -1,6 +1,6 @@
 """tau-bench and tau2-bench: result files of one document, and tau2 runs written as a folder.
 
-Entry points: `TAU_BENCH`, `TAU2`, `TAU2_FOLDER`, and the reader module each names.
+Entry points: `TAU_BENCH`, `TAU2`, `TAU2_FOLDER`, `tau_bench_reader`, `tau2_reader`, `tau2_folder_reader`.
 """
 
 from __future__ import annotations

@@ -40,8 +40,7 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
             simulations.append(document)
     if not simulations:
         raise TraceError(
-            f"these are the settings of a run only: its simulations lie beside it in {SIMULATIONS}/*.json, "
-            "name them in the glob as well"
+            f"these are only the settings of a run: include its simulations, {SIMULATIONS}/*.json, in the glob"
         )
     return [tau2_reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations]
 
@@ -65,8 +64,7 @@ def build(record: tau2_reader.Simulation) -> Trace:
         messages = messages_from_ticks(ticks)
         if not messages:
             raise TraceError(
-                f"{len(ticks):,} ticks and not one with text or a tool call: the simulation was kept without "
-                "its content"
+                f"none of {len(ticks):,} ticks has text or a tool call: the simulation was saved without its content"
             )
         record = record._replace(data={**run, "messages": messages})
     trace = tau2_reader.build(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -14,6 +14,7 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    prefix_errors,
     required_text,
     text,
     time,
@@ -103,12 +104,10 @@ def _build_conversation(run: dict[str, Any], model: str | None) -> tuple[Convers
     conversation = Conversation()
     llm_calls: list[LlmCall] = []
     for number, recorded in enumerate(listing(run.get("messages"), "messages")):
-        try:
+        with prefix_errors(f"messages[{number}]"):
             message = _add_message(conversation, mapping(recorded, ""))
             if message["role"] == "assistant" and recorded.get("usage") is not None:
                 llm_calls.append(_llm_call(recorded, conversation, len(llm_calls), model))
-        except FieldError as error:
-            raise error.with_prefix(f"messages[{number}]") from None
     return conversation, llm_calls
 
 
@@ -126,7 +125,7 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
         for number, call in enumerate(calls):
             _add_call(conversation, message, call, f"tool_calls[{number}]")
     else:
-        raise FieldError("role", "is none of system, user, assistant, tool")
+        raise FieldError("role", "is not one of system, user, assistant, tool")
     message["parts"] = parts
     message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
     return message
@@ -178,7 +177,7 @@ def _add_usage(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool) 
     trace.warnings += about_usage + warnings
     trace.latency = read_latency_seconds(run.get("duration"), "duration")
     if has_equal_durations:
-        message = "every run of the file took exactly as long as this one: the clock may be made up"
+        message = "all runs of the file took exactly the same time: the timestamps may be made up"
         trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "duration"})
 
 

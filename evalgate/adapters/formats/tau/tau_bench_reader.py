@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import build_score
 from evalgate.adapters.formats.messages.openai import read_conversation
 from evalgate.models.trace.trace import Trace, TraceScore
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 ERROR_PREFIX = "Error"
-
-
-def split(document: Any) -> Sequence[Any]:
-    """Returns the runs of a document."""
-    return document if isinstance(document, list) else [document]
 
 
 def build(record: Any) -> Trace:
@@ -73,5 +65,5 @@ def _read_scores(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
 READER = Reader(
     build=build,
     identify=identify,
-    split=split,
+    split=split_list,
 )

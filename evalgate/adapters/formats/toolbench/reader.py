@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.build.run_end import (
-    mark_final_call,
-    set_final_response,
-    warn_of_missing_results,
-)
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.run_end import mark_final_call, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow

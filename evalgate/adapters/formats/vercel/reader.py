@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.build.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.build.raw_message import RawMessage
-from evalgate.adapters.formats.core.build.run_end import set_final_response
-from evalgate.adapters.formats.core.build.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import FieldError, count, listing, mapping, text, time
+from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
@@ -55,10 +55,8 @@ def build(record: Any) -> Trace:
 
 
 def _read_at(path: str, add: Any, chat: MeteredConversation, value: Any) -> None:
-    try:
+    with prefix_errors(path):
         add(chat, mapping(value, ""))
-    except FieldError as error:
-        raise error.with_prefix(path) from None
 
 
 def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:

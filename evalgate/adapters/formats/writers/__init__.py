@@ -1,4 +1,7 @@
-"""Writes traces as native or OTLP documents, one a trace, for `evalgate convert`."""
+"""Writes traces as native or OTLP documents, one per trace, for `evalgate convert`.
+
+Entry points: `convert_traces`, `get_writer`, `redact_trace`.
+"""
 
 from __future__ import annotations
 
@@ -42,14 +45,14 @@ def convert_traces(records: Iterable[TraceRecord], writer: Writer, *, redact: bo
             trace = redact_trace(record) if redact else record
             line = orjson.dumps(writer(trace), option=orjson.OPT_APPEND_NEWLINE)
         except (TraceError, orjson.JSONEncodeError) as error:
-            reason = str(error) if isinstance(error, TraceError) else "it holds what is no JSON"
+            reason = str(error) if isinstance(error, TraceError) else "it contains values that JSON can't represent"
             yield DamagedTrace(f"it can't be written: {reason}", record.source)
             continue
         yield line
 
 
 def redact_trace(trace: Trace) -> Trace:
-    """The trace with secrets redacted; raises TraceError if the result is no valid trace."""
+    """The trace with secrets redacted; raises TraceError if the result is not a valid trace."""
     import orjson
 
     from evalgate.adapters.formats.native import reader

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.native import reader
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import SCHEMA, unknown_cost, unknown_latency, unknown_usage

@@ -1,1 +1,4 @@
-"""Schema migrations, applied in order. A released migration is never changed."""
+"""Schema migrations, applied in order. A released migration is never changed.
+
+Entry points: `env`, `versions`.
+"""

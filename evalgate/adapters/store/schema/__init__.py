@@ -1,4 +1,4 @@
-"""The store's tables, column types and schema version.
+"""The store's tables and column types, and what cleans values before they are stored.
 
-Entry points: `tables`, `run_tables`, `schema_version.bring_up_to_date`.
+Entry points: `tables`, `run_tables`, `column_types`, `stored_values`.
 """

@@ -72,7 +72,7 @@ class Key(TypeDecorator[str]):
             return None
         clean = clean_text(value)
         if len(clean.encode()) > MAX_KEY_BYTES:
-            raise SettingError(f"a store keeps no name of more than {MAX_KEY_BYTES} bytes: `{clean[:40]}...`")
+            raise SettingError(f"a name in a store may have at most {MAX_KEY_BYTES} bytes: `{clean[:40]}...`")
         return clean
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -119,7 +119,7 @@ class Score(TypeDecorator[float]):
     def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:  # noqa: ARG002
         """Checks for NaN and infinity: SQLite stores NaN as NULL, which passes the constraint."""
         if value is not None and not math.isfinite(value):
-            raise SettingError("a score that is no number can't be stored")
+            raise SettingError("a score that is not a number can't be stored")
         return value
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> float | None:  # noqa: ARG002

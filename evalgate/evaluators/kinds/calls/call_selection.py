@@ -60,3 +60,14 @@ def format_times(count: int) -> str:
     ('once', '3 times')
     """
     return "once" if count == 1 else f"{count:,} times"
+
+
+def format_calls(count: int | str, target: CallFilter | str | None = None) -> str:
+    """Formats a number of calls, of all tools if there is no target.
+
+    >>> format_calls(1), format_calls(3, "search"), format_calls("no", "search")
+    ('1 tool call', '3 calls of search', 'no call of search')
+    """
+    shown = count if isinstance(count, str) else f"{count:,}"
+    noun = "call" if count in (1, "no") else "calls"
+    return f"{shown} tool {noun}" if target is None else f"{shown} {noun} of {target}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, format_times
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter, format_calls, format_times
+from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.evaluators.kinds.calls.tool_rules import build_count_rule
 
 if TYPE_CHECKING:
@@ -18,20 +18,23 @@ Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 def _build_evidence(calls: int, expected: int) -> dict[str, int]:
-    """Builds evidence that distinguishes a wrong tool from too few calls of the right one."""
     return {"calls": calls, "expected_calls": expected}
 
 
 def _require_calls(target: CallFilter, least: int) -> Check:
     def check(trace: Trace) -> Finding:
         matching, possible = target.select(trace)
-        reason = f"{target} was called {format_times(len(matching))}, expected at least {format_times(least)}"
+        reason = f"expected at least {format_calls(least, target)}, got {len(matching):,}"
         evidence = _build_evidence(len(matching), least)
         if len(matching) >= least:
             return Finding("passed", reason, evidence)
         if len(matching) + len(possible) >= least:
-            return Finding("not_evaluable", f"{reason}; arguments not captured in {len(possible):,} more")
-        return Finding("failed", reason if matching else f"{reason}{describe_other_calls(trace)}", evidence)
+            return Finding("not_evaluable", f"{reason}; the arguments of {len(possible):,} more were not captured")
+        if matching:
+            return Finding("failed", reason, evidence)
+        names = list(dict.fromkeys(trace.called))
+        others = f"other calls: {format_names(names)}" if names else "no tool calls"
+        return Finding("failed", f"{reason} ({others})", evidence)
 
     return check
 
@@ -41,12 +44,9 @@ def _forbid_calls(target: CallFilter) -> Check:
         calls, possible = target.select(trace)
         if calls:
             number = calls[0][0]
-            return Finding(
-                "failed",
-                f"{target} was called {format_times(len(calls))} (first in call {number}), expected no call",
-            )
+            return Finding("failed", f"expected no call of {target}, got {len(calls):,} (the first is call {number})")
         if possible:
-            return Finding("not_evaluable", f"{target} may have been called: arguments not captured")
+            return Finding("not_evaluable", f"{target} may have been called: its arguments were not captured")
         return Finding("passed", f"{target} was not called")
 
     return check
@@ -89,16 +89,14 @@ class ExpectedTool(Evaluator):
         if tool is None:
             raise FieldProblemError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
         if self.tool not in (None, tool):
-            raise FieldProblemError("tool", "`tool` and `expected_tool` are two names for one tool", "drop one")
+            raise FieldProblemError("tool", "`tool` and `expected_tool` mean the same tool", "remove one of them")
         if self.min_calls == 0:
-            raise FieldProblemError(
-                "min_calls", "`min_calls: 0` demands nothing", "`expected_tool: null` means no call"
-            )
+            raise FieldProblemError("min_calls", "`min_calls: 0` checks nothing", "`expected_tool: null` means no call")
         return _require_calls(CallFilter(tool, self.action, self.action_argument), self.min_calls or 1)
 
     def _compile_negative(self) -> Check:
         if self.min_calls:
-            raise FieldProblemError("min_calls", "where no tool is expected, `min_calls` can only be 0")
+            raise FieldProblemError("min_calls", "if no tool is expected, `min_calls` must be 0")
         if self.tool is not None:
             return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
         if self.action is not None:

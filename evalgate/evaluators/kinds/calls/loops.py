@@ -39,8 +39,8 @@ class NoLoops(Evaluator):
             if loop is not None:
                 return Finding("failed", _describe_loop(loop, calls, most))
             if not all(map(is_captured, calls)) and find_repeat([call["name"] for call in calls], most):
-                return Finding("not_evaluable", "the same tools again and again, with arguments not captured")
-            return Finding("passed", f"nothing stands more than {most} times in a row")
+                return Finding("not_evaluable", "the same tools repeat, but their arguments were not captured")
+            return Finding("passed", f"nothing repeats more than {most} times in a row")
 
         return check
 
@@ -59,8 +59,10 @@ def _describe_loop(loop: Repeat, calls: Sequence[ToolCall], most: int) -> str:
     if loop.length == 1:
         arguments = block[0]["arguments"]
         given = "" if arguments is None else f" {show(arguments, 80)}"
-        subject = f"{shorten(block[0]['name'], 60)}{given} stands"
+        subject = f"{shorten(block[0]['name'], 60)}{given}"
     else:
-        subject = f"the cycle {format_names([call['name'] for call in block])} stands"
+        subject = f"the cycle {format_names([call['name'] for call in block])}"
     last = loop.start + loop.length * loop.times
-    return f"{subject} {loop.times:,} times in a row (calls {loop.start + 1} to {last}), at most {most} allowed"
+    return (
+        f"expected at most {most} repeats in a row, got {loop.times:,} of {subject} (calls {loop.start + 1} to {last})"
+    )

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evalgate.declarations import Closed, Discriminator, Field, Tag
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_lookups import build_lookups
-from evalgate.measures.sequences.argument_matchers import (
-    ArgsMatch,
-    MatcherError,
-    build_arguments_matcher,
-    count_values,
-)
+from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, build_arguments_matcher, count_values
 from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
@@ -133,15 +128,15 @@ class CompiledStep:
         if (text := self._arguments_difference(call)) or self._judge_status(call) == MATCHES:
             return text
         if call["status"] == "missing":
-            return "no answer to it was captured"
-        return f"status is {call['status']}, expected {self.status}"
+            return "no result was captured"
+        return f"expected status {self.status}, got {call['status']}"
 
     def _arguments_difference(self, call: ToolCall) -> str:
         if self.matcher is None:
             return ""
         if call["arguments"] is None:
             is_unknown = call["arguments_error"] is None
-            return "no arguments were captured" if is_unknown else "arguments are no JSON"
+            return "no arguments were captured" if is_unknown else "arguments are not valid JSON"
         try:
             mismatch = self.matcher(call["arguments"])
         except PatternFailedError as error:
@@ -197,7 +192,9 @@ def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:
             segments[-1].append(len(slots))
             slots.append(Slot(kind_numbers[key], not isinstance(step, str) and step.optional))
     if len(slots) > MAX_STEPS:
-        raise FieldProblemError("sequence", f"a sequence may have {MAX_STEPS:,} steps, this has {len(slots):,}")
+        raise FieldProblemError(
+            "sequence", f"a sequence may have at most {MAX_STEPS:,} steps, this one has {len(slots):,}"
+        )
     texts = [" or ".join(alternative.text for alternative in kind) for kind in kinds]
     return CompiledSequence(StepPlan(slots, segments), kinds, texts)
 
@@ -212,7 +209,9 @@ def _compile_step(step: str | Step, path: Path) -> CompiledStep:
     if isinstance(step, str):
         return CompiledStep(step, shorten(step, 60))
     if step.optional and "one_of" in path:
-        raise _build_problem((*path, "optional"), "one of several can't be optional", "make the step with `one_of` so")
+        raise _build_problem(
+            (*path, "optional"), "an alternative of `one_of` can't be optional", "make the whole step optional"
+        )
     text = _describe_step(step)
     if step.args is None:
         if step.args_match in ("exact", "superset"):

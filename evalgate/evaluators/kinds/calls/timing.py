@@ -47,7 +47,7 @@ class Timing(Evaluator):
         def check(trace: Trace) -> Finding:
             matching, possible = target.select(trace)
             if not matching and not possible:
-                return Finding("failed", f"{target} was not called{describe_other_calls(trace)}")
+                return Finding("failed", f"expected a call of {target}, {describe_other_calls(trace)}")
             captured_calls = [each for each in matching if is_captured(each[1])]
             return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
 
@@ -69,7 +69,7 @@ def _describe_call(call: NumberedCall) -> str:
 
 
 def _build_unknown(unknown: int) -> Finding:
-    return Finding("not_evaluable", f"arguments not captured in {unknown:,} of the calls")
+    return Finding("not_evaluable", f"the arguments of {unknown:,} of the calls were not captured")
 
 
 class HasTiming(Timing):
@@ -82,8 +82,11 @@ class HasTiming(Timing):
         delay, when = self.delay_argument, self.when_argument
         for call in calls:
             if not is_amount(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
-                return Finding("failed", f"{_describe_call(call)} has neither a number `{delay}` nor `{when}`")
-        return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} calls say when")
+                return Finding(
+                    "failed", f"expected a number as `{delay}` or a time as `{when}`, got {_describe_call(call)}"
+                )
+        words = "call has" if len(calls) == 1 else "calls have"
+        return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} {words} a time")
 
 
 class StaggeredTiming(Timing):
@@ -104,20 +107,23 @@ class StaggeredTiming(Timing):
             for call, delay in zip(calls, delays, strict=True):
                 if not is_amount(delay):
                     return Finding(
-                        "failed", f"{_describe_call(call)} has no number `{self.delay_argument}`, others have"
+                        "failed",
+                        f"expected a number as `{self.delay_argument}` in every call, got {_describe_call(call)}",
                     )
             return self._judge_growth(self.delay_argument, delays)
         moments = [_get_argument(call, self.when_argument) for call in calls]
         if all(map(is_whole, moments)):
             return self._judge_growth(self.when_argument, moments)
         different = len({json_key(moment) for moment in moments if is_moment(moment)})
-        reason = f"`{self.when_argument}` has {different} different values, needs 2: {show(moments, 120)}"
+        reason = (
+            f"expected at least 2 different values of `{self.when_argument}`, got {different}: {show(moments, 120)}"
+        )
         return Finding("passed" if different > 1 else "failed", reason)
 
     def _judge_growth(self, name: str, values: list[float]) -> Finding:
         if strictly_increasing(values):
             return Finding("passed", f"`{name}` grows from call to call: {show(values, 120)}")
-        return Finding("failed", f"`{name}` must grow from call to call: {show(values, 120)}")
+        return Finding("failed", f"expected `{name}` to grow from call to call, got {show(values, 120)}")
 
 
 class IsRecurring(Timing):
@@ -134,6 +140,5 @@ class IsRecurring(Timing):
         if unknown:
             return _build_unknown(unknown)
         return Finding(
-            "failed",
-            f"{_describe_call(calls[0])} has neither `{recurring}: true` nor a cron expression as `{when}`",
+            "failed", f"expected `{recurring}: true` or a cron expression as `{when}`, got {_describe_call(calls[0])}"
         )

@@ -42,13 +42,13 @@ class ToolArguments(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target} was not called{describe_other_calls(trace)}")
+                return Finding("not_evaluable", f"{target} was not called: {describe_other_calls(trace)}")
             try:
                 schema = suite_schema or recorded_schemas.get_schema(trace, target.tool)
             except SchemaError:
-                return Finding("not_evaluable", f"the schema of {target} in the trace is no JSON Schema")
+                return Finding("not_evaluable", f"the schema of {target} in the trace is not a JSON Schema")
             if schema is None:
-                return Finding("not_evaluable", f"the trace carries no schema of {target}", None)
+                return Finding("not_evaluable", f"the trace has no schema of {target}", None)
             return _judge_calls(calls, schema, str(target))
 
         return check
@@ -70,14 +70,20 @@ def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Findin
             continue
         if call["arguments_error"] is not None:
             raw = show(call["arguments_raw"], 80)
-            return Finding("failed", f"call {number}: the arguments of {tool} are no JSON: {raw}")
+            return Finding("failed", f"call {number}: expected arguments of {tool} as JSON, got {raw}")
         difference = schema.first_difference(call["arguments"])
         if difference is not None:
             given = show(call["arguments"], 120)
-            return Finding("failed", f"call {number}: {tool}: {shorten(difference, 120)}: {given}")
+            return Finding(
+                "failed",
+                f"call {number}: expected arguments of {tool} that fit the schema,"
+                f" got {given}: {shorten(difference, 120)}",
+            )
     if unknown:
-        return Finding("not_evaluable", f"arguments not captured in {unknown:,} of {len(calls):,} calls of {tool}")
-    return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit")
+        return Finding(
+            "not_evaluable", f"the arguments of {unknown:,} of {len(calls):,} calls of {tool} were not captured"
+        )
+    return Finding("passed", f"the arguments of all {len(calls):,} calls of {tool} fit the schema")
 
 
 class _RecordedSchemas:
@@ -101,7 +107,7 @@ class _RecordedSchemas:
 
 
 def recorded_schema(trace: Trace, tool: str) -> dict[str, Any] | None:
-    """Returns the schema of a tool's arguments as recorded in the trace, None if there is none."""
+    """Returns the schema of a tool's arguments as recorded in the trace, None if it has no schema."""
     for recorded in trace.tool_definitions:
         inner = recorded.get("function")
         definition = inner if isinstance(inner, dict) else recorded

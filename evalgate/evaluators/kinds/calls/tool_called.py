@@ -36,9 +36,13 @@ class ToolCalled(Evaluator):
         def check(trace: Trace) -> Finding:
             if tool in trace.called:
                 return passed
-            return Finding("failed", f"{tool} was not called{describe_other_calls(trace)}")
+            return Finding("failed", f"expected a call of {tool}, {describe_other_calls(trace)}")
 
         return check
+
+    def describe_unwanted(self, trace: Trace) -> str:
+        """Describes the calls that were made although the assertion is negated."""
+        return f"expected no call of {self.tool}, got {trace.called.count(self.tool):,}"
 
 
 def format_names(names: Sequence[str]) -> str:
@@ -50,4 +54,4 @@ def format_names(names: Sequence[str]) -> str:
 def describe_other_calls(trace: Trace) -> str:
     """Describes which tools were called instead, for the end of a reason."""
     names = list(dict.fromkeys(trace.called))
-    return f", but these were: {format_names(names)}" if names else ": no tool calls were made"
+    return f"got calls of {format_names(names)}" if names else "got no tool calls"

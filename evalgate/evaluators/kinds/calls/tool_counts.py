@@ -62,19 +62,21 @@ class ToolCalls(Evaluator):
         if self.max_tool_errors is not None:
             rules.append(build_error_rule(self.max_tool_errors))
         if not rules:
-            raise FieldProblemError("type", "tool_calls demands nothing", "give min, max, exactly or another rule")
+            raise FieldProblemError("type", "tool_calls checks nothing", "set `min`, `max`, `exactly` or another rule")
         return rules[0] if len(rules) == 1 else lambda trace: combine([rule(trace) for rule in rules])
 
     def _refuse_contradictions(self) -> None:
         least, most, exactly = self.min, self.max, self.exactly
         if exactly is not None and (least is not None or most is not None):
-            raise FieldProblemError("exactly", "`exactly` stands alone", "drop `min` and `max`")
+            raise FieldProblemError(
+                "exactly", "`exactly` can't be combined with `min` or `max`", "remove `min` and `max`"
+            )
         if least is not None and most is not None and least > most:
-            raise FieldProblemError("min", f"`min` {least} is more than `max` {most}")
+            raise FieldProblemError("min", f"`min` {least} is greater than `max` {most}")
         if least == 0 and most is None:
-            raise FieldProblemError("min", "`min: 0` demands nothing", "`exactly: 0` means no call")
+            raise FieldProblemError("min", "`min: 0` checks nothing", "`exactly: 0` means no call")
         if self.tool is not None and least is None and most is None and exactly is None:
-            raise FieldProblemError("tool", "`tool` needs `min`, `max` or `exactly` beside it")
+            raise FieldProblemError("tool", "`tool` needs `min`, `max` or `exactly`")
 
 
 class ForbiddenTools(Evaluator):

@@ -35,7 +35,7 @@ class ToolLatencyLimit(Evaluator):
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
-                return Finding("not_evaluable", f"{target} was not called{describe_other_calls(trace)}")
+                return Finding("not_evaluable", f"{target} was not called: {describe_other_calls(trace)}")
             durations = [
                 (call["duration_ms"] / 1000, number) for number, call in calls if call["duration_ms"] is not None
             ]
@@ -46,7 +46,7 @@ class ToolLatencyLimit(Evaluator):
                 return Finding("failed", reason)
             unknown = len(calls) - len(durations)
             if unknown:
-                return Finding("not_evaluable", f"latency unknown of {unknown:,} of {len(calls):,} calls of {target}")
+                return Finding("not_evaluable", f"latency unknown for {unknown:,} of {len(calls):,} calls of {target}")
             return Finding("passed", reason)
 
         return check

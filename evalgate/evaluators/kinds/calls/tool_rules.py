@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.evaluator import Check, Finding
-from evalgate.evaluators.kinds.calls.call_selection import format_times
+from evalgate.evaluators.kinds.calls.call_selection import format_calls
 from evalgate.evaluators.kinds.calls.tool_called import format_names
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import shorten, show
@@ -30,24 +30,23 @@ def combine(findings: Sequence[Finding]) -> Finding:
 
 def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
     """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (None: of all tools)."""
-    subject = "tools were called" if tool is None else f"{shorten(tool, 60)} was called"
-    expected = _format_bounds(least, most)
+    expected = _format_bounds(least, most, None if tool is None else shorten(tool, 60))
 
     def judge(trace: Trace) -> Finding:
         names = trace.called
         found = len(names) if tool is None else names.count(tool)
         is_within = least <= found and (most is None or found <= most)
-        return Finding("passed" if is_within else "failed", f"{subject} {format_times(found)}, expected {expected}")
+        return Finding("passed" if is_within else "failed", f"expected {expected}, got {found:,}")
 
     return judge
 
 
-def _format_bounds(least: int, most: int | None) -> str:
+def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
     if most is None:
-        return f"at least {format_times(least)}"
+        return f"at least {format_calls(least, tool)}"
     if least == most:
-        return f"exactly {format_times(most)}"
-    return f"{least:,} to {most:,} times" if least else f"at most {format_times(most)}"
+        return f"exactly {format_calls(most, tool)}" if most else format_calls("no", tool)
+    return f"{least:,} to {format_calls(most, tool)}" if least else f"at most {format_calls(most, tool)}"
 
 
 def build_forbidden_rule(globs: Sequence[str]) -> Check:
@@ -60,18 +59,16 @@ def build_forbidden_rule(globs: Sequence[str]) -> Check:
         if not matches:
             return passed
         name, glob = matches[0]
-        by = "" if glob == name else f", forbidden by {shorten(glob, 60)}"
-        others = f"; forbidden too: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
-        return Finding(
-            "failed", f"forbidden tool {shorten(name, 60)} was called (call {first_calls[name]}{by}){others}"
-        )
+        by = "" if glob == name else f" (forbidden by {shorten(glob, 60)})"
+        others = f"; also forbidden: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
+        return Finding("failed", f"expected no call of {shorten(name, 60)}, got call {first_calls[name]}{by}{others}")
 
     return judge
 
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:
     """Builds a rule: every name matches one of the globs."""
-    among = f"allowed: {format_names(globs)}" if globs else "none is allowed"
+    expected = f"only calls of {format_names(globs)}" if globs else "no tool call"
     passed = Finding("passed", "only allowed tools were called")
 
     def judge(trace: Trace) -> Finding:
@@ -79,13 +76,14 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
         others = [name for name in first_calls if _find_glob(name, globs) is None]
         if not others:
             return passed
-        return Finding("failed", f"{format_names(others)} called (first in call {first_calls[others[0]]}), {among}")
+        return Finding(
+            "failed", f"expected {expected}, got {format_names(others)} (the first is call {first_calls[others[0]]})"
+        )
 
     return judge
 
 
 def _find_first_calls(names: Sequence[str]) -> dict[str, int]:
-    """Finds the number of each tool's first call, counted from 1."""
     first_calls: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         first_calls.setdefault(name, number)

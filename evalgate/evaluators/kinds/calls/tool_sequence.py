@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
@@ -119,12 +120,12 @@ class ToolSequence(Evaluator):
         return check
 
     def _require_demand(self, steps: CompiledSequence) -> None:
-        hint = "extra_calls: forbid means no tool call"
+        hint = "`extra_calls: forbid` means no tool call"
         if not self.sequence and self.extra_calls == "allow":
-            raise FieldProblemError("sequence", "an empty sequence demands nothing", hint)
+            raise FieldProblemError("sequence", "an empty sequence checks nothing", hint)
         is_open = self.mode != "exact" and self.extra_calls == "allow"
         if is_open and all(slot.optional for slot in steps.plan.slots):
-            raise FieldProblemError("sequence", "a sequence of optional steps demands nothing")
+            raise FieldProblemError("sequence", "a sequence of optional steps checks nothing")
 
     @property
     def _is_closed(self) -> bool:
@@ -134,7 +135,7 @@ class ToolSequence(Evaluator):
         """Returns the comparison that `_fits` makes, for names alone."""
         if self.mode == "any_order":
             return _is_same_bag if self._is_closed else _is_within_bag
-        return _is_same if self._is_closed else _is_subsequence
+        return operator.eq if self._is_closed else _is_subsequence
 
     def _fits(self, steps: CompiledSequence, calls: CallMatcher) -> bool:
         if self.mode == "any_order":
@@ -149,15 +150,11 @@ class ToolSequence(Evaluator):
         required = [slot for slot in range(len(steps.plan.slots)) if not steps.plan.slots[slot].optional]
         if not calls.count and required:
             texts = [steps.text(slot) for slot in required]
-            return Finding("failed", f"no tool calls made, expected {format_names(texts)}")
+            return Finding("failed", f"expected {format_names(texts)}, got no tool calls")
         ordered = self.mode != "any_order"
         alignment = (align_in_order if ordered else align_bag)(steps.plan, calls)
         text = describe_failure(alignment, steps, calls, closed=self._is_closed, ordered=ordered)
         return Finding("failed", text, build_evidence(alignment, steps, calls))
-
-
-def _is_same(names: list[str], called: list[str]) -> bool:
-    return names == called
 
 
 def _is_subsequence(names: list[str], called: list[str]) -> bool:
@@ -176,9 +173,7 @@ def _is_within_bag(names: list[str], called: list[str]) -> bool:
     return Counter(names) <= Counter(called)
 
 
-_LIMIT_EXCEEDED = Finding(
-    "error", f"too many steps and calls to tell: more than {MAX_COMPARISONS:,} comparisons are not made"
-)
+_LIMIT_EXCEEDED = Finding("error", f"too many steps and calls: the check stops after {MAX_COMPARISONS:,} comparisons")
 
 
 def _build_undecided(calls: CallMatcher) -> Finding:
@@ -221,7 +216,6 @@ def describe_failure(
 
 
 def _describe_divergence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls, *, ordered: bool) -> str:
-    """Describes the first step without a call, and the call nearest to it."""
     slot = alignment.missing[0]
     expected = f"step {slot + 1}: expected {steps.text(slot)}"
     position = _position_before(alignment, slot)
@@ -251,7 +245,7 @@ def _find_nearest_call(
     kind = steps.plan.slots[slot].kind
     for at in sorted(alignment.extra, key=lambda at: (at < position, at)):
         if difference := calls.difference(kind, at):
-            return at, f"{shorten(calls.name(at), 60)}, whose {difference}"
+            return at, f"{shorten(calls.name(at), 60)} ({difference})"
     return None
 
 
@@ -269,10 +263,7 @@ def _describe_alignment(alignment: Alignment, steps: CompiledSequence, calls: Na
 def build_evidence(alignment: Alignment, steps: CompiledSequence, calls: NamedCalls) -> dict[str, Any]:
     """Returns the alignment as rows [expected or null, called or null]."""
     rows = [
-        [
-            None if slot is None else steps.text(slot),
-            None if at is None else shorten(calls.name(at), _MAX_NAME),
-        ]
+        [None if slot is None else steps.text(slot), None if at is None else shorten(calls.name(at), _MAX_NAME)]
         for slot, at in alignment.rows[:_MAX_ROWS]
     ]
     return {"alignment": rows, "more": max(0, len(alignment.rows) - _MAX_ROWS)}

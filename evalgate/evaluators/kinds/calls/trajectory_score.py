@@ -46,8 +46,8 @@ class TrajectoryScore(Evaluator):
             score = measure(reference, called)
             outcome: Outcome = "passed" if round(score - least, DIGITS) >= 0 else "failed"
             found, needed = format_distinct(score, least)
-            calls = f"called {format_names(called)}" if called else "no tool calls made"
-            reason = f"{metric} {found}, needs {needed}; {calls}, reference {format_names(reference)}"
+            calls = f"called {format_names(called)}" if called else "no tool calls"
+            reason = f"{metric} {found}, expected at least {needed}; {calls}, reference {format_names(reference)}"
             return Finding(outcome, reason, {metric: score}, score)
 
         return check

@@ -14,7 +14,7 @@ from evalgate.evaluators.kinds.output.output_source import SourceField, build_re
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.numeric.means import DIGITS, mean_amount
-from evalgate.measures.values.json_values import json_type, show
+from evalgate.measures.values.json_values import show, show_typed
 from evalgate.measures.values.outputs import OutputError, format_number, read_number
 from evalgate.models.trace.trace_view import get_view
 
@@ -57,7 +57,7 @@ class Convergence(Evaluator):
                 return build_finding("target", found, value=current)
             previous = read_previous(trace)
             if previous is None:
-                return build_finding("progress", f"{found}, no previous figure", value=current)
+                return build_finding("progress", f"{found}, no previous value", value=current)
             improvement = round(current - previous if upwards else previous - current, DIGITS)
             change = f"{found}, was {format_number(previous)}, {'higher' if upwards else 'lower'} is better"
             return build_finding("progress" if improvement > 0 else "stall", change, value=current, previous=previous)
@@ -71,7 +71,7 @@ HINT = "a number, ${baseline...} or ${trial...}"
 
 
 def build_previous_reader(given: Any, name: str, type_name: str) -> PreviousReader:
-    """Builds a reader of the previous value, None if there is none yet. Raises FieldProblemError.
+    """Builds a reader of the previous value, None if it is the first. Raises FieldProblemError.
 
     By default it reads the value of the assertion `name` in the baseline, the mean over its trials. The
     reader raises OutputError if the value is not a number, and QueryFailedError.
@@ -81,14 +81,14 @@ def build_previous_reader(given: Any, name: str, type_name: str) -> PreviousRead
     if isinstance(given, str):
         return _build_expression_reader(given)
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= float_info.max:
-        raise FieldProblemError("previous", f"`previous` can't be {json_type(given)} {show(given, 40)}", f"give {HINT}")
+        raise FieldProblemError("previous", f"`previous` can't be {show_typed(given, 40)}", f"use {HINT}")
     return lambda _: given
 
 
 def _build_expression_reader(given: str) -> PreviousReader:
     expression = given[2:-1].strip() if given.startswith("${") and given.endswith("}") else ""
     if not expression.startswith(EXPRESSION_ROOTS):
-        raise FieldProblemError("previous", f"`previous` can't be text {show(given, 40)}", f"give {HINT}")
+        raise FieldProblemError("previous", f"`previous` can't be text {show(given, 40)}", f"use {HINT}")
     query = compile_query(expression, "previous")
     sees_trial = "trial" in expression
 
@@ -105,9 +105,11 @@ def _read_baseline(scenario: Any, name: str, type_name: str) -> float | None:
     for trial in scenario["trials"] if scenario else ():
         found = [value for figure_name, value in _list_figures(trial["assertions"], type_name) if figure_name == name]
         if len(found) > 1:
-            raise OutputError(f"the baseline has several figures named {show(name, 60)}: name them apart")
+            raise OutputError(
+                f"the baseline has several values named {show(name, 60)}: give each assertion a different name"
+            )
         if found and found[0] is not None:
-            figures.append(_require_number(found[0], "the figure in the baseline"))
+            figures.append(_require_number(found[0], "the value in the baseline"))
     return mean_amount(figures)
 
 
@@ -126,7 +128,7 @@ def _list_figures(rows: Any, type_name: str) -> Iterator[tuple[Any, Any]]:
 
 def _require_number(value: Any, subject: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise OutputError(f"{subject} is {json_type(value)} {show(value, 40)}, not a number")
+        raise OutputError(f"{subject} is {show_typed(value, 40)}, not a number")
     return value
 
 
@@ -139,7 +141,7 @@ def normalize_score(value: float, minimum: float = 0.0, maximum: float = 1.0) ->
     (0.7, 0.0, 1.0)
     """
     if not (isfinite(minimum) and isfinite(maximum) and minimum < maximum) or value != value:  # noqa: PLR0124
-        raise ValueError(f"{value} has no place between {minimum} and {maximum}")
+        raise ValueError(f"{value} can't be normalized between {minimum} and {maximum}")
     if value <= minimum:
         return 0.0
     return 1.0 if value >= maximum else min(1.0, (value - minimum) / (maximum - minimum))

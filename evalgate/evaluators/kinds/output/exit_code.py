@@ -12,6 +12,7 @@ from evalgate.measures.values.json_values import shorten
 from evalgate.measures.values.outputs import OutputError, quote_beginning
 
 if TYPE_CHECKING:
+    from evalgate.evaluators.kinds.output.output_verdict import Verdict
     from evalgate.models.trace.trace import Trace
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -37,9 +38,9 @@ class ExitCode(Evaluator):
 def _judge_code(text: str, _: Trace) -> Finding:
     code = text.strip()
     if not _INTEGER.fullmatch(code):
-        raise OutputError(f"not an exit code: {quote_beginning(text)}")
+        raise OutputError(f"expected an exit code, got {quote_beginning(text)}")
     digits = code.lstrip("+-").lstrip("0")
-    reason = f"exit code {shorten(code, 20)}"
     if not digits:
-        return build_finding("success", reason)
-    return build_finding("failure" if digits == "1" and code[0] != "-" else "error", reason)
+        return build_finding("success", f"exit code {shorten(code, 20)}")
+    word: Verdict = "failure" if digits == "1" and code[0] != "-" else "error"
+    return build_finding(word, f"expected exit code 0, got {shorten(code, 20)}")

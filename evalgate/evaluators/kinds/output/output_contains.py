@@ -38,11 +38,7 @@ class OutputContains(Evaluator):
 
     def compile(self) -> Check:
         """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
-        is_found_in, requirement, source = (
-            self._build_search(),
-            self._requirement(),
-            describe_source(self.source),
-        )
+        is_found_in, requirement, source = (self._build_search(), self._requirement(), describe_source(self.source))
         passed = build_finding("success", self.label())
 
         def judge(output: str, _: Trace) -> Finding:
@@ -52,7 +48,7 @@ class OutputContains(Evaluator):
                 return build_finding("error", f"{requirement}: {error}")
             if found:
                 return passed
-            return build_finding("failure", f"no {requirement} in the {source} {show(output, 120)}")
+            return build_finding("failure", f"expected {source} to contain {requirement}, got {show(output, 120)}")
 
         return build_check(source, build_reader(self.source), judge)
 
@@ -63,12 +59,12 @@ class OutputContains(Evaluator):
         try:
             Pattern(self.pattern)
         except PatternError as error:
-            return f"{error}, so it is looked for as plain text: {show(self.pattern, 60)}"
+            return f"{error}, so it is searched for as plain text: {show(self.pattern, 60)}"
         return None
 
     def _build_search(self) -> Callable[[str], bool]:
         if (self.value is None) == (self.pattern is None):
-            raise FieldProblemError("type", "output_contains takes `value` (text) or `pattern` (regex), one of the two")
+            raise FieldProblemError("type", "output_contains needs either `value` (text) or `pattern` (regex)")
         if self.pattern is None:
             text = self.value or ""
             return lambda output: text in output

@@ -11,7 +11,7 @@ from evalgate.evaluators.core.operators import sign
 from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
-from evalgate.measures.values.json_values import json_equal, json_type, shorten, show
+from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
 from evalgate.measures.values.outputs import OutputError, PathError, look_up, parse_path, read_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class OutputJson(Evaluator):
         """Returns the warning of `validate` about an order that no value can have with the target."""
         if self.operator in ("eq", "ne") or _is_number(self.target):
             return None
-        return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is no number"
+        return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is not a number"
 
     def compile(self) -> Check:
         """Validates path and target; raises FieldProblemError."""
@@ -50,7 +50,7 @@ class OutputJson(Evaluator):
         try:
             steps = parse_path(self.path)
         except PathError as error:
-            raise FieldProblemError("path", f"bad path: {error}: {shorten(self.path, 60)}") from None
+            raise FieldProblemError("path", f"invalid path: {error}: {shorten(self.path, 60)}") from None
         path_text = f".{shorten('.'.join(steps), 60)}"
 
         def judge(text: str, _: Trace) -> Finding:
@@ -58,8 +58,8 @@ class OutputJson(Evaluator):
             evidence = {"value": value if _is_number(value) else show(value)}
             if self._holds(value):
                 return build_finding("success", f"{path_text} is {show(value)}", **evidence)
-            expected = f"expected {sign(self.operator)} {show(self.target)}"
-            return build_finding("failure", f"{path_text} is {show(value)}, {expected}", **evidence)
+            expected = f"expected {path_text} {sign(self.operator)} {show(self.target)}"
+            return build_finding("failure", f"{expected}, got {show(value)}", **evidence)
 
         return build_check(describe_source(self.source), build_reader(self.source), judge)
 
@@ -69,8 +69,7 @@ class OutputJson(Evaluator):
         if self.operator in ("eq", "ne"):
             return json_equal(value, self.target) is (self.operator == "eq")
         raise OutputError(
-            f"`{self.operator}` takes two numbers, not {json_type(value)} {show(value, 40)}"
-            f" and {json_type(self.target)} {show(self.target, 40)}"
+            f"`{self.operator}` compares two numbers, not {show_typed(value, 40)} and {show_typed(self.target, 40)}"
         )
 
 

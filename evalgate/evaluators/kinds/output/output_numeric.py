@@ -30,15 +30,13 @@ class OutputNumeric(Evaluator):
     def compile(self) -> Check:
         """Returns the comparison; raises FieldProblemError if the source is invalid."""
         compare, target = COMPARE[self.operator], self.target
-        source, expected = (
-            describe_source(self.source),
-            f"expected {sign(self.operator)} {format_number(self.target)}",
-        )
+        source = describe_source(self.source)
+        expected = f"expected {source} {sign(self.operator)} {format_number(self.target)}"
 
         def judge(text: str, _: Trace) -> Finding:
             value = read_number(text)
             if compare(value, target):
                 return build_finding("success", f"{source} is {format_number(value)}", value=value)
-            return build_finding("failure", f"{source} is {format_number(value)}, {expected}", value=value)
+            return build_finding("failure", f"{expected}, got {format_number(value)}", value=value)
 
         return build_check(source, build_reader(self.source), judge)

@@ -58,7 +58,7 @@ def build_reader(source: Source | None, part: SourcePart = "result") -> OutputRe
     if source is None:
         return _read_answer
     if (source.tool is None) == (source.path is None):
-        raise FieldProblemError("source", "`source` takes `tool` or `path`, one of the two")
+        raise FieldProblemError("source", "`source` needs either `tool` or `path`")
     if source.path is not None:
         if source.model_fields_set & {"index", "field"}:
             raise FieldProblemError("source", "`index` and `field` of a `source` belong to `tool`, not to `path`")
@@ -91,7 +91,7 @@ def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
     def read_output(trace: Trace) -> str:
         calls = [call for call in trace.agent_calls if call["name"] == tool]
         if not -len(calls) <= index < len(calls):
-            raise NoOutputError(f"{tool_text} was called {len(calls)} times, there is no call {index}")
+            raise NoOutputError(f"no call of {tool_text} at index {index}: the trace has {len(calls)} of them")
         call = calls[index]
         output: Any = call["exit_code"] if part == "exit_code" else call["result"]
         if output is None and part == "result":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import BeforeValidator
 from evalgate.evaluators.core.operators import resolve_alias
@@ -12,11 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def _resolve_spelling(given: Any) -> Any:
-    return resolve_alias(given) if isinstance(given, str) else given
-
-
-Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(_resolve_spelling)]
+Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(resolve_alias)]
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
     "eq": operator.eq,

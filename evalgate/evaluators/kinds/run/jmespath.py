@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 
-def _resolve_spelling(operator: Any) -> Any:
-    return resolve_alias(operator) if isinstance(operator, str) else operator
-
-
 class QueryAssertion(Evaluator):
     """What `expression` finds compares to `value` as `operator` demands.
 
@@ -29,7 +25,7 @@ class QueryAssertion(Evaluator):
 
     type: Literal["jmespath"]
     expression: str
-    operator: Annotated[Operator, BeforeValidator(_resolve_spelling)]
+    operator: Annotated[Operator, BeforeValidator(resolve_alias)]
     value: Any = None
 
     def label(self) -> str:
@@ -56,7 +52,7 @@ class QueryAssertion(Evaluator):
                 problem = find_problem(actual)
             except (QueryFailedError, PatternFailedError) as error:
                 return Finding("error", f"{subject}: {error}")
-            return passed if problem is None else Finding("failed", f"{subject} is {problem}")
+            return passed if problem is None else Finding("failed", f"{subject}: {problem}")
 
         return check
 
@@ -67,4 +63,4 @@ def compile_query(expression: str, field: str) -> Query:
         return Query(expression)
     except QueryError as error:
         place = f" (character {error.position})" if error.position else ""
-        raise FieldProblemError(field, f"bad expression: {error}{place}: {shorten(expression, 60)}") from None
+        raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -34,9 +34,9 @@ class RecordedScore(Evaluator):
         def check(trace: Trace) -> Finding:
             value = trace.scores.get(name)
             if value is None:
-                return Finding("not_evaluable", f"no score {show(name)} with a number in this trace")
+                return Finding("not_evaluable", f"this trace has no numeric score {show(name)}")
             outcome: Outcome = "passed" if value >= least else "failed"
             found, needed = format_distinct(value, least)
-            return Finding(outcome, f"{name} {found}, needs {needed}", score=max(0.0, min(1.0, value)))
+            return Finding(outcome, f"{name} {found}, expected at least {needed}", score=max(0.0, min(1.0, value)))
 
         return check

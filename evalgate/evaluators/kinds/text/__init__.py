@@ -1,1 +1,1 @@
-"""Evaluators of text. Entry points: `text_parts`, `text_shape`, `similarity`, `refusal`."""
+"""Evaluators of a text, by default the answer. Entry points: `text_parts`, `text_shape`, `similarity`, `refusal`."""

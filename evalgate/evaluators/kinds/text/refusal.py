@@ -39,8 +39,8 @@ class IsRefusal(TextEvaluator):
         def judge(text: str) -> Finding:
             found = find_phrase(text, phrases)
             if found is None:
-                return Finding("failed", f"{subject} is no refusal: {quote(text)}")
-            return Finding("passed", f"{subject} says {show(found)}", {"phrase": found})
+                return Finding("failed", f"expected {subject} to be a refusal, got {quote(text)}")
+            return Finding("passed", f"{subject} contains the phrase {show(found)}", {"phrase": found})
 
         return judge
 
@@ -49,5 +49,5 @@ class IsRefusal(TextEvaluator):
             return PHRASES
         flat = tuple(flatten_text(phrase) for phrase in self.phrases)
         if not all(flat):
-            raise FieldProblemError("phrases", "a phrase has letters, this has blanks alone")
+            raise FieldProblemError("phrases", "a phrase must not be blank")
         return flat

@@ -42,9 +42,9 @@ class Similarity(TextEvaluator):
             score = measure(text, reference)
             outcome: Outcome = "passed" if round(least - score, DIGITS) <= 0 else "failed"
             found, needed = format_distinct(score, least)
-            reason = f"{metric} {found}, needs {needed}"
+            reason = f"{metric} {found}, expected at least {needed}"
             if outcome == "failed":
-                reason += f": {quote(text)}, expected like {show(reference)}"
+                reason += f": {quote(text)} compared with {show(reference)}"
             return Finding(outcome, reason, {"metric": metric, "score": score}, score=score)
 
         return judge
@@ -56,5 +56,5 @@ class Similarity(TextEvaluator):
             raise FieldProblemError("reference", str(error)) from None
         if not found and self.metric != "levenshtein":
             raise FieldProblemError(
-                "reference", f"`{self.metric}` compares words, and this has none: {show(self.reference, 40)}"
+                "reference", f"`{self.metric}` compares words, but there are no words in {show(self.reference, 40)}"
             )

@@ -16,11 +16,10 @@ Parts = Annotated[list[Part], Field(min_length=1, max_length=1_000)]
 
 
 def _build_condition(holds: Callable[[str], bool], problem: str) -> Callable[[str], str | None]:
-    return lambda text: None if holds(text) else f"{problem}: {quote(text)}"
+    return lambda text: None if holds(text) else f"{problem}, got {quote(text)}"
 
 
 def _format_parts(parts: Sequence[str], limit: int) -> str:
-    """Formats the first three parts and the number of the others."""
     left = len(parts) - 3
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
 
@@ -39,16 +38,16 @@ class Equals(TextCondition):
         """Builds a condition that quotes the actual text."""
         value = self.value
         return lambda text: (
-            None if text == value else f"is {quote(text)}, expected {show(value)}{_describe_difference(text, value)}"
+            None if text == value else f"to equal {show(value)}, got {quote(text)}{_describe_difference(text, value)}"
         )
 
 
 def _describe_difference(text: str, value: str) -> str:
     """Describes a difference between two texts that a reader could miss."""
     if text.strip() == value.strip():
-        return " (they differ in blanks at the ends)"
+        return " (only whitespace at the ends differs)"
     if text.casefold() == value.casefold():
-        return " (they differ in capital letters)"
+        return " (only upper and lower case differ)"
     return ""
 
 
@@ -65,7 +64,7 @@ class StartsWith(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _build_condition(lambda text: text.startswith(value), f"does not start with {show(value)}")
+        return _build_condition(lambda text: text.startswith(value), f"to start with {show(value)}")
 
 
 class EndsWith(TextCondition):
@@ -83,7 +82,7 @@ class EndsWith(TextCondition):
         value = self.value
         length = len(value) + 60
         return lambda text: (
-            None if text.endswith(value) else f"does not end with {show(value)}, but so: {quote(text[-length:])}"
+            None if text.endswith(value) else f"to end with {show(value)}, got {quote(text[-length:])} at the end"
         )
 
 
@@ -100,7 +99,7 @@ class Contains(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value
-        return _build_condition(lambda text: value in text, f"does not contain {show(value)}")
+        return _build_condition(lambda text: value in text, f"to contain {show(value)}")
 
 
 class IContains(TextCondition):
@@ -116,7 +115,7 @@ class IContains(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
         value = self.value.casefold()
-        problem = f"does not contain {show(self.value)} in any case"
+        problem = f"to contain {show(self.value)} in any case"
         return _build_condition(lambda text: value in text.casefold(), problem)
 
 
@@ -136,7 +135,7 @@ class ContainsAll(TextCondition):
 
         def find_problem(text: str) -> str | None:
             missing = [value for value in values if value not in text]
-            return f"does not contain {_format_parts(missing, 60)}: {quote(text)}" if missing else None
+            return f"to contain {_format_parts(missing, 60)}, got {quote(text)}" if missing else None
 
         return find_problem
 
@@ -154,5 +153,5 @@ class ContainsAny(TextCondition):
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what was searched for."""
         values = self.values
-        problem = f"contains none of {_format_parts(values, 60)}"
+        problem = f"to contain any of {_format_parts(values, 60)}"
         return _build_condition(lambda text: any(value in text for value in values), problem)

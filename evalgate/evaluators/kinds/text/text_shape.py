@@ -11,7 +11,7 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
 from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import json_type, shorten, show
+from evalgate.measures.values.json_values import shorten, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +30,13 @@ class Regex(TextCondition):
         return f"matches /{self._format_pattern(60)}/"
 
     def _format_pattern(self, limit: int) -> str:
-        """Formats the pattern on one line."""
         return shorten(" ".join(self.pattern.splitlines()), limit)
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Compiles the pattern; raises FieldProblemError."""
         pattern = compile_pattern(self.pattern, "pattern")
         shown = self._format_pattern(80)
-        return lambda text: None if pattern.is_found_in(text) else f"has no match of /{shown}/: {quote(text)}"
+        return lambda text: None if pattern.is_found_in(text) else f"to match /{shown}/, got {quote(text)}"
 
 
 class NotEmpty(TextCondition):
@@ -50,8 +49,8 @@ class NotEmpty(TextCondition):
         return "is not empty"
 
     def build_condition(self) -> Callable[[str], str | None]:
-        """Builds a condition that distinguishes an empty text from one of blanks."""
-        return lambda text: None if text.strip() else f"has nothing but {len(text)} blanks" if text else "is empty"
+        """Builds a condition that quotes an empty or blank text."""
+        return lambda text: None if text.strip() else f"not to be empty, got {quote(text)}"
 
 
 class MaxLength(TextCondition):
@@ -66,8 +65,8 @@ class MaxLength(TextCondition):
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length."""
-        most = self.max
-        return lambda text: None if len(text) <= most else f"has {len(text)} characters, at most {most} allowed"
+        most, noun = self.max, _pluralize(self.max)
+        return lambda text: None if len(text) <= most else f"to have at most {most} {noun}, got {len(text)}"
 
 
 class MinLength(TextCondition):
@@ -82,10 +81,14 @@ class MinLength(TextCondition):
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length and quotes the text, which is short."""
-        least = self.min
+        least, noun = self.min, _pluralize(self.min)
         return lambda text: (
-            None if len(text) >= least else f"has {len(text)} characters, at least {least} needed: {quote(text)}"
+            None if len(text) >= least else f"to have at least {least} {noun}, got {len(text)}: {quote(text)}"
         )
+
+
+def _pluralize(length: int) -> str:
+    return "character" if length == 1 else "characters"
 
 
 class IsJson(TextCondition):
@@ -106,9 +109,9 @@ class IsJson(TextCondition):
             try:
                 value = orjson.loads(text)
             except orjson.JSONDecodeError as error:
-                return f"is no JSON{_describe_place(text, error)}: {quote(text)}"
+                return f"to be JSON, got invalid JSON{_describe_place(text, error)}: {quote(text)}"
             difference = schema.first_difference(value) if schema else None
-            return None if difference is None else f"does not fit the schema: {difference}: {quote(text)}"
+            return None if difference is None else f"to fit the schema, but {difference}: {quote(text)}"
 
         return find_problem
 
@@ -116,12 +119,12 @@ class IsJson(TextCondition):
         try:
             return None if self.schema_ is None else Schema(self.schema_)
         except SchemaError as error:
-            raise FieldProblemError("schema", f"{error}: {json_type(self.schema_)} {show(self.schema_, 60)}") from None
+            raise FieldProblemError("schema", f"{error}: {show_typed(self.schema_, 60)}") from None
 
 
 def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:
     """Describes where parsing failed, and the most frequent cause."""
     if not text.strip():
-        return " (it is empty)"
-    fence = ", it stands in a code fence" if text.lstrip().startswith("```") else ""
+        return " (empty text)"
+    fence = ", in a code fence" if text.lstrip().startswith("```") else ""
     return f" (line {error.lineno}, column {error.colno}{fence})"

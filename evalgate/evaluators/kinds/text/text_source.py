@@ -1,4 +1,4 @@
-"""Base classes of checks of a text: how they read it, and their findings if there is none."""
+"""Base classes of checks of a text: how they read it, and their findings if it is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.measures.values.json_values import json_type, shorten, show
+from evalgate.measures.values.json_values import shorten, show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class TextEvaluator(Evaluator):
                 if text is None:
                     return nothing
                 if not isinstance(text, str):
-                    return Finding("failed", f"{subject} is {json_type(text)} {show(text)}, which is no text")
+                    return Finding("failed", f"expected {subject} to be text, got {show_typed(text)}")
                 return judge(text)
             except (QueryFailedError, PatternFailedError, TooLongError) as error:
                 return Finding("error", f"{subject}: {error}")
@@ -73,19 +73,15 @@ class TextCondition(TextEvaluator):
 
     @abstractmethod
     def build_condition(self) -> Callable[[str], str | None]:
-        """Builds a function that returns a text's problem, None if it has none; raises FieldProblemError."""
+        """Builds a function that returns what a text fails (`to contain X, got Y`); raises FieldProblemError."""
 
     def build_judge(self) -> Callable[[str], Finding]:
         """Builds the judge from the condition."""
-        find_problem, passed, subject = (
-            self.build_condition(),
-            Finding("passed", self.label()),
-            self.subject(),
-        )
+        find_problem, passed, subject = (self.build_condition(), Finding("passed", self.label()), self.subject())
 
         def judge(text: str) -> Finding:
             problem = find_problem(text)
-            return passed if problem is None else Finding("failed", f"{subject} {problem}")
+            return passed if problem is None else Finding("failed", f"expected {subject} {problem}")
 
         return judge
 

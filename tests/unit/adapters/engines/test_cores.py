@@ -1,4 +1,4 @@
-"""How many processes are worth having: cores, and no more than a container's share of them."""
+"""The number of useful processes: the cores, limited to a container's share of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given
 
 from evalgate.adapters.formats.adk import ADK
@@ -134,7 +134,7 @@ def test_tokens_are_those_of_the_answers_with_thoughts_and_cache():
     assert trace.cost["usd"] is None
 
 
-def test_an_answer_that_tells_no_tokens_leaves_those_of_the_session_unknown():
+def test_an_answer_without_tokens_leaves_those_of_the_session_unknown():
     trace = adk.build(BOTH)
     assert (trace.usage["total_tokens"], trace.usage["source"], len(trace.llm_calls)) == (None, "none", 3)
     assert codes(trace) == ["tokens_incomplete"]
@@ -170,7 +170,7 @@ def test_of_a_streamed_answer_only_the_whole_counts():
     assert (trace.usage["output_tokens"], len(trace.llm_calls)) == (2, 1)
 
 
-def test_events_without_content_say_nothing():
+def test_events_without_content_add_no_message():
     trace = build(event("model", 0, turn="x"), event("user", 1, text("Hi")), event("bot", 2, {"text": None}))
     assert [m["content"] for m in trace.messages] == ["Hi"]
 
@@ -208,7 +208,7 @@ def test_an_answer_cut_off_leaves_the_run_incomplete():
     assert (trace.status, trace.finish_reason) == ("incomplete", "length")
 
 
-def test_an_error_the_agent_got_over_is_a_warning():
+def test_an_error_the_agent_recovered_from_is_a_warning():
     trace = build(event("bot", 1, error_code="UNAVAILABLE"), event("bot", 2, text("Hello")))
     assert (trace.status, codes(trace)) == ("ok", ["model_error"])
 
@@ -232,7 +232,7 @@ def test_code_that_ran_is_a_call():
         ({"content": [], "isError": True}, "error", {"content": [], "isError": True}),
     ],
 )
-def test_what_a_tool_returned_tells_whether_it_failed(response, status, result):
+def test_the_value_a_tool_returned_decides_whether_it_failed(response, status, result):
     call = build(event("bot", 0, asked("look", "c")), event("bot", 1, answered("look", response, "c"))).tool_calls[0]
     assert (call["status"], call["result"]) == (status, result)
 
@@ -259,8 +259,8 @@ def test_events_without_a_session_are_one_session_together():
     assert len(adk.split([BOTH, session(), one, two])) == 3
 
 
-def test_answers_that_come_at_once_bear_the_time_they_were_asked_for():
-    """Some versions stamp an event before its model is asked: the time of the last answer is not recorded."""
+def test_answers_that_come_at_once_have_the_time_of_their_request():
+    """Some versions set the time of an event before the request to its model: the time of the last answer is not recorded."""
     early = session(
         event("user", 0, text("Is it on?")),
         event("bot", 0.001, asked("status", "c")),
@@ -280,19 +280,19 @@ def test_times_may_be_texts():
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [
-        ({"events": []}, "events are missing: nothing was said"),
+        ({"events": []}, "events is missing or empty: nothing happened in this session"),
         ({"events": [3]}, r"events\[0\] is not an object"),
         ({"events": [event(None, 0)]}, r"events\[0\].author is missing"),
-        ({"events": [{**event("bot", 0), "timestamp": 1e14}]}, r"events\[0\].timestamp is no time"),
-        ({"events": [{**event("bot", 0), "timestamp": "noon"}]}, r"events\[0\].timestamp is no RFC 3339"),
+        ({"events": [{**event("bot", 0), "timestamp": 1e14}]}, r"events\[0\].timestamp is not a valid time"),
+        ({"events": [{**event("bot", 0), "timestamp": "noon"}]}, r"events\[0\].timestamp is not an RFC 3339 time"),
         (
             {"events": [event("bot", 0, {"function_call": {}})]},
             r"events\[0\].content.parts\[0\].function_call.name",
         ),
-        ({"events": [event("bot", 0, asked("f", x=nested(70)))]}, "levels deep"),
+        ({"events": [event("bot", 0, asked("f", x=nest_lists(70)))]}, "levels deep"),
     ],
 )
-def test_what_can_not_be_trusted_is_refused_by_field(broken, problem):
+def test_untrustworthy_fields_are_refused_by_name(broken, problem):
     with pytest.raises(TraceError, match=problem):
         adk.build({**BOTH, **broken})
 
@@ -316,7 +316,7 @@ def test_sessions_and_events_are_claimed():
         assert ADK.claims(value)
 
 
-@given(damaged([BOTH]))
+@given(damage_document([BOTH]))
 def test_damage_is_a_trace_error_or_none(documents):
     for record in adk.split(documents):
         adk.identify(record)

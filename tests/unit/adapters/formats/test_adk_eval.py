@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from fakes.files import MemoryFiles
 from hypothesis import given
 
@@ -74,13 +74,13 @@ def test_a_case_without_its_session_is_read_by_what_was_kept():
     assert "expected" not in trace.metadata
 
 
-def test_what_was_expected_is_never_read_as_done():
+def test_expected_events_are_never_read_as_done():
     judged = [{"actual_invocation": None, "expected_invocation": INVOCATION}]
     with pytest.raises(TraceError, match="actual_invocation is missing"):
         eval_reader.build(case(session_details=None, eval_metric_result_per_invocation=judged))
 
 
-def test_a_measured_duration_wins_over_the_times_of_events():
+def test_a_measured_duration_takes_precedence_over_the_times_of_events():
     timed = [{"actual_invocation": {**INVOCATION, "duration": 1.25}}] * 2
     trace = eval_reader.build(case(eval_metric_result_per_invocation=timed))
     assert (trace.latency, trace.warnings) == ({"total_ms": 2500.0, "source": "recorded"}, [])
@@ -108,7 +108,7 @@ def test_results_are_claimed_in_both_spellings():
     assert ADK_EVAL.claims('{"evalSetResultId":"r"}')
 
 
-@given(damaged(result(case(), case(session_details=None))))
+@given(damage_document(result(case(), case(session_details=None))))
 def test_damage_is_a_trace_error_or_none(document):
     try:
         records = eval_reader.split(document)

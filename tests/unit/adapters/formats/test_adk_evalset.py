@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from fakes.files import MemoryFiles
 from hypothesis import given
 
@@ -69,7 +69,7 @@ def test_a_case_is_an_expected_conversation():
     assert trace.scenario_id == "lamp"
 
 
-def test_what_is_expected_says_so():
+def test_expected_events_are_marked_as_expected():
     (trace,) = expected_traces(SET)
     assert trace.metadata == {"expected": True, "eval_set_id": "lamps"}
     assert trace.tags == ["expected"]
@@ -124,7 +124,7 @@ def test_expectations_never_pass_as_traces(document):
     files = MemoryFiles({"t/a.json": json.dumps(document).encode()})
     (record,) = TraceFiles(files).read(["t"], "")
     assert isinstance(record, DamagedTrace)
-    assert record.reason.startswith("an eval set holds what is expected, not what an agent did")
+    assert record.reason.startswith("an eval set holds expected conversations, not what an agent did")
     assert (record.source.format, record.fallback_id) == ("adk-evalset", "a.json")
 
 
@@ -136,7 +136,7 @@ def test_expectations_never_pass_as_traces(document):
             {"eval_cases": [{"conversation": [{"user_content": 3}]}]},
             r"eval_cases\[0\].conversation\[0\].user_content",
         ),
-        ({"eval_cases": [{"conversation": [{}]}]}, r"eval_cases\[0\].conversation says nothing"),
+        ({"eval_cases": [{"conversation": [{}]}]}, r"eval_cases\[0\].conversation contains no messages"),
         ([{"query": None}], r"\[0\].query is missing"),
         (3, "is not an object"),
     ],
@@ -151,7 +151,7 @@ def test_other_documents_are_not_claimed(value):
     assert not ADK_EVALSET.claims(value)
 
 
-@given(damaged([SET, [EXCHANGE, EXCHANGE], [{"name": "a", "data": [EXCHANGE]}]]))
+@given(damage_document([SET, [EXCHANGE, EXCHANGE], [{"name": "a", "data": [EXCHANGE]}]]))
 def test_damage_is_a_trace_error_or_none(documents):
     for document in documents:
         try:

@@ -1,4 +1,4 @@
-"""What is read in one go is what careful reading makes of it, down to the order of keys."""
+"""Reading in one go gives the same as careful reading, down to the order of keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.trace_builder import read_record
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.native import NATIVE as OF_OUR_OWN
 from evalgate.adapters.formats.native import reader as native
 from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
@@ -128,7 +128,7 @@ def inner(value: Any) -> list[Any]:
 
 @st.composite
 def damaged(draw, plain: dict[str, Any], rare: dict[str, Any]) -> dict[str, Any]:
-    """A plain document, some of what few have, and up to three things done to it anywhere."""
+    """A plain document, some rare fields, and up to three changes anywhere."""
     document = copy.deepcopy(plain)
     for name in draw(st.lists(st.sampled_from(sorted(rare)), max_size=3, unique=True)):
         document[name] = copy.deepcopy(rare[name])
@@ -153,8 +153,8 @@ def damaged(draw, plain: dict[str, Any], rare: dict[str, Any]) -> dict[str, Any]
     return document
 
 
-def told(trace: Any) -> str:
-    """Everything in it: its messages are made first."""
+def describe_trace(trace: Any) -> str:
+    """Everything in it, after its messages are built."""
     assert isinstance(trace, Trace), trace
     assert (trace.called, trace.turn_count) == (
         [call["name"] for call in trace.agent_calls],
@@ -164,7 +164,7 @@ def told(trace: Any) -> str:
 
 
 def both(reader: Any, form: Format, document: Any) -> tuple[Trace | None, Any]:
-    """A document read in one go and with care; None for what is of another format."""
+    """A document read in one go and carefully; None for a document of another format."""
     at_once = reader.READER.at_once(copy.deepcopy(document), PLACE, "below.jsonl")
     if not form.claims(document):
         return at_once, None
@@ -177,7 +177,7 @@ def both(reader: Any, form: Format, document: Any) -> tuple[Trace | None, Any]:
 @example({name: value for name, value in NATIVE.items() if name != "scenario_id"})
 def test_a_native_line_is_read_in_one_go_as_with_care(document):
     at_once, with_care = both(native, OF_OUR_OWN, document)
-    assert at_once is None or told(at_once) == told(with_care)
+    assert at_once is None or describe_trace(at_once) == describe_trace(with_care)
 
 
 @settings(max_examples=200)
@@ -188,18 +188,18 @@ def test_a_native_line_is_read_in_one_go_as_with_care(document):
 @example({name: value for name, value in CHAT.items() if name != "scenario_id"})
 def test_a_line_of_openai_messages_is_read_in_one_go_as_with_care(document):
     at_once, with_care = both(openai_chat, OPENAI_CHAT, document)
-    assert at_once is None or told(at_once) == told(with_care)
+    assert at_once is None or describe_trace(at_once) == describe_trace(with_care)
 
 
 @pytest.mark.parametrize("name", ["schema", *RARE])
-def test_what_few_native_lines_have_is_read_in_one_go(name):
+def test_rare_fields_of_native_lines_are_read_in_one_go(name):
     at_once, with_care = both(native, OF_OUR_OWN, {**NATIVE, name: {**NATIVE, **RARE}[name]})
     assert at_once is not None
-    assert told(at_once) == told(with_care)
+    assert describe_trace(at_once) == describe_trace(with_care)
 
 
 @pytest.mark.parametrize("name", ["id", *RARE_CHAT])
-def test_what_few_lines_of_openai_messages_have_is_read_in_one_go(name):
+def test_rare_fields_of_openai_lines_are_read_in_one_go(name):
     at_once, with_care = both(openai_chat, OPENAI_CHAT, {**CHAT, name: {**CHAT, **RARE_CHAT}[name]})
     assert at_once is not None
-    assert told(at_once) == told(with_care)
+    assert describe_trace(at_once) == describe_trace(with_care)

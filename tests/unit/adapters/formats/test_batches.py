@@ -1,4 +1,4 @@
-"""Batches: whatever their size, they hold what is read in one go."""
+"""Batches of any size hold the same records as reading in one go."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ FILES = some.lists(
 )
 
 
-def told(records):
-    """All that matters of records, in order."""
+def summarize_records(records):
+    """The relevant fields of records, in order."""
     return [
         (each.source, each.scenario_id, getattr(each, "reason", None), getattr(each, "warnings", None))
         for each in records
@@ -62,8 +62,8 @@ def test_batches_of_any_size_hold_what_the_files_hold(files, size):
             content = end.join(lines) + (end if is_ended else "")
             (Path(folder) / f"{number}.jsonl").write_text(content, newline="")
         source = BatchedTraces(Workspace(None, folder), SMALL)
-        whole = told(source.read(["*.jsonl"], "."))
-        assert told(in_batches(source, ["*.jsonl"], size)) == whole
+        whole = summarize_records(source.read(["*.jsonl"], "."))
+        assert summarize_records(in_batches(source, ["*.jsonl"], size)) == whole
 
 
 @given(lines=some.lists(LINES, min_size=1, max_size=20), size=some.integers(1, 3_000))
@@ -71,7 +71,7 @@ def test_pieces_of_a_batch_hold_what_it_holds_down_to_one_line_each(lines, size)
     with TemporaryDirectory() as folder:
         (Path(folder) / "x.jsonl").write_text("\n".join(lines))
         source = BatchedTraces(Workspace(None, folder), SMALL)
-        whole = told(source.read(["*.jsonl"], "."))
+        whole = summarize_records(source.read(["*.jsonl"], "."))
         smallest = []
         waiting = list(source.batches(source.find_files(["*.jsonl"], "."), "auto", size))
         while waiting:
@@ -81,24 +81,24 @@ def test_pieces_of_a_batch_hold_what_it_holds_down_to_one_line_each(lines, size)
                 smallest.append(batch)
             else:
                 waiting = pieces + waiting
-        assert told(record for batch in smallest for record in source.open_batch(batch, "auto")) == whole
+        assert summarize_records(record for batch in smallest for record in source.open_batch(batch, "auto")) == whole
         assert all(batch.line_range is None or batch.line_range.lines == 1 for batch in smallest)
 
 
-def test_packed_lines_and_files_that_tell_one_trace_together_are_read_as_they_are(tmp_path):
+def test_packed_lines_and_files_that_form_one_trace_together_are_read_unchanged(tmp_path):
     lines = "\n".join(native(f"{number}") for number in range(20))
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     for number, row in enumerate(span_containers.rows()):
         span = span_containers.otlp_span(row)
         (tmp_path / f"span-{number}.json").write_text(json.dumps(span_containers.envelope(span)))
     source = BatchedTraces(Workspace(None, str(tmp_path)))
-    whole = told(source.read(["*"], "."))
+    whole = summarize_records(source.read(["*"], "."))
     assert len(whole) == 21
     for size in (1, 500, 10**6):
-        assert told(in_batches(source, ["*"], size)) == whole
+        assert summarize_records(in_batches(source, ["*"], size)) == whole
 
 
-def test_what_a_batch_read_is_counted_once_and_unpacked(tmp_path):
+def test_bytes_of_a_batch_are_counted_once_and_unpacked(tmp_path):
     content = "\n".join(native(f"{number}") for number in range(20)).encode()
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(content))
     source = BatchedTraces(Workspace(None, str(tmp_path)))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damaged, nested
+from damage import ANYTHING, damage_document, nest_lists
 from hypothesis import given
 
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
@@ -141,23 +141,23 @@ def test_a_call_whose_answer_comes_between_the_lines_of_its_message_is_still_of_
     assert [(call["step"], call["status"]) for call in read(lines).tool_calls] == [(1, "ok"), (1, "error")]
 
 
-def test_a_line_told_twice_counts_once():
+def test_a_repeated_line_counts_once():
     lines = [INIT, *(line for line in STREAM[1:4] for _ in range(2)), *STREAM[4:]]
     trace = read(lines)
     assert trace.messages[0]["content"] == "I look."
     assert len(trace.tool_calls) == 2
 
 
-def test_commands_tell_their_exit_code():
+def test_commands_have_their_exit_code():
     assert [call["exit_code"] for call in read(STREAM).tool_calls] == [0, 1]
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "tool_use_result"),
     [("", {"backgroundTaskId": "b1"}), ("x", {"interrupted": True}), ("Command running in background", None)],
 )
-def test_a_command_that_did_not_end_has_no_exit_code(content, told):
-    lines = [assistant("m1", uses("t1", command="x")), answers(answer("t1", content), tool_use_result=told)]
+def test_a_command_that_did_not_end_has_no_exit_code(content, tool_use_result):
+    lines = [assistant("m1", uses("t1", command="x")), answers(answer("t1", content), tool_use_result=tool_use_result)]
     assert read([INIT, *lines, result()]).tool_calls[0]["exit_code"] is None
 
 
@@ -166,7 +166,7 @@ def test_other_tools_have_no_exit_code():
     assert read([INIT, *lines, result()]).tool_calls[0]["exit_code"] is None
 
 
-def test_an_error_in_tags_is_told_without_them():
+def test_an_error_in_tags_is_reported_without_them():
     lines = [
         assistant("m1", uses("t1", "Edit")),
         answers(answer("t1", "<tool_use_error>no</tool_use_error>")),
@@ -191,7 +191,7 @@ def test_a_result_without_counts_by_model_counts_the_main_model():
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (420, 9)
 
 
-def test_a_result_that_counts_less_than_its_lines_is_told():
+def test_a_result_that_counts_less_than_its_lines_is_a_warning():
     trace = read([*STREAM[:-1], result(modelUsage=None, usage=usage(fresh=1, read=0, made=0))])
     assert "total_mismatch" in codes(trace)
 
@@ -225,7 +225,7 @@ def test_a_run_that_did_not_succeed_says_how_it_ended(more, status, reason):
     assert (trace.error is not None) == (status == "error")
 
 
-def test_what_an_error_says_is_no_response():
+def test_the_text_of_an_error_is_not_the_response():
     trace = read([*STREAM[:-1], result(is_error=True, result="API Error: 500")])
     assert trace.error == {"type": "success", "message": "API Error: 500"}
     assert trace.response["content"] == "Done."
@@ -236,7 +236,7 @@ def test_structured_output_is_the_response():
     assert trace.response == {"content": '{"a":2,"b":1}', "finish_reason": None, "message_index": None}
 
 
-def test_denied_permissions_are_told():
+def test_denied_permissions_are_a_warning():
     denied = [{"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}]
     trace = read([*STREAM[:-1], result(permission_denials=denied)])
     assert trace.metadata["permission_denials"] == ["Bash"]
@@ -274,7 +274,7 @@ def test_a_cost_of_zero_beside_tokens_is_unknown():
     assert codes(trace) == ["zero_cost"]
 
 
-def test_calls_of_sub_agents_count_and_their_words_do_not():
+def test_calls_of_sub_agents_count_and_their_text_does_not():
     lines = [
         INIT,
         assistant("m1", uses("t1", "Task", prompt="look", subagent_type="scout"), uses("t2", "Read")),
@@ -366,7 +366,7 @@ def test_a_session_file_takes_the_last_count_of_each_message_and_the_cost_of_its
     assert trace.messages[1]["content"] == "1\n2"
 
 
-def test_what_claude_code_says_to_itself_opens_no_turn():
+def test_messages_of_claude_code_to_itself_open_no_turn():
     lines = [
         session_line("user", "caveat", 0, isMeta=True),
         session_line("user", "earlier talk", 1, isCompactSummary=True),
@@ -410,7 +410,7 @@ def test_a_copied_line_of_a_session_counts_once():
     assert len(read([*lines, *lines]).messages) == 2
 
 
-def test_sessions_of_one_file_are_runs_of_their_own():
+def test_sessions_of_one_file_are_separate_runs():
     lines = [
         {"type": "summary", "summary": "x", "leafUuid": "l"},
         session_line("user", "a", 0),
@@ -421,7 +421,7 @@ def test_sessions_of_one_file_are_runs_of_their_own():
     assert claude_code.build(records[0]).name == "x"
 
 
-def test_lines_that_tell_only_tokens_are_read_and_told_so():
+def test_lines_with_only_tokens_are_read_with_a_warning():
     line = {"sessionId": "s", "costUSD": 0.1, "message": {"role": "assistant", "id": "m", "usage": usage()}}
     trace = read([line])
     assert "content_not_captured" in codes(trace)
@@ -451,7 +451,7 @@ def test_a_message_without_a_role_is_of_the_one_its_line_names():
 
 
 @pytest.mark.parametrize("line", STREAM, ids=lambda line: line["type"])
-def test_every_line_is_a_sign_of_the_format(line):
+def test_every_line_identifies_the_format(line):
     assert CLAUDE_CODE.claims(line)
     assert CLAUDE_CODE.claims([line])
 
@@ -472,7 +472,7 @@ def test_every_line_is_a_sign_of_the_format(line):
         {"session_id": "x", "step": 1, "event": "action"},
     ],
 )
-def test_other_recordings_are_not_claimed(value):
+def test_other_documents_are_not_claimed(value):
     assert not CLAUDE_CODE.claims(value)
 
 
@@ -483,7 +483,7 @@ SIDE = [
 ]
 
 
-@given(damaged([*STREAM, *SIDE]))
+@given(damage_document([*STREAM, *SIDE]))
 def test_damaged_lines_are_a_trace_or_a_reason(document):
     for record in claude_code.split(document):
         claude_code.READER.identify(record)
@@ -501,25 +501,25 @@ def test_any_json_is_claimed_or_not(value):
 
 def test_deep_input_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        read([INIT, assistant("m1", uses("t1", deep=nested(70))), result()])
+        read([INIT, assistant("m1", uses("t1", deep=nest_lists(70))), result()])
 
 
-def test_a_line_of_a_known_id_with_another_message_is_told_too():
-    told = session_line("assistant", [uses("t1")], 5)
-    other = {**told, "message": {"role": "assistant", "content": [uses("t1", "Delete")]}}
-    trace = read([session_line("user", "a", 0), told, other, told])
+def test_a_line_of_a_known_id_with_another_message_is_also_read():
+    line = session_line("assistant", [uses("t1")], 5)
+    other = {**line, "message": {"role": "assistant", "content": [uses("t1", "Delete")]}}
+    trace = read([session_line("user", "a", 0), line, other, line])
     assert [call["name"] for call in trace.tool_calls] == ["Bash", "Delete"]
 
 
 @pytest.mark.parametrize(
     "marks", [{"isMeta": True}, {"isVisibleInTranscriptOnly": True}, {"message": {"model": "<synthetic>"}}]
 )
-def test_tools_used_in_lines_that_are_marked_as_silent_are_told(marks):
+def test_tools_used_in_lines_that_are_marked_as_silent_are_read(marks):
     trace = read([session_line("user", "a", 0), session_line("assistant", [uses("t1", "Delete")], 5, **marks)])
     assert [call["name"] for call in trace.tool_calls] == ["Delete"]
 
 
-def test_the_cost_of_several_results_is_unknown_where_one_does_not_tell_it():
+def test_the_cost_of_several_results_is_unknown_where_one_lacks_it():
     silent = {key: value for key, value in result().items() if key != "total_cost_usd"}
     lines = [
         *(answers(text("a")), assistant("m1", text("b"), fresh=10**6), silent),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damaged, nested
+from damage import ANYTHING, damage_document, nest_lists
 from hypothesis import given
 
 from evalgate.adapters.formats.codex import CODEX
@@ -19,10 +19,10 @@ def item(kind, known="i1", state="completed", **more):
 
 
 def command(known, state="completed", code=0, **more):
-    told = {"command": "ls", "aggregated_output": "", "exit_code": None, "status": "in_progress"}
+    fields = {"command": "ls", "aggregated_output": "", "exit_code": None, "status": "in_progress"}
     if state == "completed":
-        told |= {"aggregated_output": "x", "exit_code": code, "status": "failed" if code else "completed"}
-    return item("command_execution", known, state, **told | more)
+        fields |= {"aggregated_output": "x", "exit_code": code, "status": "failed" if code else "completed"}
+    return item("command_execution", known, state, **fields | more)
 
 
 EXEC = [
@@ -144,7 +144,7 @@ def test_commands_that_ran_at_the_same_time_are_of_one_step():
     assert [(call["step"], call["status"]) for call in read(events).tool_calls] == [(1, "ok"), (1, "ok")]
 
 
-def test_a_completed_item_told_twice_counts_once():
+def test_a_repeated_completed_item_counts_once():
     assert len(read([command("a"), command("a"), DONE]).tool_calls) == 1
 
 
@@ -154,7 +154,7 @@ def test_an_item_of_a_known_id_that_does_something_else_is_another_call(before):
     assert [call["arguments"]["command"] for call in trace.tool_calls] == ["ls", "rm -rf /"]
 
 
-def test_what_an_item_says_when_it_is_completed_belongs_to_its_call():
+def test_fields_of_a_completed_item_belong_to_its_call():
     begun = item("web_search", "w", "started", query="", action={"type": "other"})
     done = item("web_search", "w", query="price", action={"type": "search"})
     (call,) = read([begun, done, DONE]).tool_calls
@@ -194,7 +194,7 @@ def test_totals_of_later_turns_replace_earlier_ones():
     assert trace.usage["input_tokens"] == 200
 
 
-def test_threads_of_one_file_are_runs_of_their_own():
+def test_threads_of_one_file_are_separate_runs():
     assert len(codex.split([*EXEC, *EXEC])) == 2
 
 
@@ -207,13 +207,13 @@ def test_a_rollout_is_one_run_with_its_settings():
     assert trace.latency == {"total_ms": 4000.0, "source": "timestamps"}
 
 
-def test_what_codex_says_to_the_model_opens_no_turn():
+def test_messages_of_codex_to_the_model_open_no_turn():
     trace = read(ROLLOUT)
     assert trace.turn_count == 1
     assert [message["role"] for message in trace.messages[:3]] == ["system", "user", "assistant"]
 
 
-def test_calls_of_a_rollout_are_parallel_and_tell_their_exit_code():
+def test_calls_of_a_rollout_are_parallel_and_have_their_exit_code():
     calls = read(ROLLOUT).tool_calls
     assert [(call["step"], call["status"], call["exit_code"]) for call in calls] == [
         (1, "ok", 0),
@@ -245,7 +245,7 @@ def test_a_rollout_that_ends_before_an_answer_is_incomplete(last):
     assert read([*ROLLOUT, last]).status == "incomplete"
 
 
-def test_an_error_is_forgotten_when_the_user_goes_on():
+def test_an_error_is_cleared_when_the_user_continues():
     failed = line("event_msg", type="error", message="quota")
     assert read([*ROLLOUT, failed]).error == {"type": "turn_failed", "message": "quota"}
     again = [message("user", "again"), line("event_msg", type="user_message"), message("assistant", "ok")]
@@ -259,35 +259,35 @@ def test_items_without_lines_around_them_are_a_rollout():
     assert len(read([{"items": items}]).tool_calls) == 2
 
 
-def test_token_counts_alone_are_read_and_told_so():
+def test_token_counts_alone_are_read_with_a_warning():
     trace = read([tokens(counted(10, 1))])
     assert (trace.usage["total_tokens"], codes(trace)) == (11, ["content_not_captured"])
 
 
 @pytest.mark.parametrize("document", [*ROLLOUT, *EXEC[2:], EXEC, {"events": EXEC}])
-def test_lines_and_lists_are_signs_of_the_format(document):
+def test_lines_and_lists_identify_the_format(document):
     assert CODEX.claims(document)
 
 
 @pytest.mark.parametrize(
     "value", [{"type": "item.x"}, {"events": []}, {"items": [{"type": "function_call", "call_id": "c"}]}, []]
 )
-def test_other_recordings_are_not_claimed(value):
+def test_other_documents_are_not_claimed(value):
     assert not CODEX.claims(value)
 
 
 @pytest.mark.parametrize("lines", [EXEC, ROLLOUT])
 def test_deep_input_is_refused(lines):
     with pytest.raises(TraceError, match="64 levels"):
-        read([*lines, {"deep": nested(70)}])
+        read([*lines, {"deep": nest_lists(70)}])
 
 
-@given(damaged(EXEC))
+@given(damage_document(EXEC))
 def test_damaged_events_are_a_trace_or_a_reason(document):
     build_all(document)
 
 
-@given(damaged(ROLLOUT))
+@given(damage_document(ROLLOUT))
 def test_a_damaged_rollout_is_a_trace_or_a_reason(document):
     build_all(document)
 

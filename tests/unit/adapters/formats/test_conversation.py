@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 
-from evalgate.adapters.formats.core.build.conversation import Conversation, find_opening_text
+from evalgate.adapters.formats.core.builder.conversation import Conversation, find_opening_text
 from evalgate.adapters.formats.core.call_arguments import Arguments
 
 
@@ -40,7 +40,7 @@ def test_without_ids_results_are_paired_in_order():
     assert results(found) == [("a", "A", "ok"), ("b", "B", "ok")]
 
 
-def test_without_ids_a_name_tells_more_than_the_order():
+def test_without_ids_a_name_takes_precedence_over_the_order():
     found = talk([(None, "a"), (None, "b")], (None, "b", "B"), (None, "a", "A"))
     assert results(found) == [("a", "A", "ok"), ("b", "B", "ok")]
 
@@ -96,7 +96,7 @@ def test_turns_count_user_inputs_and_what_came_before_is_turn_0():
     assert [message["turn"] for message in conversation.messages] == [0, 1, 1, 2]
 
 
-def test_the_response_is_the_last_words_of_the_assistant():
+def test_the_response_is_the_last_text_of_the_assistant():
     conversation = Conversation()
     conversation.add_message("user", "go")
     conversation.add_message("assistant", "the answer")
@@ -109,7 +109,7 @@ def test_a_conversation_without_an_answer_has_no_response():
     assert talk([("1", "a")]).get_response()["content"] is None
 
 
-def test_the_first_words_are_the_users_where_there_is_a_user():
+def test_the_opening_text_is_the_users_if_there_is_a_user():
     conversation = Conversation()
     conversation.add_message("system", "rules")
     assert find_opening_text(conversation.messages) == "rules"

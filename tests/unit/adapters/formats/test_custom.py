@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
 
@@ -100,7 +100,7 @@ def read(files, mapping=EVERYTHING, **limits):
     return list(TraceFiles(MemoryFiles(content), TraceLimits(**limits)).read(["t"], "", mapping))
 
 
-def test_every_field_is_where_the_suite_says():
+def test_every_field_is_read_from_the_path_in_the_suite():
     trace = build(EVERYTHING, run())
     assert (trace.trace_id, trace.scenario_id, trace.trial) == ("7", "refund", 1)
     assert [(m["role"], m["content"]) for m in trace.messages] == [
@@ -122,7 +122,7 @@ def test_every_field_is_where_the_suite_says():
     assert trace.response == {"content": "Refunded.", "finish_reason": None, "message_index": 3}
 
 
-def test_calls_know_their_results_wherever_those_stand():
+def test_calls_find_their_results_anywhere():
     lookup, plan, pay = build(EVERYTHING, run()).tool_calls
     assert (lookup["id"], lookup["result_text"], lookup["status"]) == ("1", '{"found":true}', "ok")
     assert (plan["arguments"], plan["result"], plan["duration_ms"]) == ({"x": 1}, {"n": 2}, 250)
@@ -130,7 +130,7 @@ def test_calls_know_their_results_wherever_those_stand():
     assert lookup["step"] == plan["step"] == pay["step"] == 1
 
 
-def test_calls_that_are_listed_apart_join_those_of_messages():
+def test_calls_that_are_listed_separately_are_merged_with_those_of_messages():
     mapping = custom("custom: {messages: log, tool_calls: {path: calls}}\n")
     shown = [{"id": "c1", "name": "a", "arguments": {}}, {"id": "c2", "name": "b", "arguments": {}}]
     log = [{"role": "assistant", "content": None, "tool_calls": shown}]
@@ -156,19 +156,19 @@ def test_without_messages_input_calls_and_response_are_the_conversation():
     assert trace.warnings == []
 
 
-def test_the_response_may_be_anything_and_stand_in_no_message():
+def test_the_response_may_be_any_value_and_in_no_message():
     mapping = custom("custom: {messages: log, response: a}\n")
     trace = build(mapping, {"log": [{"role": "user", "content": "x"}], "a": {"b": [1]}})
     assert trace.response == {"content": '{"b":[1]}', "finish_reason": None, "message_index": None}
 
 
-def test_what_the_suite_does_not_name_is_unknown():
+def test_fields_that_the_suite_does_not_name_are_unknown():
     trace = build(custom("custom: {response: a}\n"), {"a": "x"})
     assert trace.cost["usd"] is trace.latency["total_ms"] is trace.model is trace.scenario_id is None
     assert trace.usage["source"] == "none"
 
 
-def test_a_failed_run_says_so():
+def test_a_failed_run_is_an_error():
     trace = build(EVERYTHING, run(state=None, failure="timeout"))
     assert (trace.status, trace.error["message"]) == ("error", "timeout")
     assert build(EVERYTHING, run(state="incomplete")).status == "incomplete"
@@ -192,7 +192,7 @@ def test_a_tool_message_that_failed_fails_its_call():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             {"bill": {"usd": "two"}},
@@ -203,7 +203,7 @@ def test_a_tool_message_that_failed_fails_its_call():
         ({"log": {"a": 1}}, "custom.messages (`log`) is not a list, it found an object with `a`"),
         (
             {"log": [{"who": "robot", "text": "x"}]},
-            "custom.message.role (`who`) of message 1 is `robot`, which `roles` does not translate",
+            "custom.message.role (`who`) of message 1 is `robot`, which is not in `roles`",
         ),
         ({"log": [{"text": "x"}]}, "custom.message.role (`who`) of message 1 finds nothing"),
         (
@@ -212,24 +212,24 @@ def test_a_tool_message_that_failed_fails_its_call():
         ),
         (
             {"log": [{"who": "bot", "did": [{"fn": "a", "ok": "maybe"}]}]},
-            "custom.tool_calls.status (`ok`) of call 1 of message 1 is none of ok, error, true, false, it found `maybe`",
+            "custom.tool_calls.status (`ok`) of call 1 of message 1 is not one of ok, error, true, false, it found `maybe`",
         ),
-        ({"begun": "yesterday"}, "custom.started_at (`begun`) is no RFC 3339 time, it found `yesterday`"),
+        ({"begun": "yesterday"}, "custom.started_at (`begun`) is not an RFC 3339 time, it found `yesterday`"),
         ({"marks": [1]}, "custom.scores (`marks`) is not an object, it found a list"),
         ({"labels": 5}, "custom.tags (`labels`) is neither a list of text nor an object, it found 5"),
         ({"case": True}, "custom.scenario_id (`case`) is neither text nor a number, it found true"),
-        ({"state": "fine"}, "custom.status (`state`) is none of error, incomplete, ok, it found `fine`"),
+        ({"state": "fine"}, "custom.status (`state`) is not one of error, incomplete, ok, it found `fine`"),
     ],
 )
-def test_an_error_names_the_expression_and_what_it_found(change, said):
+def test_an_error_names_the_expression_and_the_value_found(change, message):
     with pytest.raises(TraceError) as caught:
         build(EVERYTHING, run(**change))
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_a_path_to_calls_that_finds_nothing_is_an_error():
     mapping = custom("custom: {response: a, tool_calls: {path: cals}}\n")
-    with pytest.raises(TraceError, match=r"custom\.tool_calls\.path \(`cals`\) finds nothing; end it with"):
+    with pytest.raises(TraceError, match=r"custom\.tool_calls\.path \(`cals`\) finds nothing; append"):
         build(mapping, {"a": "x", "calls": []})
 
 
@@ -240,7 +240,7 @@ def test_an_expression_that_fails_is_an_error():
 
 
 def test_a_run_of_which_nothing_is_found_is_refused():
-    with pytest.raises(TraceError, match="finds neither a message, a call nor a response"):
+    with pytest.raises(TraceError, match="finds no message, call or response"):
         build(custom("custom: {response: a, input: b}\n"), {"c": 1})
 
 
@@ -272,26 +272,26 @@ def test_files_are_read_as_documents_and_as_lines():
     assert (three.source.line, four.source.line) == (1, 2)
 
 
-def test_a_file_without_the_runs_is_told_by_the_expression():
+def test_a_file_without_runs_is_refused_and_the_expression_named():
     (broken,) = read({"t/1.json": '{"rows": []}'})
     assert broken.reason == "custom.records (`runs`) finds nothing"
     (broken,) = read({"t/1.json": "{"})
     assert "JSON" in broken.reason
 
 
-def test_the_format_of_a_suite_claims_what_no_other_is_asked_for():
+def test_the_format_of_a_suite_claims_every_document():
     known = make_format(EVERYTHING)
     assert (known.name, known.claims({"schema": "evalgate.trace/1"})) == ("custom", True)
 
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        build(EVERYTHING, run(x=nested(70)))
+        build(EVERYTHING, run(x=nest_lists(70)))
 
 
 @settings(max_examples=200)
-@given(damaged({"runs": [run()]}))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(document):
+@given(damage_document({"runs": [run()]}))
+def test_any_damage_gives_a_trace_or_a_reason(document):
     try:
         for record in split(EVERYTHING, document):
             identify(EVERYTHING, record)

@@ -27,23 +27,23 @@ TAU2 = {"info": {}, "simulations": [], "tasks": []}
         ([5, "x", [], {}, NATIVE], "native"),
     ],
 )
-def test_content_tells_the_format(values, name):
+def test_content_identifies_the_format(values, name):
     assert detect.detect_format(values).name == name
 
 
 @pytest.mark.parametrize("role", [{}, [], 1, None])
-def test_a_message_whose_role_is_no_text__is_none(role):
+def test_a_message_whose_role_is_not_text__is_not_claimed(role):
     with pytest.raises(TraceError):
         detect.detect_format([{"messages": [{"role": role, "content": "x"}]}])
 
 
 @pytest.mark.parametrize("values", [[], [5], [[]], [{}], [{"messages": "x"}], [{"role": "user"}], [None]])
-def test_what_no_format_claims_is_told_with_what_each_would_need(values):
+def test_a_file_that_no_format_claims_is_refused_with_what_each_format_needs(values):
     with pytest.raises(TraceError) as caught:
         detect.detect_format(values)
-    said = str(caught.value)
+    message = str(caught.value)
     for known in detect.FORMATS:
-        assert f"{known.name} needs {known.needs}" in said
+        assert f"{known.name} needs {known.needs}" in message
 
 
 def test_the_keys_that_were_found_are_named_without_control_characters():
@@ -56,7 +56,7 @@ def test_a_format_can_be_named():
     assert [detect.find_format(known.name) for known in detect.FORMATS] == list(detect.FORMATS)
 
 
-def test_an_unknown_format_is_refused_with_the_one_that_was_meant():
+def test_an_unknown_format_is_refused_with_a_suggestion():
     with pytest.raises(SettingError, match="did you mean openai-chat"):
         detect.find_format("openai_chat")
     with pytest.raises(SettingError, match="formats: auto, native"):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.exgentic import reader as exgentic
@@ -77,7 +77,7 @@ def build(*documents):
     return exgentic.build(found)
 
 
-def test_to_speak_to_the_user_is_no_call():
+def test_a_message_to_the_user_is_not_a_call():
     trace = build(*session())
     assert [(m["role"], m["content"]) for m in trace.messages[:3]] == [
         ("user", "Cancel it."),
@@ -112,9 +112,9 @@ def test_an_invalid_action_is_an_error():
         ("Error: page_limit is too large", "error"),
     ],
 )
-def test_an_action_held_invalid_that_was_carried_out_is_no_error(result, status):
+def test_an_action_marked_invalid_that_was_executed_is_not_an_error(result, status):
     lines = [
-        line("action", 1, action=action("songs", "a1", error="sort_by is no text", sort_by=None)),
+        line("action", 1, action=action("songs", "a1", error="sort_by is not text", sort_by=None)),
         line("observation", 1, observation=observation(result, ("songs", "a1"))),
     ]
     call = build(*lines).tool_calls[0]
@@ -144,7 +144,7 @@ def test_without_the_outcome_the_running_total_is_the_cost():
     assert trace.latency["total_ms"] is trace.model is trace.scenario_id is None
 
 
-def test_the_outcome_tells_the_rest():
+def test_the_outcome_file_adds_the_rest():
     trace = build(*session(), outcome())
     assert trace.scenario_id == "47"
     assert (trace.provider, trace.model) == ("openai", "gpt-4o")
@@ -174,11 +174,11 @@ def test_a_cost_of_0_is_unknown():
         ({"status": "unsuccessful", "success": False}, "ok"),
     ],
 )
-def test_how_a_session_ended_is_told(fields, status):
+def test_how_a_session_ended_is_read(fields, status):
     assert build(*session(), outcome(**fields)).status == status
 
 
-def test_sessions_are_told_apart_and_tell_what_joins_their_files():
+def test_sessions_are_kept_apart_and_name_the_key_of_their_files():
     other = [{**each, "session_id": "s2", "task_id": "t2"} for each in session()]
     lines = [each for pair in zip(session(), other, strict=True) for each in pair]
     found = exgentic.split(lines)
@@ -188,7 +188,7 @@ def test_sessions_are_told_apart_and_tell_what_joins_their_files():
 
 
 def test_an_outcome_alone_says_where_the_steps_are():
-    with pytest.raises(TraceError, match=r"outcome of a session only: name its trajectory\.jsonl"):
+    with pytest.raises(TraceError, match=r"only the outcome of a session: include its trajectory\.jsonl"):
         build(outcome())
 
 
@@ -202,24 +202,24 @@ def test_a_session_in_which_nothing_happens_is_refused():
         build(line("observation", 0, observation=None))
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert {detect.detect_format([each]).name for each in [*session(), outcome()]} == {"exgentic"}
 
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        build(line("observation", 0, observation=nested(70)))
+        build(line("observation", 0, observation=nest_lists(70)))
 
 
-def test_what_was_done_is_told_whatever_its_event_is_called():
+def test_an_action_is_read_whatever_its_event_is_called():
     steps = [{**step, "event": "act"} if step["event"] == "action" else step for step in session()]
     (record,) = exgentic.split(steps)
     assert [call["name"] for call in exgentic.build(record).tool_calls] == ["look", "cancel", "finish"]
 
 
 @settings(max_examples=150)
-@given(damaged([*session(), outcome()]))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(documents):
+@given(damage_document([*session(), outcome()]))
+def test_any_damage_gives_a_trace_or_a_reason(documents):
     known = [each for each in documents if exgentic_claims(each)]
     exgentic.join_keys(known)
     for found in exgentic.split(known):
@@ -235,7 +235,7 @@ def exgentic_claims(value):
     return known is not None and known.name == "exgentic"
 
 
-def test_lines_of_no_session_are_told_and_hide_no_other():
+def test_lines_without_a_session_are_reported_and_hide_no_other():
     whole, broken = exgentic.split([*session(), line("action", 1, session=[5]), 7])
     assert exgentic.build(whole).trace_id == "s1"
     with pytest.raises(TraceError, match=r"step 0\.session_id is not text"):

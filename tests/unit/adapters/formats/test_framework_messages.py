@@ -1,9 +1,9 @@
-"""Recordings of messages as frameworks and providers keep them: what is read of each, and which is which."""
+"""Messages in the formats of frameworks and providers: what is read of each, and how they are distinguished."""
 
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damaged, nested
+from damage import ANYTHING, damage_document, nest_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -277,18 +277,18 @@ def calls(trace, *keys):
 
 
 @pytest.mark.parametrize(("name", "document"), pairs())
-def test_each_recording_is_of_its_format_and_no_other(name, document):
+def test_each_document_is_claimed_by_its_format_only(name, document):
     assert detect.find_claiming_format(document).name == name
     assert detect.find_claiming_format([document] if isinstance(document, dict) else document).name == name
 
 
 @pytest.mark.parametrize(("reader", "document"), FIXTURES)
-def test_several_recordings_in_a_document_are_read_each(reader, document):
+def test_each_of_several_traces_in_a_document_is_read(reader, document):
     assert reader.split(document) == [document]
     assert reader.split([document, document]) == [document, document]
 
 
-def test_messages_of_tools_in_the_chat_shape_stay_chat():
+def test_tool_messages_in_the_chat_shape_are_chat():
     call = {"id": "c", "type": "function", "function": {"name": "n", "arguments": "{}"}}
     chat = [
         USER,
@@ -334,7 +334,7 @@ def test_anthropic_tools_that_ran_at_the_provider_have_their_answer():
     assert [message["content"] for message in trace.messages][1::2] == ["I search.", "Found."]
 
 
-def test_pictures_are_told_by_their_kind_only():
+def test_pictures_are_reduced_to_their_kind():
     picture = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     result = {"type": "tool_result", "tool_use_id": "t", "content": [picture]}
     trace = anthropic.build([{"role": "user", "content": [picture, {"type": "text", "text": "see"}]}, USER])
@@ -366,7 +366,7 @@ def test_items_of_one_response_are_one_message():
     assert (trace.messages[1]["reasoning"], trace.response["content"]) == ("hm", "Done.")
 
 
-def test_a_raw_response_tells_its_figures():
+def test_a_raw_response_has_its_usage():
     trace = openai_responses.build(RESPONSE)
     assert roles(trace) == ["system", "user", "assistant"]
     assert (trace.usage["total_tokens"], trace.usage["cache_read_input_tokens"]) == (15, 4)
@@ -385,17 +385,17 @@ def test_a_failed_response_is_an_error():
     assert openai_responses.build(failed).error == {"type": "server_error", "message": "no"}
 
 
-def test_usage_beside_a_list_is_its_total():
+def test_usage_next_to_a_list_is_its_total():
     trace = openai_responses.build({"input": ITEMS, "usage": {"input_tokens": 7, "output_tokens": 1}})
     assert (trace.usage["total_tokens"], trace.llm_calls) == (8, [])
 
 
-def test_zero_tokens_are_what_nobody_counted():
+def test_zero_tokens_are_unknown():
     trace = openai_responses.build({"input": ITEMS, "usage": {"input_tokens": 0, "output_tokens": 0}})
     assert trace.usage["total_tokens"] is None
 
 
-def test_a_final_output_that_is_no_text_is_the_response():
+def test_a_final_output_that_is_not_text_is_the_response():
     trace = openai_responses.build({"input": ITEMS, "final_output": {"b": 1, "a": 2}})
     assert trace.response["content"] == '{"a":2,"b":1}'
     assert openai_responses.build({"input": ITEMS, "final_output": "Done."}).response["message_index"] == 6
@@ -423,7 +423,7 @@ def test_calls_of_every_kind_are_tool_calls(item, name, status):
     assert calls(openai_responses.build([item]), "name", "status") == [(name, status)]
 
 
-def test_langchain_calls_in_content_and_beside_it_count_once():
+def test_langchain_calls_inside_and_outside_of_the_content_count_once():
     trace = langchain.build(LANGCHAIN)
     assert calls(trace, "id", "name", "status", "result_text") == [
         ("t1", "get_order", "ok", "sent"),
@@ -457,19 +457,19 @@ def test_a_retry_prompt_is_a_tools_error():
     assert trace.messages[2]["parts"] == [{"type": "text", "text": "see"}, {"type": "image-url"}]
 
 
-def test_pydantic_ai_tells_tokens_times_and_models():
+def test_pydantic_ai_records_tokens_times_and_models():
     trace = pydantic_ai.build(PYDANTIC)
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (30, 11)
     assert trace.latency == {"total_ms": 3000.0, "source": "timestamps"}
     assert (trace.model, trace.llm_calls[0]["response_id"]) == ("gpt-x", "r1")
 
 
-def test_a_retry_prompt_without_tool_is_said_to_the_model():
+def test_a_retry_prompt_without_tool_is_a_message_to_the_model():
     retry = {"kind": "request", "parts": [{"part_kind": "retry-prompt", "content": "Say it shorter."}]}
     assert pydantic_ai.build([retry]).messages[0]["content"] == "Say it shorter."
 
 
-def test_what_the_output_tool_was_called_with_is_the_response():
+def test_arguments_of_the_output_tool_are_the_response():
     def returned(known, words):
         return {
             "part_kind": "tool-return",
@@ -492,12 +492,12 @@ def test_what_the_output_tool_was_called_with_is_the_response():
             "tool_call_id": "f2",
         },
     ]
-    told = [returned("f1", "Final result processed."), returned("f2", "Output tool not used.")]
-    trace = pydantic_ai.build([*PYDANTIC, {"kind": "response", "parts": asked}, {"kind": "request", "parts": told}])
+    returns = [returned("f1", "Final result processed."), returned("f2", "Output tool not used.")]
+    trace = pydantic_ai.build([*PYDANTIC, {"kind": "response", "parts": asked}, {"kind": "request", "parts": returns}])
     assert (trace.response["content"], trace.response["message_index"]) == ('{"city":"x"}', 7)
 
 
-def test_history_that_nobody_metered_is_no_model_call():
+def test_unmetered_history_is_not_a_model_call():
     history = {
         "kind": "response",
         "parts": [{"part_kind": "text", "content": "x"}],
@@ -526,7 +526,7 @@ def test_a_vercel_tool_that_was_denied_says_why(approval, why):
     assert calls(trace, "status", "result_text") == [("error", why)]
 
 
-def test_vercel_input_that_did_not_fit_the_tool_is_what_was_asked():
+def test_vercel_input_that_did_not_fit_the_tool_is_the_requested_input():
     part = {
         "type": "tool-pay",
         "toolCallId": "t1",
@@ -549,7 +549,7 @@ def test_vercel_steps_are_steps():
     assert roles(trace) == ["user", "assistant", "tool", "assistant"]
 
 
-def test_tool_parts_side_by_side_were_asked_together():
+def test_adjacent_tool_parts_were_called_together():
     trace = vercel.build(UI)
     assert calls(trace, "step", "name", "status", "result") == [
         (1, "getOrder", "ok", 1),
@@ -582,7 +582,7 @@ def test_an_error_as_output_is_a_tools_error():
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_ids_beside_the_messages_name_scenario_and_trial(reader):
+def test_ids_next_to_the_messages_name_scenario_and_trial(reader):
     name = next(known for known, module in READERS.items() if module is reader)
     messages = next(one for one in RECORDINGS[name] if isinstance(one, list))
     record = {"messages": messages, "metadata": {"evalgate.scenario.id": "refund", "evalgate.trial": 2}}
@@ -590,13 +590,13 @@ def test_ids_beside_the_messages_name_scenario_and_trial(reader):
     assert (trace.scenario_id, trace.trial) == ("refund", 2)
     assert reader.READER.identify(record) == ("refund", 2)
     assert reader.READER.identify(messages) == (None, None)
-    told = reader.build({"messages": messages, "scenario_id": "x", "cost_usd": 0.5, "latency_ms": 7})
-    assert (told.scenario_id, told.cost["usd"], told.latency["total_ms"]) == ("x", 0.5, 7.0)
+    trace = reader.build({"messages": messages, "scenario_id": "x", "cost_usd": 0.5, "latency_ms": 7})
+    assert (trace.scenario_id, trace.cost["usd"], trace.latency["total_ms"]) == ("x", 0.5, 7.0)
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("record", [[], {}, {"messages": []}, {"messages": "x"}, 1, [1], {"messages": [{}]}])
-def test_what_holds_no_messages_is_refused(reader, record):
+def test_a_document_without_messages_is_refused(reader, record):
     with pytest.raises(TraceError):
         reader.build(record)
 
@@ -604,11 +604,11 @@ def test_what_holds_no_messages_is_refused(reader, record):
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_deep_input_is_refused(reader):
     with pytest.raises(TraceError, match="64 levels"):
-        reader.build([nested(70)])
+        reader.build([nest_lists(70)])
 
 
-@given(st.sampled_from(FIXTURES).flatmap(lambda one: st.tuples(st.just(one[0]), damaged(one[1]))))
-def test_damaged_recordings_are_a_trace_or_a_reason(pair):
+@given(st.sampled_from(FIXTURES).flatmap(lambda one: st.tuples(st.just(one[0]), damage_document(one[1]))))
+def test_damaged_documents_are_a_trace_or_a_reason(pair):
     reader, document = pair
     detect.find_claiming_format(document)
     for record in reader.split(document):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.build.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.reader import build
@@ -54,7 +54,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 @st.composite
 def damaged(draw) -> list[Any]:
-    """A plain conversation with up to three things done to it: one that raises, warns or is plain still."""
+    """A plain conversation with up to three changes: it raises, warns or is still plain."""
     messages: list[Any] = copy.deepcopy(PLAIN)
     for _ in range(draw(st.integers(0, 3))):
         assume(messages)
@@ -83,7 +83,7 @@ def damaged(draw) -> list[Any]:
 
 
 @given(damaged())
-def test_what_is_glanced_at_is_what_careful_reading_finds(messages):
+def test_a_glance_finds_the_same_as_careful_reading(messages):
     found = glance_at(document(messages))
     assume(found is not None)
 
@@ -102,7 +102,7 @@ def test_what_is_glanced_at_is_what_careful_reading_finds(messages):
     assert all(call["requestor"] == "assistant" for call in conversation.calls)
 
 
-def test_a_plain_conversation_is_not_read_until_somebody_asks():
+def test_a_plain_conversation_is_read_on_first_access():
     trace = build(document(PLAIN))
 
     assert trace.glance is not None
@@ -116,11 +116,11 @@ def test_a_plain_conversation_is_not_read_until_somebody_asks():
 
 
 @pytest.mark.parametrize("at", range(len(PLAIN)))
-def test_what_nobody_knows_is_left_to_careful_reading(at):
+def test_unknown_content_is_left_to_careful_reading(at):
     assert glance_at(document([*PLAIN[:at], {**PLAIN[at], "zzz": 1}, *PLAIN[at + 1 :]])) is None
 
 
-def test_arguments_may_lie_as_deep_as_anywhere():
+def test_arguments_may_be_nested_as_deep_as_other_values():
     def asking(arguments: Any) -> dict[str, Any]:
         messages = copy.deepcopy(PLAIN)
         messages[2]["tool_calls"][0]["arguments"] = arguments

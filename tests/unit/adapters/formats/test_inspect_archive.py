@@ -57,7 +57,7 @@ def test_an_archive_is_known_by_its_first_entry():
     assert INSPECT.magic(archive()[:512])
     assert not INSPECT.magic(archive(start=("other.json", {}))[:512])
     assert not INSPECT.magic(b"{}")
-    assert "zip archive of no format that is known" in reason(archive(start=("other.json", {})))
+    assert "zip archive of an unknown format" in reason(archive(start=("other.json", {})))
 
 
 def test_a_run_under_way_is_read_by_its_journal():
@@ -70,21 +70,21 @@ def test_a_damaged_sample_leaves_the_others():
     broken = records[1]
     assert isinstance(broken, DamagedTrace)
     assert (broken.scenario_id, broken.trial, broken.source.record) == ("b", 3, 1)
-    assert broken.reason.startswith("the JSON ends too early")
+    assert broken.reason.startswith("the JSON ends unexpectedly")
     assert [records[0].scenario_id, records[2].scenario_id] == ["a", "c"]
 
 
-def test_damaged_bytes_are_told_by_member():
+def test_damaged_bytes_are_reported_by_member():
     content = archive(member("a", words="x" * 400))
     place = content.index(b"samples/a_epoch_1.json") + len("samples/a_epoch_1.json") + 4
     (record,) = read(content[:place] + b"\0\0\0\0" + content[place + 4 :])
     assert isinstance(record, DamagedTrace)
-    assert record.reason == "of the archive: samples/a_epoch_1.json in it is damaged"
+    assert record.reason == "the archive: samples/a_epoch_1.json in it is damaged"
     assert record.scenario_id == "a"
 
 
-def test_a_header_that_is_no_json_is_refused():
-    assert reason(archive(member("a"), header=("header.json", b"{"))).startswith("the JSON ends too early")
+def test_a_header_that_is_not_json_is_refused():
+    assert reason(archive(member("a"), header=("header.json", b"{"))).startswith("the JSON ends unexpectedly")
 
 
 def test_an_archive_without_settings_is_refused():
@@ -97,12 +97,12 @@ def test_an_archive_without_samples_is_refused():
 
 
 def test_half_an_archive_is_refused():
-    assert reason(archive(member("a"))[:200]) == "of the archive: it is no zip file, or a damaged one"
+    assert reason(archive(member("a"))[:200]) == "the archive: it is not a zip file, or it is damaged"
 
 
 def test_samples_in_chunks_are_refused_with_what_to_do():
     content = archive(("samples/a_epoch_1/sample.json", {}), ("samples/a_epoch_1/messages/0.json", []))
-    assert reason(content).endswith("write it as JSON with `inspect log dump` and give that")
+    assert reason(content).endswith("convert it to JSON with `inspect log dump` and pass that")
 
 
 def test_zstandard_is_refused_with_what_to_do():
@@ -112,23 +112,23 @@ def test_zstandard_is_refused_with_what_to_do():
     assert content[entry : entry + 2] == known
     content = content[:entry] + struct.pack("<H", 93) + content[entry + 2 :]
     assert reason(content) == (
-        "the archive is packed with Zstandard, which is not read: "
-        "write it as JSON with `inspect log dump` and give that"
+        "the archive is compressed with Zstandard, which is not supported: "
+        "convert it to JSON with `inspect log dump` and pass that"
     )
 
 
 def test_a_sample_larger_than_a_record_may_be_is_refused_alone():
     one, other = read(archive(member("a", words="x" * 5000), member("b")), record_bytes=3000)
     assert isinstance(one, DamagedTrace)
-    assert one.reason == "of the archive: samples/a_epoch_1.json in it is larger than 3,000 bytes"
+    assert one.reason == "the archive: samples/a_epoch_1.json in it is larger than 3,000 bytes"
     assert other.scenario_id == "b"
 
 
-def test_an_archive_that_unpacks_without_end_is_refused():
+def test_an_archive_that_unpacks_beyond_the_limit_is_refused():
     *read_ones, last = read(archive(*(member(str(n), words="x" * 2000) for n in range(5))), unpacked_file_bytes=7000)
     assert [trace.scenario_id for trace in read_ones[:2]] == ["0", "1"]
     assert isinstance(last, DamagedTrace)
-    assert last.reason == "of the archive: samples/4_epoch_1.json in it is too large"
+    assert last.reason == "the archive: samples/4_epoch_1.json in it is too large"
 
 
 def test_two_samples_of_one_name_are_refused():
@@ -136,7 +136,7 @@ def test_two_samples_of_one_name_are_refused():
         content = archive(member("a"), member("a", words="Bye"))
     (record,) = read(content)
     assert isinstance(record, DamagedTrace)
-    assert record.reason == "of the archive: it has 2 entries called samples/a_epoch_1.json"
+    assert record.reason == "the archive: it has 2 entries called samples/a_epoch_1.json"
 
 
 def test_a_long_name_is_shown_in_part():
@@ -149,4 +149,4 @@ def test_a_long_name_is_shown_in_part():
 
 def test_an_archive_with_too_many_entries_is_refused():
     content = archive(member("a")) + b"PK\x01\x02" * 40_001
-    assert reason(content) == "of the archive: it has more than 20,000 entries"
+    assert reason(content) == "the archive: it has more than 20,000 entries"

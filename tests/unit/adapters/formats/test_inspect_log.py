@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given
 
 from evalgate.adapters.formats.inspect_ai import INSPECT
@@ -156,7 +156,7 @@ def test_a_sample_is_a_scenario_and_its_epoch_a_trial():
     assert inspect_log.identify(Sample(LOG, SAMPLE)) == ("there", 2)
 
 
-def test_attachments_stand_in_their_place():
+def test_attachments_replace_their_references():
     trace = build()
     assert trace.system_instructions == trace.messages[0]["content"] == "You look for things."
     assert trace.tool_definitions[0]["description"] == "You look for things."
@@ -170,15 +170,15 @@ def test_references_of_early_logs_are_read_from_their_transcript():
     assert (trace.messages[0]["content"], trace.usage["input_tokens"]) == ("Hello", 7)
 
 
-def test_an_attachment_that_is_not_there_is_told():
+def test_a_missing_attachment_is_reported():
     trace = bare(attachments={})
     assert trace.messages[0]["content"] == f"attachment://{LONG}"
     assert codes(trace) == ["content_not_captured"]
 
 
-def test_attachments_that_unfold_without_end_are_refused():
+def test_attachments_that_expand_beyond_the_limit_are_refused():
     many = [{"role": "user", "content": f"attachment://{LONG}"}] * 30
-    with pytest.raises(TraceError, match="unfold to more than 25,000,000"):
+    with pytest.raises(TraceError, match="expand to more than 25,000,000"):
         bare(messages=many, attachments={LONG: "x" * (MAX_CHARS // 25)})
 
 
@@ -196,11 +196,11 @@ def test_tools_took_as_long_as_their_event_says():
 
 
 def ran(second, call_id, name, *, scope="solve", **fields):
-    told = {"event": "tool", "id": call_id, "function": name, "span_id": scope, "timestamp": at(second)}
-    return {**told, "arguments": {"y": 2}, "result": "done", "error": None, **fields}
+    event = {"event": "tool", "id": call_id, "function": name, "span_id": scope, "timestamp": at(second)}
+    return {**event, "arguments": {"y": 2}, "result": "done", "error": None, **fields}
 
 
-def test_calls_of_sub_agents_that_no_message_tells_are_told_by_their_events():
+def test_calls_of_sub_agents_without_a_message_are_read_from_their_events():
     failed = {"type": "timeout", "message": "too slow"}
     events = [ran(1, "s0", "plan"), *EVENTS[:4], ran(4.5, "s1", "delete", error=failed), *EVENTS[4:]]
     first, one, sub, other = build(events=events).tool_calls
@@ -216,7 +216,7 @@ def test_calls_of_sub_agents_that_no_message_tells_are_told_by_their_events():
     assert other["id"] != "s1"
 
 
-def test_calls_within_a_tools_own_events_are_told():
+def test_calls_within_a_tools_own_events_are_read():
     whole = [EVENTS[2], {**EVENTS[3], "events": [ran(3, "s1", "ask", events=[ran(3, "s2", "delete")])]}]
     assert [call["name"] for call in build(events=whole).tool_calls][1:3] == ["ask", "delete"]
 
@@ -247,8 +247,8 @@ def test_a_tool_that_ran_at_the_provider_is_a_call_with_its_result():
         "arguments": '{"q": 1}',
         "result": "hit",
     }
-    said = [{"role": "assistant", "content": [part, {"type": "text", "text": "Found."}]}]
-    trace = bare(messages=said)
+    messages = [{"role": "assistant", "content": [part, {"type": "text", "text": "Found."}]}]
+    trace = bare(messages=messages)
     call = trace.tool_calls[0]
     assert (call["name"], call["arguments"], call["result_text"], call["status"]) == (
         "search",
@@ -259,7 +259,7 @@ def test_a_tool_that_ran_at_the_provider_is_a_call_with_its_result():
     assert trace.response["content"] == "Found."
 
 
-def test_what_judges_used_is_not_the_agents():
+def test_usage_of_judges_is_not_the_agents():
     trace = build()
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"], trace.usage["source"]) == (
         230,
@@ -273,7 +273,7 @@ def test_what_judges_used_is_not_the_agents():
     assert not trace.warnings
 
 
-def test_scoring_between_steps_is_apart_in_early_logs():
+def test_scoring_between_steps_is_separate_in_early_logs():
     ends = [{"event": "step", "action": action, "type": "scorer", "name": "grade"} for action in ("begin", "end")]
     events = [
         model(1, usage(10, 1), span=None),
@@ -298,7 +298,7 @@ def test_answers_out_of_a_cache_and_requests_under_way_cost_nothing():
     assert (trace.usage["input_tokens"], len(trace.llm_calls)) == (10, 1)
 
 
-def test_recorded_totals_win_where_nothing_judged():
+def test_recorded_totals_take_precedence_without_a_judge():
     trace = build(events=EVENTS[:6], model_usage={"acme/large": usage(300, 15)})
     assert (trace.usage["input_tokens"], trace.usage["source"]) == (300, "recorded_total")
     assert codes(trace) == ["total_mismatch"]
@@ -354,7 +354,7 @@ def test_the_agents_time_ends_before_it_is_scored():
         ({"events": [], "working_time": None, "total_time": None}, {"total_ms": None, "source": "none"}),
     ],
 )
-def test_time_is_told_as_well_as_it_is_known(fields, latency):
+def test_latency_is_as_precise_as_the_recorded_times(fields, latency):
     assert build(**fields).latency == latency
 
 
@@ -399,14 +399,14 @@ def test_the_answer_a_solver_handed_in_is_the_response():
     assert bare(output=strange).response["content"] == "Yes."
 
 
-def test_results_without_calls_are_told():
+def test_results_without_calls_are_a_warning():
     assert codes(bare(messages=MESSAGES[3:])) == ["result_without_call"]
 
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"messages": [{"role": "robot"}]}, r"messages\[0\].role is none of"),
+        ({"messages": [{"role": "robot"}]}, r"messages\[0\].role is not one of system"),
         (
             {"messages": [{"role": "assistant", "tool_calls": [{}]}]},
             r"messages\[0\].tool_calls\[0\].function is missing",
@@ -414,10 +414,10 @@ def test_results_without_calls_are_told():
         ({"messages": [{"role": "user", "content": 3}]}, r"messages\[0\].content is not a list"),
         ({"epoch": "x"}, "epoch is not a whole number"),
         ({"model_usage": {"acme/large": usage(-1, 1)}}, "model_usage.acme/large.input_tokens is negative"),
-        ({"metadata": nested(70)}, "levels deep"),
+        ({"metadata": nest_lists(70)}, "levels deep"),
     ],
 )
-def test_what_can_not_be_trusted_is_refused_by_field(fields, problem):
+def test_untrustworthy_fields_are_refused_by_name(fields, problem):
     with pytest.raises(TraceError, match=problem):
         build(**fields)
 
@@ -443,7 +443,7 @@ def test_logs_are_claimed():
     assert INSPECT.claims(LOG)
 
 
-@given(damaged([LOG]))
+@given(damage_document([LOG]))
 def test_damage_is_a_trace_error_or_none(documents):
     try:
         records = inspect_log.split(documents)

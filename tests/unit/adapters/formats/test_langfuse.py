@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from hypothesis import given
 
 from evalgate.adapters.formats.langfuse import LANGFUSE, reader
@@ -122,7 +122,7 @@ def test_a_tool_observation_and_its_messages_are_one_call():
     assert (call["result_text"], call["duration_ms"], call["status"]) == ("found", 2000, "ok")
 
 
-def test_the_trace_tells_session_tags_latency_and_scenario():
+def test_the_trace_has_session_tags_latency_and_scenario():
     trace = build(ROWS)
     assert (trace.trace_id, trace.name, trace.conversation_id) == ("t1", "Helper", "chat-7")
     assert (trace.tags, trace.scenario_id) == (["nightly"], "find")
@@ -134,7 +134,7 @@ def test_metadata_is_what_people_wrote_and_not_what_tracers_did():
     assert build(ROWS).metadata == {"team": "blue", "evalgate.scenario.id": "find", "release": "v2"}
 
 
-def test_the_item_of_a_data_set_names_the_scenario_where_nobody_else_did():
+def test_the_item_of_a_data_set_names_the_scenario_if_nothing_else_does():
     assert build(ROWS, metadata={"dataset_item_id": "item-3"}).scenario_id == "item-3"
     assert build(ROWS, metadata={"dataset_item_id": "item-3", "scenario_id": "find"}).scenario_id == "find"
 
@@ -156,12 +156,12 @@ def test_input_and_output_are_read_however_they_were_kept(written):
     ]
 
 
-def test_tokens_a_row_without_attributes_tells_are_believed():
+def test_tokens_of_a_row_without_attributes_are_accepted():
     trace = build(ROWS)
     assert figures(trace) == (300, 30, 330)
 
 
-def test_tokens_that_langfuse_made_itself_are_left_out_and_told():
+def test_tokens_that_langfuse_estimated_are_left_out_with_a_warning():
     rows = [
         generation(
             "g",
@@ -180,7 +180,7 @@ def test_tokens_that_langfuse_made_itself_are_left_out_and_told():
     assert "estimated_usage" in codes(trace)
 
 
-def test_tokens_in_the_answer_of_the_provider_come_before_those_of_langfuse():
+def test_tokens_in_the_answer_of_the_provider_take_precedence_over_those_of_langfuse():
     answer = {
         "id": "chatcmpl-1",
         "model": "gpt-4o-mini-2024",
@@ -216,7 +216,7 @@ def test_tokens_in_the_answer_of_the_provider_come_before_those_of_langfuse():
     assert [m["content"] for m in trace.messages] == ["Find x.", "Hi"]
 
 
-def test_tokens_the_tracer_recorded_come_before_those_of_langfuse():
+def test_tokens_the_tracer_recorded_take_precedence_over_those_of_langfuse():
     attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.usage.input_tokens": "62",
@@ -254,12 +254,12 @@ def test_an_agent_whose_tokens_langfuse_made_adds_nothing():
     ],
     ids=["reasoning beside output", "cache beside input", "cache within input"],
 )
-def test_details_are_added_where_only_then_the_total_is_met(usage, expected):
+def test_details_are_added_only_if_the_total_requires_it(usage, expected):
     trace = build([generation("g", 0, 1, [USER], "Hi", usage)])
     assert figures(trace) == expected
 
 
-def test_cache_and_reasoning_are_told():
+def test_cache_and_reasoning_tokens_are_read():
     usage = {"input": 60, "output": 35, "total": 223, "input_cache_read": 64, "output_reasoning": 64}
     found = build([generation("g", 0, 1, [USER], "Hi", usage)]).usage
     assert (found["cache_read_input_tokens"], found["reasoning_output_tokens"]) == (64, 64)
@@ -281,26 +281,26 @@ def test_costs_of_some_calls_only_are_partial():
     assert trace.cost == {"usd": None, "source": "partial", "known_usd": 0.0001}
 
 
-def test_observations_alone_tell_of_their_trace():
-    told = {"traceName": "Helper", "sessionId": "chat-7", "tags": ["nightly"], "model": None}
-    rows = [{**one, **told, "providedModelName": "claude-x"} for one in ROWS]
+def test_observations_alone_describe_their_trace():
+    fields = {"traceName": "Helper", "sessionId": "chat-7", "tags": ["nightly"], "model": None}
+    rows = [{**one, **fields, "providedModelName": "claude-x"} for one in ROWS]
     (record,) = reader.split([{"data": rows, "meta": {}}])
     trace = reader.build(record)
     assert (trace.name, trace.conversation_id, trace.tags) == ("Helper", "chat-7", ["nightly"])
     assert (trace.model, len(trace.llm_calls)) == ("claude-x", 2)
 
 
-def test_a_provided_cost_of_0_beside_a_computed_one_was_provided_by_nobody():
+def test_a_provided_cost_of_0_with_a_computed_cost_is_ignored():
     costs = {"providedCostDetails": {"total": 0}, "costDetails": {"total": 0.004}}
     assert build([generation("g", 0, 1, [USER], "Hi", tokens(5, 5), **costs)]).cost["usd"] == 0.004
 
 
-def test_tokens_may_stand_in_columns_of_their_own():
+def test_tokens_may_be_in_separate_columns():
     columns = {"inputUsage": 12, "outputUsage": 3, "totalUsage": 15, "totalCost": 0.001}
-    told = generation("g", 0, 1, [USER], "Hi", **columns)
+    observation = generation("g", 0, 1, [USER], "Hi", **columns)
     for key in ("usageDetails", "costDetails", "providedCostDetails"):
-        del told[key]
-    trace = build([told])
+        del observation[key]
+    trace = build([observation])
     assert (figures(trace), trace.cost["usd"]) == ((12, 3, 15), 0.001)
 
 
@@ -322,26 +322,26 @@ def test_where_a_tool_took_the_answer_the_traces_own_output_is_the_response(outp
     assert (response["content"], response["message_index"]) == (answer, None)
 
 
-def test_a_run_that_another_program_asked_for_has_a_root():
+def test_a_run_requested_by_another_program_has_a_root():
     root = row("helper", "SPAN", 0, 9, "elsewhere")
     trace = build([root, generation("g", 1, 8, [USER], "Hi", tokens(5, 5), parent="helper")])
     assert (trace.agent["name"], trace.latency["total_ms"]) == ("helper", 9000)
 
 
 def test_a_span_that_gives_a_tools_message_is_that_tool():
-    told = {
+    message = {
         "lc": 1,
         "type": "constructor",
         "id": ["langchain_core", "messages", "ToolMessage"],
         "kwargs": {"content": "found", "tool_call_id": "c1", "name": "find", "status": "success"},
     }
-    tool = row("find", "SPAN", 4, 6, input='{"q":"x"}', output=json.dumps(told))
-    around = row("tools", "SPAN", 4, 6, input="{}", output=json.dumps({"messages": [told]}))
+    tool = row("find", "SPAN", 4, 6, input='{"q":"x"}', output=json.dumps(message))
+    around = row("tools", "SPAN", 4, 6, input="{}", output=json.dumps({"messages": [message]}))
     (call,) = build([ROWS[0], tool, around, *ROWS[2:]]).tool_calls
     assert (call["id"], call["duration_ms"]) == ("c1", 2000)
 
 
-def test_instructions_that_an_answer_repeats_are_no_message():
+def test_instructions_that_an_answer_repeats_are_not_a_message():
     answer = {
         "id": "resp_1",
         "object": "response",
@@ -360,7 +360,7 @@ def event(name, second, attributes, kind="SPAN", parent="root", **fields):
     return row(name, kind, second, 9, parent, metadata=json.dumps(metadata), **fields)
 
 
-def test_events_that_are_spans_of_their_own_are_one_call_each():
+def test_events_that_are_also_spans_are_one_call_each():
     tool = {"openinference.span.kind": "TOOL", "tool.parameters": '{"q": "x"}'}
     step = {"openinference.span.kind": "AGENT", "tool.name": "Search", "tool.parameters": '{"q": "x"}'}
     model = {"openinference.span.kind": "LLM", "llm.model_name": "gpt-4o-mini"}
@@ -395,7 +395,7 @@ def test_a_failed_tool_observation_is_an_error_and_says_why():
     assert (call["status"], call["error"]["message"]) == ("error", "no x")
 
 
-def test_without_generations_the_traces_own_input_and_output_are_told():
+def test_without_generations_the_traces_own_input_and_output_are_read():
     trace = build([row("root", "SPAN", 0, 1, None)])
     assert [(m["role"], m["content"]) for m in trace.messages] == [
         ("user", "Find x."),
@@ -413,7 +413,7 @@ def test_without_generations_the_traces_own_input_and_output_are_told():
     ],
     ids=["as the interface gives it", "a list", "a page", "observations twice"],
 )
-def test_exports_read_alike_however_they_lie(document):
+def test_exports_are_read_the_same_in_any_layout(document):
     assert LANGFUSE.claims(document)
     (record,) = reader.split([document])
     assert reader.build(record) == build(ROWS)
@@ -440,7 +440,7 @@ def test_other_values_are_not_claimed(value):
     assert not LANGFUSE.claims(value)
 
 
-@given(damaged([WHOLE]) | damaged(ROWS))
+@given(damage_document([WHOLE]) | damage_document(ROWS))
 def test_damage_is_a_trace_or_a_reason(documents):
     for record in reader.split(documents):
         reader.identify(record)

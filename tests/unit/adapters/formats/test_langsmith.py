@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from hypothesis import given
 
 from evalgate.adapters.formats.langsmith import LANGSMITH, reader
@@ -49,9 +49,9 @@ def generation(tokens_in, tokens_out, **kwargs):
         "total_tokens": tokens_in + tokens_out,
         "input_token_details": {"cache_read": 8},
     }
-    told = {"model_name": "gpt-5-mini-2025", "finish_reason": "stop", "id": f"chatcmpl-{tokens_in}"}
-    said = message("AIMessage", usage_metadata=usage, response_metadata=told, **kwargs)
-    return {"generations": [[{"text": "", "type": "ChatGeneration", "message": said}]], "llm_output": None}
+    metadata = {"model_name": "gpt-5-mini-2025", "finish_reason": "stop", "id": f"chatcmpl-{tokens_in}"}
+    reply = message("AIMessage", usage_metadata=usage, response_metadata=metadata, **kwargs)
+    return {"generations": [[{"text": "", "type": "ChatGeneration", "message": reply}]], "llm_output": None}
 
 
 USER = message("HumanMessage", content="Find x.")
@@ -145,7 +145,7 @@ def test_the_example_of_a_data_set_names_the_scenario():
     assert trace.latency["total_ms"] == 9000
 
 
-def test_a_scenario_that_somebody_named_comes_before_the_example():
+def test_an_explicitly_named_scenario_takes_precedence_over_the_example():
     marked = {"metadata": {"evalgate.scenario.id": "refund", "evalgate.trial": "2"}}
     trace = build(changed(0, extra=marked))
     assert (trace.scenario_id, trace.trial) == ("refund", 2)
@@ -161,7 +161,7 @@ def nested():
     [nested(), [RUNS], [{"runs": RUNS}], list(reversed(RUNS))],
     ids=["nested", "a list", "a page", "any order"],
 )
-def test_runs_read_alike_however_they_lie(documents):
+def test_runs_are_read_the_same_in_any_layout(documents):
     assert build(documents) == build(RUNS)
     assert LANGSMITH.claims(documents[0])
 
@@ -172,13 +172,13 @@ def batch(**patched):
     return {"post": started, "patch": [{**end, **patched} for end in ended]}
 
 
-def test_a_batch_says_later_what_it_left_open_first_and_may_leave_ids_to_the_order():
+def test_a_later_batch_completes_runs_and_may_imply_ids_by_the_order():
     assert build([batch()]) == build(RUNS)
     assert LANGSMITH.claims(batch())
     assert build([{"post": batch()["post"]}, {"patch": batch()["patch"]}]) == build(RUNS)
 
 
-def test_what_a_batch_leaves_empty_later_does_not_wipe_what_it_said_first():
+def test_an_empty_field_of_a_later_batch_does_not_overwrite_the_first_value():
     assert build([batch(inputs=None, name=None)]) == build(RUNS)
 
 
@@ -216,7 +216,7 @@ def test_a_raw_answer_of_a_provider_is_read():
     assert unmetered.usage["total_tokens"] is None
 
 
-def test_zeros_in_the_token_columns_are_no_tokens():
+def test_zeros_in_the_token_columns_are_unknown_tokens():
     zeros = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     trace = build([run(ROOT, "c", "llm", 0, 1, inputs={"prompt": "Hi"}, outputs={"output": "Ho"}, **zeros)])
     assert trace.usage["total_tokens"] is None
@@ -249,7 +249,7 @@ def test_feedback_is_evaluations():
     assert [(e["name"], e["score_value"]) for e in averaged] == [("correct", 0.75)]
 
 
-def test_runs_of_several_traces_are_parted():
+def test_runs_of_several_traces_are_separated():
     other = {
         **run(FIRST, "x", "llm", 0, 1, inputs={"prompt": "Hi"}),
         "trace_id": FIRST,
@@ -266,7 +266,7 @@ def test_runs_of_several_traces_are_parted():
 def test_errors_name_the_run_and_its_field():
     with pytest.raises(TraceError, match=r"runs\[1\]\.end_time"):
         build(changed(1, end_time="later"))
-    with pytest.raises(TraceError, match="total_cost is no amount"):
+    with pytest.raises(TraceError, match="total_cost is not an amount"):
         build(changed(1, total_cost="cheap"))
 
 
@@ -275,7 +275,7 @@ def test_other_values_are_not_claimed(value):
     assert not LANGSMITH.claims(value)
 
 
-@given(damaged(RUNS) | damaged([batch()]))
+@given(damage_document(RUNS) | damage_document([batch()]))
 def test_damage_is_a_trace_or_a_reason(documents):
     for record in reader.split(documents):
         reader.identify(record)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from hypothesis import given
 
 from evalgate.adapters.formats.managed_agents import MANAGED_AGENTS, reader
@@ -41,7 +41,7 @@ def session(*events, metadata=None):
             {
                 "type": "custom",
                 "name": "weather",
-                "description": "Tells it.",
+                "description": "Describes it.",
                 "input_schema": {"type": "object"},
             },
         ],
@@ -113,7 +113,7 @@ def test_input_tokens_include_what_the_cache_held():
     ]
 
 
-def test_the_session_tells_agent_tools_and_scenario():
+def test_the_session_names_agent_tools_and_scenario():
     trace = build(session(*ASKED, *ANSWERED, metadata={"evalgate.scenario.id": "weather", "evalgate.trial": 2}))
     assert (trace.scenario_id, trace.trial, trace.trace_id) == ("weather", 2, "sesn_1")
     assert trace.agent == {"name": "Clerk", "framework": "claude-managed-agents"}
@@ -123,7 +123,7 @@ def test_the_session_tells_agent_tools_and_scenario():
     assert (trace.status, trace.finish_reason) == ("ok", "stop")
 
 
-def test_what_a_client_received_reads_as_the_bare_events():
+def test_events_that_a_client_received_are_read_like_bare_events():
     methods = ["client.beta.sessions.create", *["client.beta.sessions.events.stream"] * (len(WHOLE) - 1)]
     received = [[method, value] for method, value in zip(methods, WHOLE, strict=True)]
     sent = ["client.beta.sessions.events.send", ["sesn_1", {"events": [{"type": "user.message"}]}]]
@@ -142,13 +142,13 @@ def test_a_session_that_is_not_at_its_end_is_incomplete(events):
     assert build(session(*events)).status == "incomplete"
 
 
-def test_a_failed_session_says_why():
+def test_a_failed_session_has_its_reason():
     failed = event("session.error", 16, error={"type": "overloaded_error", "message": "Try later."})
     trace = build([*WHOLE, failed])
     assert (trace.status, trace.error) == ("error", {"type": "overloaded_error", "message": "Try later."})
 
 
-def test_a_fetched_document_is_told_by_its_text():
+def test_a_fetched_document_is_reduced_to_its_text():
     document = {"type": "document", "title": "T", "source": {"type": "text", "data": "894 stars"}}
     picture = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     used = event("agent.tool_use", 4, name="web_fetch", input={"url": "u"})
@@ -179,7 +179,7 @@ def test_other_values_are_not_claimed(value):
     assert not MANAGED_AGENTS.claims(value)
 
 
-@given(damaged(WHOLE))
+@given(damage_document(WHOLE))
 def test_damage_is_a_trace_error_or_none(documents):
     for record in reader.split(documents):
         reader.identify(record)

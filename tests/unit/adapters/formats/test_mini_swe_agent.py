@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.mini_swe_agent import reader as mini_swe_agent
@@ -11,24 +11,24 @@ from evalgate.errors import TraceError
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff"
 
 
-def said(role, content, **fields):
+def make_message(role, content, **fields):
     return {"role": role, "content": content, **fields}
 
 
 def block(words, command, fence="bash"):
-    return said("assistant", f"{words}\n\n```{fence}\n{command}\n```")
+    return make_message("assistant", f"{words}\n\n```{fence}\n{command}\n```")
 
 
 def plain():
     return [
-        said("system", "Answer with ONE block of code."),
-        said("user", "Fix the bug.\n```bash\nanything\n```"),
+        make_message("system", "Answer with ONE block of code."),
+        make_message("user", "Fix the bug.\n```bash\nanything\n```"),
         block("Look.", "ls -la", "mswea_bash_command"),
-        said("user", "<returncode>0</returncode>\n<output>\nsetup.py\n</output>"),
+        make_message("user", "<returncode>0</returncode>\n<output>\nsetup.py\n</output>"),
         block("Try.", "python x.py"),
-        said("user", "<returncode>1</returncode>\n<output>\nboom\n</output>"),
+        make_message("user", "<returncode>1</returncode>\n<output>\nboom\n</output>"),
         block("Done.", SUBMIT),
-        said("user", "diff --git a b"),
+        make_message("user", "diff --git a b"),
     ]
 
 
@@ -48,7 +48,7 @@ def response(call_id, tokens):
 
 def called(call_id, command, tokens):
     function = {"name": "bash", "arguments": f'{{"command": "{command}"}}'}
-    return said(
+    return make_message(
         "assistant",
         "",
         tool_calls=[{"id": call_id, "type": "function", "function": function}],
@@ -66,12 +66,12 @@ def newer(**fields):
             "submission": "diff --git a b",
         },
         "messages": [
-            said("system", "You have a shell."),
-            said("user", "Fix the bug."),
+            make_message("system", "You have a shell."),
+            make_message("user", "Fix the bug."),
             called("c1", "ls", 100),
-            said("tool", "<returncode>2</returncode>", tool_call_id="c1", extra={"returncode": 2}),
+            make_message("tool", "<returncode>2</returncode>", tool_call_id="c1", extra={"returncode": 2}),
             called("c2", SUBMIT, 200),
-            said("exit", "diff --git a b", extra={"exit_status": "Submitted"}),
+            make_message("exit", "diff --git a b", extra={"exit_status": "Submitted"}),
         ],
         "trajectory_format": "mini-swe-agent-1.1",
         "instance_id": "django__django-1",
@@ -85,7 +85,7 @@ def test_blocks_of_code_are_calls_of_the_shell():
     assert [call["arguments"]["command"] for call in trace.tool_calls] == ["ls -la", "python x.py", SUBMIT]
 
 
-def test_what_the_shell_says_is_a_result_with_its_exit_code():
+def test_output_of_the_shell_is_a_result_with_its_exit_code():
     trace = mini_swe_agent.build(plain())
     assert [call["exit_code"] for call in trace.tool_calls] == [0, 1, None]
     assert {call["status"] for call in trace.tool_calls} == {"ok"}
@@ -97,14 +97,14 @@ def test_the_submission_of_an_older_file_is_the_last_result():
 
 
 def test_an_answer_with_several_blocks_runs_none_of_them():
-    several = said("assistant", "```bash\nls\n```\n```bash\npwd\n```")
-    trace = mini_swe_agent.build([*plain()[:2], several, said("user", "Give ONE block.")])
+    several = make_message("assistant", "```bash\nls\n```\n```bash\npwd\n```")
+    trace = mini_swe_agent.build([*plain()[:2], several, make_message("user", "Give ONE block.")])
     assert trace.tool_calls == []
-    assert mini_swe_agent.build([*plain()[:4], several, said("user", "ONE block.")]).turn_count == 1
+    assert mini_swe_agent.build([*plain()[:4], several, make_message("user", "ONE block.")]).turn_count == 1
 
 
-def test_a_block_that_is_not_closed_is_no_command():
-    assert mini_swe_agent.build([*plain()[:2], said("assistant", "```bash\nls")]).tool_calls == []
+def test_a_block_that_is_not_closed_is_not_a_command():
+    assert mini_swe_agent.build([*plain()[:2], make_message("assistant", "```bash\nls")]).tool_calls == []
 
 
 def test_calls_of_a_tool_keep_id_arguments_and_exit_code():
@@ -140,8 +140,8 @@ def test_names_come_from_the_settings_and_keys_do_not():
 
 
 def test_commands_that_the_agent_took_out_itself_count():
-    message = said("assistant", "I run it.", extra={"actions": [{"command": "make"}]})
-    answer = said("user", "ok", extra={"returncode": 3})
+    message = make_message("assistant", "I run it.", extra={"actions": [{"command": "make"}]})
+    answer = make_message("user", "ok", extra={"returncode": 3})
     trace = mini_swe_agent.build(newer(messages=[*newer()["messages"][:2], message, answer]))
     assert trace.tool_calls[0]["arguments"] == {"command": "make"}
     assert trace.tool_calls[0]["exit_code"] == 3
@@ -151,11 +151,11 @@ def test_commands_that_the_agent_took_out_itself_count():
     ("status", "outcome"),
     [("Submitted", "ok"), ("LimitsExceeded", "incomplete"), ("RuntimeError", "error"), ("", "incomplete")],
 )
-def test_how_a_run_ended_is_told(status, outcome):
+def test_how_a_run_ended_is_read(status, outcome):
     assert mini_swe_agent.build(newer(info={**newer()["info"], "exit_status": status})).status == outcome
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([plain()]).name == "mini-swe-agent"
     assert detect.detect_format([newer()]).name == "mini-swe-agent"
     older = {"info": {"exit_status": "Submitted"}, "messages": plain()}
@@ -163,20 +163,20 @@ def test_content_tells_the_format():
     assert detect.detect_format([plain()[:3]]).name == "openai-chat"
 
 
-def test_a_time_that_is_none_is_refused_by_its_place():
-    message = said("assistant", "x", extra={"timestamp": -1})
-    with pytest.raises(TraceError, match=r"messages\[0\]\.extra\.timestamp is no time"):
+def test_an_invalid_time_is_refused_with_its_path():
+    message = make_message("assistant", "x", extra={"timestamp": -1})
+    with pytest.raises(TraceError, match=r"messages\[0\]\.extra\.timestamp is not a valid time"):
         mini_swe_agent.build(newer(messages=[message]))
 
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        mini_swe_agent.build(newer(x=nested(70)))
+        mini_swe_agent.build(newer(x=nest_lists(70)))
 
 
 @settings(max_examples=150)
-@given(damaged(plain()) | damaged(newer()))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
+@given(damage_document(plain()) | damage_document(newer()))
+def test_any_damage_gives_a_trace_or_a_reason(record):
     mini_swe_agent.identify(record)
     detect.find_claiming_format(record)
     try:

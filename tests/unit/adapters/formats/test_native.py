@@ -69,7 +69,7 @@ def refusal(document):
     return str(caught.value)
 
 
-def test_the_short_form_says_everything_the_interface_names():
+def test_the_short_form_has_every_field_of_the_interface():
     trace = native.build(short())
     call = trace.tool_calls[0]
     assert (trace.trace_id, trace.scenario_id, trace.trial, trace.model, trace.provider) == (
@@ -116,7 +116,7 @@ def test_a_number_as_scenario_id_is_its_decimal_text(given):
     assert native.build(short(scenario_id=given)).scenario_id == "42"
 
 
-def test_the_scenario_id_may_stand_in_the_metadata():
+def test_the_scenario_id_may_be_in_the_metadata():
     key = "evalgate.scenario.id"
     assert native.build(short(scenario_id=..., metadata={key: "other"})).scenario_id == "other"
     assert native.build(short(metadata={key: "refund"})).scenario_id == "refund"
@@ -124,7 +124,7 @@ def test_the_scenario_id_may_stand_in_the_metadata():
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         (
             {"schema": "evalgate.trace/2"},
@@ -136,8 +136,8 @@ def test_the_scenario_id_may_stand_in_the_metadata():
         ({"messages": {}}, "messages is not a list"),
         ({"messages": ["hi"]}, "messages[0] is not an object"),
         ({"messages": [{"content": "x"}]}, "messages[0].role is missing"),
-        ({"messages": [{"role": "robot"}]}, "messages[0].role is none of"),
-        ({"messages": [{"role": ["user"]}]}, "messages[0].role is none of"),
+        ({"messages": [{"role": "robot"}]}, "messages[0].role is not one of system"),
+        ({"messages": [{"role": ["user"]}]}, "messages[0].role is not one of system"),
         ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content is neither text nor a list"),
         ({"messages": [{"role": "assistant", "tool_calls": {}}]}, "messages[0].tool_calls is not a list"),
         (
@@ -176,21 +176,21 @@ def test_the_scenario_id_may_stand_in_the_metadata():
         ({"scores": {"reward\n::": "A"}}, "scores.reward?:: is not a number"),
         ({"tags": {"k": []}}, "tags.k is neither text nor a number"),
         ({"metadata": []}, "metadata is not an object"),
-        ({"started_at": "yesterday"}, "started_at is no RFC 3339 time"),
-        ({"status": "great"}, "status is none of ok, error, incomplete"),
-        ({"response": {"message_index": 99}}, "response.message_index names no message"),
-        ({"tool_calls": [{"name": "a", "status": "so-so"}]}, "tool_calls[0].status is none of"),
+        ({"started_at": "yesterday"}, "started_at is not an RFC 3339 time"),
+        ({"status": "great"}, "status is not one of ok, error, incomplete"),
+        ({"response": {"message_index": 99}}, "response.message_index is not the index of a message"),
+        ({"tool_calls": [{"name": "a", "status": "so-so"}]}, "tool_calls[0].status is not one of ok"),
         ({"cost": {"usd": 0.02}}, "cost_usd and `cost.usd` differ"),
         ({"latency": {"total_ms": 5}}, "latency_seconds and another latency"),
         ({"duration_ms": 5}, "duration_ms and another latency"),
         ({"evaluations": [{"name": "reward", "score_value": 0}]}, "scores and `evaluations` differ"),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_named(fields, said):
-    assert refusal(short(**fields)).startswith(said)
+def test_a_field_of_the_wrong_kind_is_named(fields, message):
+    assert refusal(short(**fields)).startswith(message)
 
 
-def test_both_spellings_may_stand_where_they_agree():
+def test_both_spellings_are_accepted_if_they_agree():
     trace = native.build(
         short(
             cost={"usd": 0.012},
@@ -202,17 +202,17 @@ def test_both_spellings_may_stand_where_they_agree():
     assert len(trace.evaluations) == 2
 
 
-def test_an_unknown_field_is_a_warning_with_a_suggestion_told_once():
+def test_an_unknown_field_is_one_warning_with_a_suggestion():
     messages = [{"role": "user", "content": "x", "contnet": 1} for _ in range(5)]
     trace = native.build(short(messages=messages, latency_secs=3, usage={"prompt_tokens": 3}))
-    told = {(warning["where"], warning["message"]) for warning in trace.warnings}
-    assert (None, "the field `latency_secs` is unknown; did you mean `latency_seconds`?") in told
-    assert ("messages[]", "the field `contnet` is unknown; did you mean `content`?") in told
-    assert any(where == "usage" for where, _ in told)
+    warnings = {(warning["where"], warning["message"]) for warning in trace.warnings}
+    assert (None, "the field `latency_secs` is unknown; did you mean `latency_seconds`?") in warnings
+    assert ("messages[]", "the field `contnet` is unknown; did you mean `content`?") in warnings
+    assert any(where == "usage" for where, _ in warnings)
     assert len(trace.warnings) == 3
 
 
-def test_a_misspelt_field_is_told_also_where_the_message_has_no_other():
+def test_a_misspelt_field_is_reported_even_if_the_message_has_no_other():
     messages = [{"role": "user", "contnet": "x"}, ASKED, {"role": "tool", "contents": "x"}]
     assert [warning["message"] for warning in native.build(short(messages=messages)).warnings] == [
         "the field `contnet` is unknown; did you mean `content`?",
@@ -259,12 +259,12 @@ def test_a_result_that_is_an_object_is_kept_as_one_and_as_text():
     assert trace.tool_calls[0]["result_text"] == '{"a":2,"b":1}'
 
 
-def test_a_call_that_nobody_answered_is_missing():
+def test_a_call_without_an_answer_is_missing():
     trace = native.build(short(messages=[{"role": "assistant", "tool_calls": [{"name": "a"}]}]))
     assert trace.tool_calls[0]["status"] == "missing"
 
 
-def test_a_cost_of_0_beside_tokens_is_unknown_unless_it_is_said_to_be_recorded():
+def test_a_cost_of_0_with_tokens_is_unknown_unless_it_is_marked_as_recorded():
     trace = native.build(short(cost_usd=0))
     assert trace.cost == {"usd": None, "source": "unknown"}
     assert trace.warnings[0]["code"] == "zero_cost"
@@ -443,7 +443,7 @@ PATHS = [
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), JUNK), min_size=1, max_size=3))
-def test_whatever_stands_in_a_field_a_trace_or_a_reason_comes_out(changes):
+def test_any_value_of_a_field_gives_a_trace_or_a_reason(changes):
     document = short()
     for path, junk in changes:
         target = document

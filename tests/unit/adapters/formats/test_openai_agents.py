@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from hypothesis import given
 
 from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, reader
@@ -71,7 +71,7 @@ def build(documents):
 
 
 @pytest.mark.parametrize("document", [{**head(), "spans": SPANS}, {"trace": head(), "spans": SPANS}, {"data": WHOLE}])
-def test_a_trace_may_hold_its_spans_or_lie_beside_them(document):
+def test_a_trace_may_contain_its_spans_or_be_listed_with_them(document):
     assert OPENAI_AGENTS.claims(document)
     assert build([document]) == build(WHOLE)
 
@@ -87,25 +87,25 @@ def test_usage_that_turns_and_tasks_repeat_is_counted_once():
     assert not [warning for warning in trace.warnings if warning["code"] == "total_mismatch"]
 
 
-def test_a_task_that_says_another_total_is_told():
+def test_a_task_with_another_total_is_a_warning():
     documents = [*SPANS[:-1], span("task", None, restated("task", usage(700, 30)), 0, 10)]
     codes = [warning["code"] for warning in build(documents).warnings]
     assert "total_mismatch" in codes
 
 
-def test_tools_are_calls_and_handoffs_are_none():
+def test_tools_are_calls_and_handoffs_are_not():
     (call,) = build(WHOLE).tool_calls
     assert (call["name"], call["arguments"], call["result"]) == ("find", {"q": "x"}, "found")
     assert (call["duration_ms"], call["agent"], call["status"]) == (2000, "Clerk", "ok")
 
 
-def test_what_was_said_is_not_in_these_spans_and_a_reader_is_told():
+def test_spans_without_message_content_are_a_warning():
     trace = build(WHOLE)
     assert trace.response["content"] is None
     assert "content_not_captured" in [warning["code"] for warning in trace.warnings]
 
 
-def test_messages_of_generations_are_read_where_they_stand():
+def test_messages_of_generations_are_read_in_their_spans():
     data = {
         "type": "generation",
         "model": "gpt-5",
@@ -132,7 +132,7 @@ def test_the_trace_names_workflow_group_and_scenario():
     assert trace.latency["total_ms"] is not None
 
 
-def test_spans_of_several_traces_are_parted_and_the_order_of_lines_is_nothing():
+def test_spans_are_grouped_by_trace_in_any_order_of_lines():
     other = [span("o", None, response(9, usage(1, 1)), 1, 2, trace_id="trace_2"), head("trace_2")]
     one, two = reader.split([other[0], *reversed(WHOLE), other[1]])
     assert reader.build(one).trace_id == "trace_2"
@@ -164,7 +164,7 @@ def test_every_line_is_claimed():
     assert all(OPENAI_AGENTS.claims(line) for line in WHOLE)
 
 
-@given(damaged([head(metadata={"evalgate.trial": 1}), *SPANS]))
+@given(damage_document([head(metadata={"evalgate.trial": 1}), *SPANS]))
 def test_damage_is_a_trace_or_a_reason(documents):
     for record in reader.split(documents):
         reader.identify(record)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from hypothesis import given
 
 from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS_STATE
@@ -78,7 +78,7 @@ def test_tokens_are_those_of_the_responses():
     assert [(call["response_id"], call["step"]) for call in trace.llm_calls] == [("resp_1", 1), ("resp_2", 2)]
 
 
-def test_a_run_that_waits_for_approval_is_incomplete_and_its_call_is_told_once():
+def test_a_run_that_waits_for_approval_is_incomplete_and_its_call_is_read_once():
     trace = reader.build(state(WAITING, "next_step_interruption"))
     assert trace.status == "incomplete"
     assert [(c["name"], c["arguments"], c["status"]) for c in trace.tool_calls] == [
@@ -86,7 +86,7 @@ def test_a_run_that_waits_for_approval_is_incomplete_and_its_call_is_told_once()
     ]
 
 
-def test_a_run_that_just_began_is_what_it_was_told():
+def test_a_run_that_just_began_holds_only_its_input():
     trace = reader.build(state([], current_step=None, model_responses=[], trace=None))
     assert [m["content"] for m in trace.messages] == ["Close my account."]
     assert (trace.status, trace.usage["total_tokens"]) == ("incomplete", None)
@@ -123,7 +123,7 @@ def test_other_values_are_not_claimed(value):
     assert OPENAI_AGENTS_STATE.claims(state())
 
 
-@given(damaged(state()))
+@given(damage_document(state()))
 def test_damage_is_a_trace_or_a_reason(document):
     reader.identify(document)
     try:

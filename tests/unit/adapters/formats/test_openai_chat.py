@@ -47,7 +47,7 @@ def test_a_message_without_a_content_keeps_its_calls(asked):
     assert [call["name"] for call in openai_chat.build([asked]).tool_calls] == ["get_order"]
 
 
-def test_a_message_of_a_refusal_alone_says_it():
+def test_a_message_with_only_a_refusal_has_its_text():
     trace = openai_chat.build([{"role": "assistant", "refusal": "I can't do that."}])
     assert trace.response["content"] == "I can't do that."
 
@@ -107,7 +107,7 @@ def test_the_legacy_function_call_is_answered_by_its_name():
     assert openai_chat.build(messages).tool_calls[0]["result_text"] == "A"
 
 
-def test_name_and_arguments_may_stand_without_the_function_around_them():
+def test_name_and_arguments_may_be_outside_of_a_function_object():
     assert openai_chat.build(asking(name="a", arguments={"x": 1})).tool_calls[0]["arguments"] == {"x": 1}
 
 
@@ -116,7 +116,7 @@ def test_a_custom_tool_keeps_its_input():
     assert (call["name"], call["arguments_raw"]) == ("shell", "ls -l")
 
 
-def test_figures_beside_the_messages():
+def test_usage_next_to_the_messages():
     trace = openai_chat.build(
         {
             "messages": MESSAGES,
@@ -156,18 +156,18 @@ def test_a_raw_completion_is_the_answer_to_the_messages_before_it():
     assert trace.finish_reason == "stop"
 
 
-def test_a_refusal_is_what_the_assistant_said():
+def test_a_refusal_is_the_text_of_the_assistant():
     messages = [{"role": "assistant", "content": None, "refusal": "I can't."}]
     assert openai_chat.build(messages).response["content"] == "I can't."
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "message"),
     [
         ([], "messages is missing or empty"),
         ({"messages": []}, "messages is missing or empty"),
         ({"messages": {}}, "messages is not a list"),
-        ([{"role": "robot", "content": ""}], "messages[0].role is none of"),
+        ([{"role": "robot", "content": ""}], "messages[0].role is not one of system"),
         ([{"role": "user", "content": 5}], "messages[0].content is neither text nor a list of parts"),
         (
             [{"role": "user", "content": [{"type": "text", "text": 5}]}],
@@ -189,8 +189,8 @@ def test_a_refusal_is_what_the_assistant_said():
         ({"messages": MESSAGES, "cost": "1"}, "cost is not a number"),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_named(record, said):
-    assert refusal(record).startswith(said)
+def test_a_field_of_the_wrong_kind_is_named(record, message):
+    assert refusal(record).startswith(message)
 
 
 def test_depth_is_bounded():
@@ -200,7 +200,7 @@ def test_depth_is_bounded():
     assert "levels deep" in refusal({"messages": MESSAGES, "metadata": {"a": deep}})
 
 
-def test_schemas_of_tools_and_our_own_documents_are_not_claimed():
+def test_schemas_of_tools_and_evalgate_documents_are_not_claimed():
     assert not OPENAI_CHAT.claims({"items": [], "properties": {"messages": {}}})
     assert not OPENAI_CHAT.claims({"schema": "evalgate.trace/1", "messages": MESSAGES})
     assert not OPENAI_CHAT.claims([{"role": "admin", "content": ""}])
@@ -229,7 +229,7 @@ JUNK = st.recursive(
     st.sampled_from(["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal"]),
     JUNK,
 )
-def test_whatever_stands_in_a_message_a_trace_or_a_reason_comes_out(index, field, junk):
+def test_any_content_of_a_message_gives_a_trace_or_a_reason(index, field, junk):
     messages = copy.deepcopy(MESSAGES)
     messages[index][field] = junk
     try:
@@ -259,7 +259,7 @@ def test_whatever_stands_in_a_message_a_trace_or_a_reason_comes_out(index, field
     ),
     JUNK,
 )
-def test_whatever_stands_beside_the_messages_a_trace_or_a_reason_comes_out(field, junk):
+def test_any_fields_besides_the_messages_give_a_trace_or_a_reason(field, junk):
     record = {"messages": MESSAGES, field: junk}
     OPENAI_CHAT.claims(record)
     openai_chat.READER.identify(record)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
@@ -121,14 +121,14 @@ def test_results_are_joined_with_exit_codes_and_errors():
 
 
 @pytest.mark.parametrize("kind", ["edit", "read"])
-def test_the_tool_for_files_says_in_its_content_that_it_failed(kind):
+def test_the_file_tool_reports_failure_in_its_content(kind):
     history = bare()
     history[6] = {**history[6], "observation": kind, "content": "ERROR:\nNo replacement was performed."}
     call = openhands.build(history).tool_calls[1]
     assert (call["status"], call["error"]["message"]) == ("error", "ERROR:\nNo replacement was performed.")
 
 
-def test_what_a_command_prints_is_no_error_of_the_tool_for_files():
+def test_output_of_a_command_is_not_an_error_of_the_file_tool():
     history = bare()
     history[4] = {**history[4], "content": "ERROR: 2 of 9 tests failed"}
     assert openhands.build(history).tool_calls[0]["status"] == "ok"
@@ -143,7 +143,7 @@ def test_an_answer_without_the_models_response_leaves_tokens_unknown():
     assert trace.warnings[0]["message"].startswith("1 of 3 model calls")
 
 
-def test_a_total_that_the_run_counted_stands_also_where_an_answer_tells_none():
+def test_a_total_that_the_run_counted_is_used_even_if_an_answer_has_no_tokens():
     history = [event(8, 1, action="message", args={"content": "I will look."}), *bare()[3:]]
     counted = {"prompt_tokens": 500, "completion_tokens": 50}
     trace = openhands.build({"instruction": "Go.", "history": history, "metrics": {"accumulated_token_usage": counted}})
@@ -177,19 +177,19 @@ def test_the_text_of_finish_is_the_final_response():
     assert (trace.status, trace.finish_reason) == ("ok", "stop")
 
 
-def test_a_newer_finish_says_its_last_thought():
+def test_a_newer_finish_gives_its_last_thought():
     events = bare()
     events[-1]["args"]["final_thought"] = "Renamed a to b."
     assert openhands.build(events).response["content"] == "Renamed a to b."
 
 
-def test_latency_goes_from_the_first_event_to_the_last():
+def test_latency_is_from_the_first_event_to_the_last():
     trace = openhands.build(bare())
     assert trace.latency == {"total_ms": 8000, "source": "timestamps"}
     assert trace.started_at == "2026-01-27T22:44:01.500000Z"
 
 
-def test_the_machinery_around_the_agent_says_nothing():
+def test_events_of_the_environment_are_not_messages():
     trace = openhands.build(bare())
     assert [message["role"] for message in trace.messages].count("user") == 1
     assert trace.turn_count == 1
@@ -204,7 +204,7 @@ def test_a_flat_history_has_the_fields_of_its_actions_as_arguments():
     assert [message["content"] for message in trace.messages[:2]] == ["Fix it.", "Make it."]
 
 
-def test_a_line_tells_cost_success_and_issue():
+def test_a_line_has_cost_success_and_issue():
     trace = openhands.build(line())
     assert trace.cost == {"usd": 0.5, "source": "recorded"}
     assert trace.scores == {"success": 1.0}
@@ -247,13 +247,13 @@ def test_a_run_that_failed_is_an_error():
 
 
 @pytest.mark.parametrize("end", [2, 3])
-def test_a_history_that_stops_at_work_is_incomplete(end):
+def test_a_history_that_stops_during_work_is_incomplete(end):
     trace = openhands.build(line(history=line()["history"][:end]))
     assert trace.status == "incomplete"
 
 
-def test_a_history_without_a_word_is_refused():
-    with pytest.raises(TraceError, match="history holds no message"):
+def test_a_history_without_text_is_refused():
+    with pytest.raises(TraceError, match="history contains no message"):
         openhands.build({"history": [], "metrics": {}})
 
 
@@ -262,7 +262,7 @@ def test_an_error_names_the_event():
         openhands.build([bare()[0], {"id": 3}])
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([bare()]).name == "openhands"
     assert detect.detect_format([line()]).name == "openhands"
     assert detect.detect_format([line(history=[])]).name == "openhands"
@@ -270,12 +270,12 @@ def test_content_tells_the_format():
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        openhands.build(line(x=nested(70)))
+        openhands.build(line(x=nest_lists(70)))
 
 
 @settings(max_examples=200)
-@given(damaged(bare()) | damaged(line()))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
+@given(damage_document(bare()) | damage_document(line()))
+def test_any_damage_gives_a_trace_or_a_reason(record):
     openhands.identify(record)
     detect.find_claiming_format(record)
     try:

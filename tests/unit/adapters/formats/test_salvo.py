@@ -3,7 +3,7 @@ from __future__ import annotations
 import orjson
 import pytest
 from builders import make_call, make_message, make_trace
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
@@ -56,7 +56,7 @@ def stored(**fields):
 
 
 @pytest.mark.parametrize("record", [view(), stored()])
-def test_both_forms_tell_the_same(record):
+def test_both_forms_give_the_same_trace(record):
     trace = salvo.build(record)
     assert [message["role"] for message in trace.messages] == ["user", "assistant", "tool", "assistant"]
     (call,) = trace.tool_calls
@@ -68,7 +68,7 @@ def test_both_forms_tell_the_same(record):
     assert trace.response == {"content": "It is 20 degrees.", "finish_reason": None, "message_index": 3}
 
 
-def test_a_stored_run_tells_when_it_began():
+def test_a_stored_run_has_its_start_time():
     assert salvo.build(stored()).started_at == "2026-02-19T10:00:00Z"
 
 
@@ -76,7 +76,7 @@ def test_a_run_that_was_cut_off_is_incomplete():
     assert salvo.build(stored(max_turns_hit=True)).status == "incomplete"
 
 
-def test_our_own_view_is_read_back():
+def test_the_native_view_is_read_back():
     calls = [
         make_call("lookup", {"id": 1}, status="error", result="gone", exit_code=3),
         make_call("plan", {"x": [1]}, index=1, result={"steps": 2}),
@@ -116,7 +116,7 @@ def test_calls_without_ids_are_joined_by_name_and_order():
     assert trace.tool_calls[2]["error"] == {"type": "t", "message": "m"}
 
 
-def test_calls_nobody_answered_are_a_warning():
+def test_calls_without_an_answer_are_a_warning():
     trace = salvo.build(view(turns=view()["turns"][:2]))
     assert [warning["code"] for warning in trace.warnings] == ["results_missing"]
 
@@ -139,11 +139,11 @@ def test_an_empty_recording_is_refused():
 
 
 def test_an_error_names_the_turn():
-    with pytest.raises(TraceError, match=r"turns\[0\]\.role is none of"):
+    with pytest.raises(TraceError, match=r"turns\[0\]\.role is not one of system"):
         salvo.build(view(turns=[{"role": "robot"}]))
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([view()]).name == detect.detect_format([stored()]).name == "salvo"
     whole = get_view(make_trace([], messages=[make_message()])).whole()
     assert detect.detect_format([whole]).name == "salvo"
@@ -151,12 +151,12 @@ def test_content_tells_the_format():
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        salvo.build(view(x=nested(70)))
+        salvo.build(view(x=nest_lists(70)))
 
 
 @settings(max_examples=150)
-@given(damaged(view()) | damaged(stored()))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
+@given(damage_document(view()) | damage_document(stored()))
+def test_any_damage_gives_a_trace_or_a_reason(record):
     salvo.identify(record)
     detect.find_claiming_format(record)
     try:

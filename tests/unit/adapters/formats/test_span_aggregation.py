@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from span_builders import agent, answers, asks, chat, said, span, tool, weather_run
+from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
 from evalgate.adapters.formats.spans.assemble import build
 from evalgate.adapters.formats.spans.dialects import read_facts
 from evalgate.errors import TraceError
 
-USER = said("user", "hi")
-ANSWER = said("assistant", "hello", finish="stop")
+USER = genai_message("user", "hi")
+ANSWER = genai_message("assistant", "hello", finish="stop")
 
 
 def totals(trace):
@@ -49,16 +49,20 @@ def test_a_request_within_a_request_is_the_same():
     assert trace.llm_calls[0]["response_id"] == "r1"
 
 
-def test_requests_with_one_response_id_are_the_same_wherever_they_stand():
+def test_requests_with_one_response_id_are_the_same_anywhere():
     root = agent()
     seen = [chat(0, 10, (7, 3), parent=root, response_id="r1") for _ in range(2)]
     assert totals(build([root, *seen])) == (7, 3, 1)
 
 
-@pytest.mark.parametrize(("tokens", "answer"), [((7, 9), ()), ((7, 3), [said("assistant", asks("delete_all"))])])
-def test_requests_one_after_the_other_that_tell_otherwise_are_two_whatever_their_id(tokens, answer):
+@pytest.mark.parametrize(
+    ("tokens", "answer"), [((7, 9), ()), ((7, 3), [genai_message("assistant", call_part("delete_all"))])]
+)
+def test_consecutive_requests_that_differ_are_two_whatever_their_id(tokens, answer):
     root = agent()
-    first = chat(0, 10, (7, 3), [USER], [said("assistant", asks("look"))], parent=root, response_id="mock")
+    first = chat(
+        0, 10, (7, 3), [USER], [genai_message("assistant", call_part("look"))], parent=root, response_id="mock"
+    )
     later = chat(10, 20, tokens, [USER], answer, parent=root, response_id="mock")
     trace = build([root, first, later])
     assert totals(trace) == (14, 3 + tokens[1], 2)
@@ -94,17 +98,17 @@ def test_a_request_that_wraps_several_restates_their_sum():
     assert totals(build([outer, *steps])) == (30, 6, 2)
 
 
-def test_what_the_provider_metered_comes_before_what_a_platform_counted_again():
+def test_usage_metered_by_the_provider_takes_precedence_over_that_of_a_platform():
     outer = chat(0, 1000, (2000, 768))
     inner = chat(10, 990, (900, 171), parent=outer)
 
-    def told(one):
+    def read_metered(one):
         return replace(read_facts(one), is_metered=one is outer)
 
-    assert totals(build([outer, inner], told)) == (2000, 768, 1)
+    assert totals(build([outer, inner], read_metered)) == (2000, 768, 1)
 
 
-def test_the_usage_of_an_agent_counts_once_where_no_request_tells_any():
+def test_the_usage_of_an_agent_counts_once_where_no_request_has_any():
     root = agent(**{"gen_ai.usage.input_tokens": 4, "gen_ai.usage.output_tokens": 767})
     child = agent(10, 90, "child", parent=root, **{"gen_ai.usage.input_tokens": 2, "gen_ai.usage.output_tokens": 3})
     trace = build([root, child])
@@ -112,7 +116,7 @@ def test_the_usage_of_an_agent_counts_once_where_no_request_tells_any():
     assert trace.usage["source"] == "agent_span"
 
 
-def test_the_usage_of_an_agent_that_is_not_the_sum_is_told():
+def test_the_usage_of_an_agent_that_is_not_the_sum_is_a_warning():
     spans = weather_run(**{"gen_ai.usage.input_tokens": 150, "gen_ai.usage.output_tokens": 42})
     trace = build(spans)
     assert totals(trace) == (200, 60, 2)
@@ -120,10 +124,10 @@ def test_the_usage_of_an_agent_that_is_not_the_sum_is_told():
     assert "192" in trace.warnings[0]["message"]
 
 
-@pytest.mark.parametrize(("output", "is_told"), [(62, False), (63, True)])
-def test_a_difference_of_one_percent_is_not_told(output, is_told):
+@pytest.mark.parametrize(("output", "is_reported"), [(62, False), (63, True)])
+def test_a_difference_of_one_percent_is_not_a_warning(output, is_reported):
     spans = weather_run(**{"gen_ai.usage.input_tokens": 200, "gen_ai.usage.output_tokens": output})
-    assert ("total_mismatch" in codes(build(spans))) is is_told
+    assert ("total_mismatch" in codes(build(spans))) is is_reported
 
 
 @pytest.mark.parametrize("kind", ["EVALUATOR", "EMBEDDING"])
@@ -133,7 +137,7 @@ def test_judges_and_embeddings_are_not_the_agents(kind):
     assert totals(build([*weather_run(), judge, within])) == (200, 60, 2)
 
 
-def test_whoever_is_marked_as_the_user_is_not_the_agent():
+def test_an_agent_that_is_marked_as_the_user_is_not_the_agent():
     simulator = agent(0, 10, "simulator", **{"evalgate.role": "user"})
     trace = build([*weather_run(), simulator, chat(1, 9, (50, 50), parent=simulator)])
     assert totals(trace) == (200, 60, 2)
@@ -165,7 +169,7 @@ def test_of_calls_metered_in_part_the_agents_own_total_counts_if_it_is_more(stat
     assert (usage["total_tokens"], usage["source"]) == (total, "none" if total is None else "agent_span")
 
 
-def test_cached_tokens_that_are_more_than_the_input_are_told():
+def test_cached_tokens_that_are_more_than_the_input_are_a_warning():
     trace = build([chat(0, 900, (4, 7), [USER], [ANSWER], **{"gen_ai.usage.cache_read.input_tokens": 900})])
     assert trace.usage["input_tokens"] == 4
     assert codes(trace) == ["cache_not_in_input"]
@@ -184,13 +188,13 @@ def test_recorded_costs_add_up_and_0_beside_tokens_is_unknown():
 
 
 @pytest.mark.parametrize(("stated", "usd"), [(0.005, 0.005), (0.002, None), (0.001, None)])
-def test_of_calls_that_tell_a_cost_in_part_the_agents_own_counts_if_it_is_more(stated, usd):
+def test_if_only_some_calls_have_a_cost_the_agents_own_counts_if_it_is_higher(stated, usd):
     spans = weather_run(**{"llm.cost.total": stated})
     spans[1].attributes["operation.cost"] = 0.002
     assert build(spans).cost["usd"] == usd
 
 
-def test_an_agents_cost_counts_where_no_request_tells_one():
+def test_an_agents_cost_counts_where_no_request_has_one():
     trace = build(weather_run(**{"llm.cost.total": 0.25}))
     assert trace.cost == {"usd": 0.25, "source": "recorded"}
 
@@ -225,12 +229,12 @@ def test_wrapping_or_repeating_a_request_never_changes_the_totals(changes, chanc
     assert [call["name"] for call in trace.tool_calls] == ["get_weather"]
 
 
-def test_spans_that_say_nothing_of_an_agent_are_no_trace():
-    with pytest.raises(TraceError, match=r"no span says what an agent did \(2 spans\)"):
+def test_spans_without_an_agent_are_not_a_trace():
+    with pytest.raises(TraceError, match=r"no span records what an agent did \(2 spans\)"):
         build([span("GET /"), span("queue")])
 
 
-def test_rings_of_parents_are_cut():
+def test_cycles_of_parents_are_cut():
     spans = weather_run()
     spans[0].parent_id = spans[3].span_id
     assert totals(build(spans)) == (200, 60, 2)
@@ -247,7 +251,7 @@ def test_values_nested_too_deep_are_refused():
 def test_a_replayed_answer_is_suspicious():
     trace = build([chat(0, 4, (10, 290), [USER], [ANSWER])])
     assert codes(trace) == ["suspicious_latency"]
-    assert "290 tokens were answered in 4.0 ms" in trace.warnings[0]["message"]
+    assert "290 tokens were generated in 4.0 ms" in trace.warnings[0]["message"]
     assert codes(build([chat(0, 4000, (10, 290), [USER], [ANSWER])])) == []
 
 
@@ -255,7 +259,7 @@ def test_a_run_that_took_no_time_is_suspicious():
     assert codes(build([agent(0, 0), chat(0, 0, None, [USER], [ANSWER])])) == ["suspicious_latency"]
 
 
-def test_latency_is_the_outermost_agents_and_not_that_of_what_surrounds_it():
+def test_latency_is_that_of_the_outermost_agent_and_not_of_enclosing_spans():
     around = span("POST /invocations", 0, 9000)
     spans = weather_run()
     spans[0].parent_id = around.span_id
@@ -288,7 +292,7 @@ def test_a_failed_tool_within_does_not_fail_the_run():
     assert trace.tool_calls[0]["status"] == "error"
 
 
-def test_scenario_trial_and_conversation_come_from_marks():
+def test_scenario_trial_and_conversation_come_from_evalgate_attributes():
     spans = weather_run(**{"evalgate.scenario.id": "paris", "evalgate.trial": "2", "gen_ai.conversation.id": "k"})
     trace = build(spans)
     assert (trace.scenario_id, trace.trial, trace.conversation_id) == ("paris", 2, "k")
@@ -309,12 +313,16 @@ def test_tool_calls_without_content_come_from_spans_alone():
 
 
 def test_a_result_in_neither_place_is_missing():
-    asked = said("assistant", asks("f", "c1", x=1), finish="tool_calls")
+    asked = genai_message("assistant", call_part("f", "c1", x=1), finish="tool_calls")
     trace = build([chat(0, 900, (5, 5), [USER], [asked])])
     assert trace.tool_calls[0]["status"] == "missing"
     assert codes(trace) == ["results_missing"]
 
 
-def test_answers_may_stand_under_either_name():
-    history = [USER, said("assistant", asks("f", "c1")), said("tool", answers("done", "c1", key="result"))]
+def test_answers_may_have_either_name():
+    history = [
+        USER,
+        genai_message("assistant", call_part("f", "c1")),
+        genai_message("tool", response_part("done", "c1", key="result")),
+    ]
     assert build([chat(0, 900, (5, 5), history, [ANSWER])]).tool_calls[0]["result"] == "done"

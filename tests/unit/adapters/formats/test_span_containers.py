@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ from span_containers import (
     TOOL,
     TRACE,
     console_span,
+    encode_message,
     envelope,
     jaeger,
     jaeger_span,
@@ -33,7 +34,6 @@ from span_containers import (
     protobuf,
     readable_span,
     rows,
-    said,
     snake,
 )
 
@@ -75,8 +75,8 @@ def codes(trace):
     return [warning["code"] for warning in trace.warnings]
 
 
-def told(trace):
-    """What a container may not change."""
+def summarize_trace(trace):
+    """The parts of a trace that its container must not change."""
     return {
         "id": trace.trace_id, "messages": trace.messages, "calls": trace.tool_calls, "llm": trace.llm_calls,
         "usage": trace.usage, "latency": trace.latency, "response": trace.response, "agent": trace.agent,
@@ -117,7 +117,7 @@ CONTAINERS = {
 @pytest.mark.parametrize("form", CONTAINERS)
 def test_every_container_gives_the_same_trace(form):
     trace = only(read(CONTAINERS[form]))
-    assert told(trace) == told(only(read(otlp())))
+    assert summarize_trace(trace) == summarize_trace(only(read(otlp())))
     assert (trace.trace_id, trace.response["content"]) == (TRACE, ANSWER)
     assert trace.latency == {"total_ms": 900, "source": "span"}
     assert trace.usage["total_tokens"] == 300
@@ -125,7 +125,7 @@ def test_every_container_gives_the_same_trace(form):
     assert trace.warnings == []
 
 
-def test_the_trace_of_a_container_is_what_its_spans_say():
+def test_the_trace_of_a_container_equals_that_of_its_spans():
     trace = only(read(otlp()))
     assert [m["role"] for m in trace.messages] == ["user", "assistant", "tool", "assistant"]
     assert [(c["id"], c["name"], c["arguments"], c["duration_ms"]) for c in trace.tool_calls] == [
@@ -146,7 +146,7 @@ def test_the_trace_of_a_container_is_what_its_spans_say():
         (readable_span(rows()[0]), "span-list"),
     ],
 )
-def test_content_tells_the_container(value, name):
+def test_content_identifies_the_container(value, name):
     assert detect.detect_format([value]).name == name
 
 
@@ -157,7 +157,7 @@ def test_content_tells_the_container(value, name):
         {"spans": [{"name": "x"}]}, {"resourceSpans": {}}, [[]], None, 5, {"data": {"spans": 5}}, {"spanContext": 5},
     ],
 )  # fmt: skip
-def test_what_only_resembles_a_container_is_claimed_by_none(value):
+def test_a_document_that_only_resembles_a_container_is_not_claimed(value):
     found = detect.find_claiming_format(value)
     assert found is None or found.name not in {"otlp", "jaeger", "span-list"}
 
@@ -176,7 +176,7 @@ def test_what_only_resembles_a_container_is_claimed_by_none(value):
         b"{}",
     ],
 )
-def test_a_text_that_begins_with_empty_lines_is_no_protobuf(head):
+def test_a_text_that_begins_with_empty_lines_is_not_protobuf(head):
     assert detect.find_packed_format(head) is None or head == b"\n\x12"
 
 
@@ -185,11 +185,11 @@ def test_text_after_an_empty_line_is_read_as_text():
 
 
 @pytest.mark.parametrize("cut", [30, 200, 1000])
-def test_protobuf_that_was_cut_off_is_refused_in_words(cut):
+def test_truncated_protobuf_is_refused_with_a_reason(cut):
     whole = protobuf(otlp())
-    assert refused(read(whole[:-cut])) == "the file looks like OTLP in protobuf and is damaged"
+    assert refused(read(whole[:-cut])) == "the file looks like OTLP in protobuf but is damaged"
     framed = len(whole).to_bytes(4, "big") + whole
-    assert refused(read(framed[:-cut])) == "the file looks like OTLP in protobuf and is damaged"
+    assert refused(read(framed[:-cut])) == "the file looks like OTLP in protobuf but is damaged"
 
 
 def field(number, payload):
@@ -217,12 +217,12 @@ def test_protobuf_of_far_too_many_messages_is_refused_before_they_fill_the_memor
 
 def test_a_message_of_protobuf_that_is_larger_than_a_record_is_refused():
     whole = protobuf(otlp())
-    told = refused(read(whole, record_bytes=len(whole) - 1))
-    assert told == f"a message in protobuf is larger than {len(whole) - 1:,} bytes"
+    reason = refused(read(whole, record_bytes=len(whole) - 1))
+    assert reason == f"a protobuf message is larger than {len(whole) - 1:,} bytes"
     assert isinstance(only(read(whole, record_bytes=len(whole))), Trace)
 
 
-def test_protobuf_nested_too_deep_is_refused_in_words():
+def test_protobuf_nested_too_deep_is_refused_with_a_reason():
     value = field(1, b"x")
     for _ in range(120):
         value = field(5, field(1, value))
@@ -242,7 +242,7 @@ def test_a_file_of_logs_alone_still_gives_the_conversation():
     assert trace.latency["total_ms"] is None
     assert trace.status == "ok"
     binary = only(read(protobuf(logs(*records))))
-    assert told(binary) == told(trace)
+    assert summarize_trace(binary) == summarize_trace(trace)
 
 
 SPAN_WITHOUT_CONTENT = (
@@ -259,8 +259,8 @@ LOGS = [
 @pytest.mark.parametrize("together", [True, False])
 def test_logs_belong_to_their_spans_in_the_same_file_or_another(together):
     spans = envelope(otlp_span(SPAN_WITHOUT_CONTENT))
-    said_there = logs(*reversed(LOGS))
-    content = lines(spans, said_there) if together else {"t/a.traces.json": spans, "t/b.logs.json": said_there}
+    log_document = logs(*reversed(LOGS))
+    content = lines(spans, log_document) if together else {"t/a.traces.json": spans, "t/b.logs.json": log_document}
     trace = only(read(content))
     assert [m["content"] for m in trace.messages] == ["Where is order 42?", ANSWER]
     assert (trace.usage["total_tokens"], trace.latency["total_ms"]) == (11, 290)
@@ -271,14 +271,14 @@ def lost(name, content, at):
     return log(f"gen_ai.{name}", body, span=None, at=at)
 
 
-def test_logs_that_name_no_span_are_those_of_the_only_model_call():
+def test_logs_that_name_no_span_belong_to_the_only_model_call():
     records = [lost("user.message", "Where is order 42?", 900), lost("choice", ANSWER, 901)]
     trace = only(read(lines(envelope(otlp_span(SPAN_WITHOUT_CONTENT)), logs(*records))))
     assert [m["content"] for m in trace.messages] == ["Where is order 42?", ANSWER]
     assert (trace.usage["total_tokens"], len(trace.llm_calls), trace.warnings) == (11, 1, [])
 
 
-def test_logs_that_name_no_span_are_those_of_the_model_call_that_ran_then_or_of_none():
+def test_logs_that_name_no_span_belong_to_the_model_call_at_that_time_or_to_no_call():
     second = ("9" * 16, None, "chat m-1", 400, 700, SPAN_WITHOUT_CONTENT[5])
     spans = envelope(otlp_span(SPAN_WITHOUT_CONTENT), otlp_span(second))
     records = [lost("user.message", "Hi", 11), lost("choice", "Yes?", 299), lost("choice", ANSWER, 650)]
@@ -288,12 +288,12 @@ def test_logs_that_name_no_span_are_those_of_the_model_call_that_ran_then_or_of_
     assert trace.warnings[0]["message"] == ("1 event without a span id may belong to several model calls: left out")
 
 
-def test_an_events_name_may_stand_in_either_attribute():
+def test_an_events_name_may_be_in_either_attribute():
     score = log("", {}, at=299)
     del score["eventName"], score["body"]
-    told = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": 0.9}
+    evaluation = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": 0.9}
     for key in ("event.name", "otel.event.name"):
-        score["attributes"] = pairs({key: "gen_ai.evaluation.result", **told})
+        score["attributes"] = pairs({key: "gen_ai.evaluation.result", **evaluation})
         trace = only(read(lines(envelope(otlp_span(SPAN_WITHOUT_CONTENT)), logs(score))))
         assert [(one["name"], one["score_value"]) for one in trace.evaluations] == [("relevance", 0.9)]
 
@@ -304,15 +304,17 @@ def test_a_log_record_recorded_twice_is_one():
     assert len(trace.messages) == 2
 
 
-def test_log_lines_of_a_program_are_no_events():
+def test_log_lines_of_a_program_are_not_events():
     plain = {"timeUnixNano": str(T0), "body": {"stringValue": "started"}, "traceId": OTHER, "spanId": ROOT}
     assert codes(only(read(lines(otlp(), logs(plain))))) == []
-    assert refused(read(logs(plain))) == "there is no trace in it"
+    assert refused(read(logs(plain))) == "it contains no trace"
 
 
 def test_events_that_name_no_trace_are_counted_and_never_guessed():
     lost = logs(log("gen_ai.user.message", {"content": "hi"}, trace=None, span=None))
-    assert refused(read(lost)) == ("no span says what an agent did: 1 event without a trace id can be given to no run")
+    assert refused(read(lost)) == (
+        "no span records what an agent did: 1 event without a trace id can't be assigned to a run"
+    )
     trace = only(read(lines(otlp(), lost)))
     assert codes(trace) == ["left_out"]
 
@@ -320,7 +322,7 @@ def test_events_that_name_no_trace_are_counted_and_never_guessed():
 def test_spans_of_a_trace_in_several_files_are_one():
     parts = {f"t/{name}.jsonl": lines(envelope(span)) for name, span in zip("abcd", SPANS, strict=True)}
     trace = only(read(parts))
-    assert told(trace) == told(only(read(otlp())))
+    assert summarize_trace(trace) == summarize_trace(only(read(otlp())))
     assert trace.source.path == "t/a.jsonl"
 
 
@@ -338,20 +340,20 @@ def test_several_traces_of_a_file_are_several():
 
 def test_a_span_recorded_twice_is_one():
     trace = only(read({"t/a.json": otlp(), "t/b.json": otlp()}))
-    assert told(trace) == told(only(read(otlp())))
+    assert summarize_trace(trace) == summarize_trace(only(read(otlp())))
 
 
-def test_of_a_span_recorded_differently_what_ended_last_counts():
+def test_of_two_copies_of_a_span_the_one_that_ended_last_counts():
     begun = otlp_span(rows()[3], endTimeUnixNano="0", attributes=[])
     for order in ([begun, *SPANS], [*SPANS, begun]):
         trace = only(read(envelope(*order)))
         assert trace.response["content"] == ANSWER
         assert codes(trace) == ["span_conflict"]
-        assert trace.warnings[0]["message"].startswith("of 1 span recorded more than once")
+        assert trace.warnings[0]["message"].startswith("1 span recorded more than once, with different content")
 
 
-def test_copies_that_end_at_once_are_told_apart_the_same_way_in_any_order():
-    other = [*rows()[3][:5], {**rows()[3][5], "gen_ai.output.messages": said("assistant", "No.")}]
+def test_among_copies_with_the_same_end_the_same_one_wins_in_any_order():
+    other = [*rows()[3][:5], {**rows()[3][5], "gen_ai.output.messages": encode_message("assistant", "No.")}]
     one, two = only(read(envelope(*SPANS, otlp_span(other)))), only(read(envelope(otlp_span(other), *SPANS)))
     assert one.response == two.response
     assert codes(one) == codes(two) == ["span_conflict"]
@@ -363,8 +365,8 @@ def chats(*conversations, key="gen_ai.conversation.id", ids=(CHAT, LAST, TOOL)):
     for number, conversation in enumerate(conversations):
         attributes = {
             "gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1", key: conversation,
-            "gen_ai.input.messages": said("user", f"question {number}"),
-            "gen_ai.output.messages": said("assistant", f"answer {number}"),
+            "gen_ai.input.messages": encode_message("user", f"question {number}"),
+            "gen_ai.output.messages": encode_message("assistant", f"answer {number}"),
             "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 1,
         }  # fmt: skip
         row = (ids[number], None, "chat m-1", 100 * number, 100 * number + 50, attributes)
@@ -387,7 +389,7 @@ def test_traces_without_a_root_that_name_one_conversation_are_one_run(key):
     ],
     ids=["other conversations", "ids that clash", "agents of one session"],
 )
-def test_other_traces_are_runs_of_their_own(document):
+def test_other_traces_are_separate_runs(document):
     assert len(read(document)) == 2
 
 
@@ -400,20 +402,20 @@ def test_traces_without_an_agent_are_left_out_and_counted():
     trace = only(read(lines(envelope(noise()), otlp(), envelope(noise("2" * 32)))))
     assert codes(trace) == ["left_out"]
     assert trace.warnings[0]["message"] == (
-        "2 spans of 2 traces, such as `GET /health`, said nothing of an agent and are left out"
+        "2 spans of 2 traces, such as `GET /health`, record nothing about an agent and are left out"
     )
 
 
 @pytest.mark.parametrize("operation", ["create_agent", "embeddings"])
-def test_what_is_made_beside_a_run_is_no_run(operation):
+def test_other_operations_next_to_a_run_are_left_out(operation):
     beside = otlp_span(("b" * 16, None, "beside", 0, 1, {"gen_ai.operation.name": operation}), "2" * 32)
     assert codes(only(read(lines(envelope(beside), otlp())))) == ["left_out"]
-    assert refused(read(envelope(beside))) == ("no span says what an agent did: 1 span of 1 trace, such as `beside`")
+    assert refused(read(envelope(beside))) == ("no span records what an agent did: 1 span of 1 trace, such as `beside`")
 
 
 def test_a_file_without_an_agent_is_one_damaged_record():
     assert refused(read(lines(envelope(noise()), envelope(noise("2" * 32))))) == (
-        "no span says what an agent did: 2 spans of 2 traces, such as `GET /health`"
+        "no span records what an agent did: 2 spans of 2 traces, such as `GET /health`"
     )
 
 
@@ -421,10 +423,10 @@ def test_one_broken_span_spoils_its_trace_and_no_other():
     broken = otlp_span(rows()[1], OTHER, startTimeUnixNano="soon")
     good, bad = read(lines(otlp(), envelope(broken, *(otlp_span(row, OTHER) for row in rows()))))
     assert good.response["content"] == ANSWER
-    assert bad.reason == "[1].resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano is no time"
+    assert bad.reason == "[1].resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano is not a valid time"
 
 
-def test_a_broken_span_of_an_unknown_trace_is_told_by_itself():
+def test_a_broken_span_of_an_unknown_trace_is_a_damaged_record_by_itself():
     lost = otlp_span(rows()[1])
     del lost["traceId"]
     good, bad = read(envelope(*SPANS, lost))
@@ -441,12 +443,12 @@ def test_a_broken_span_of_an_unknown_trace_is_told_by_itself():
             {"resourceSpans": [{"scopeSpans": [{"spans": {}}]}]},
             "resourceSpans[0].scopeSpans[0].spans is not a list",
         ),
-        ({"resourceSpans": []}, "there is no trace in it"),
+        ({"resourceSpans": []}, "it contains no trace"),
         ({"data": [{"traceID": "a", "spans": [5]}]}, "data[0].spans[0] is not an object"),
         ([plain_span(rows()[0]), 5], "[1] is not an object"),
     ],
 )
-def test_an_envelope_of_another_shape_says_where(document, reason):
+def test_an_envelope_of_another_shape_is_refused_with_its_path(document, reason):
     assert [r.reason for r in read(document) if isinstance(r, DamagedTrace)] == [reason]
 
 
@@ -465,7 +467,7 @@ def test_too_many_spans_are_refused():
         otlp_reader.otlp.read_spans([logs(*LOGS)], container.SpanFile(max_records=1))
 
 
-def test_rings_and_spans_that_are_their_own_parents_are_read():
+def test_cycles_and_spans_that_are_their_own_parents_are_read():
     spans = [otlp_span(row) for row in rows()]
     spans[0]["parentSpanId"] = CHAT
     spans[2]["parentSpanId"] = TOOL
@@ -473,7 +475,7 @@ def test_rings_and_spans_that_are_their_own_parents_are_read():
 
 
 def test_attributes_nested_too_deep_are_refused():
-    assert "levels deep" in refused(read([plain_span(rows()[1], attributes={"gen_ai.x": nested(70)})]))
+    assert "levels deep" in refused(read([plain_span(rows()[1], attributes={"gen_ai.x": nest_lists(70)})]))
 
 
 def test_tags_of_jaeger_that_contradict_each_other_damage_their_trace():
@@ -482,10 +484,10 @@ def test_tags_of_jaeger_that_contradict_each_other_damage_their_trace():
     tags.append(dict(tags[0]))
     assert isinstance(only(read(data)), Trace)
     tags.append({**tags[0], "value": "another"})
-    assert refused(read(data)).endswith(f"tells `{tags[0]['key']}` a second time, and differently")
+    assert refused(read(data)).endswith(f"has `{tags[0]['key']}` twice, with different values")
 
 
-def test_jaeger_tells_of_errors_events_and_resources_in_tags():
+def test_jaeger_records_errors_events_and_resources_in_tags():
     document = jaeger()
     span = document["data"][0]["spans"][2]
     span["tags"] += [
@@ -514,12 +516,12 @@ def test_jaeger_tells_of_errors_events_and_resources_in_tags():
     assert only(read(document)).tool_calls[0]["status"] == "error"
 
 
-def test_jaeger_spans_that_follow_from_others_hang_below_them():
+def test_jaeger_spans_that_follow_from_others_are_their_children():
     document = jaeger()
     for span in document["data"][0]["spans"]:
         for reference in span["references"]:
             reference["refType"] = "FOLLOWS_FROM"
-    assert told(only(read(document))) == told(only(read(otlp())))
+    assert summarize_trace(only(read(document))) == summarize_trace(only(read(otlp())))
     child, follower = jaeger_span(rows()[1]), {"refType": "FOLLOWS_FROM", "spanID": TOOL}
     child["references"].insert(0, follower)
     held = container.SpanFile()
@@ -537,23 +539,23 @@ def test_jaeger_spans_that_follow_from_others_hang_below_them():
         "StatusCode.ERROR",
     ],
 )
-def test_a_plain_span_tells_of_failure_in_any_spelling(status):
+def test_a_plain_span_has_failed_in_any_spelling_of_its_status(status):
     row = rows()[2]
     spans = [plain_span(one, status=status) if one is row else plain_span(one) for one in [*rows()[:2], row, rows()[3]]]
     assert only(read(spans)).tool_calls[0]["status"] == "error"
 
 
 def phoenix_span(row, **fields):
-    """A span as Phoenix exports it: its kind and status stand beside the attributes."""
+    """A span as Phoenix exports it: its kind and status are outside of the attributes."""
     kinds = {"chat": "LLM", "execute_tool": "TOOL", "invoke_agent": "AGENT"}
     one = plain_span(row)
-    told = {key: value for key, value in one["attributes"].items() if key != "gen_ai.operation.name"}
+    attributes = {key: value for key, value in one["attributes"].items() if key != "gen_ai.operation.name"}
     kind = kinds[row[5]["gen_ai.operation.name"]]
     del one["status"]
-    return {**one, "attributes": told, "span_kind": kind, "status_code": "OK", "status_message": "", **fields}
+    return {**one, "attributes": attributes, "span_kind": kind, "status_code": "OK", "status_message": "", **fields}
 
 
-def test_spans_of_phoenix_have_their_kind_and_status_beside_the_attributes():
+def test_spans_of_phoenix_have_their_kind_and_status_outside_of_the_attributes():
     first, second, ran, last = rows()
     failed = phoenix_span(ran, status_code="ERROR", status_message="no such order")
     trace = only(read([phoenix_span(first), phoenix_span(second), failed, phoenix_span(last)]))
@@ -596,7 +598,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
     assert (trace.response["content"], len(trace.llm_calls), len(trace.tool_calls)) == (ANSWER, 2, 1)
 
 
-def test_spans_and_their_logs_may_lie_in_one_document():
+def test_spans_and_their_logs_may_be_in_one_document():
     request = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
     document = envelope(otlp_span((CHAT, None, "chat", 0, 9, request))) | logs(
         log("gen_ai.user.message", {"content": "hi"}),
@@ -652,25 +654,25 @@ def test_damaged_protobuf_is_documents_or_a_reason(place, instead):
     try:
         documents = list(otlp_reader.READER.unpack(data, TraceLimits()))
     except TraceError as error:
-        assert str(error) == "the file looks like OTLP in protobuf and is damaged"
+        assert str(error) == "the file looks like OTLP in protobuf but is damaged"
         return
     for document in documents:
         _anything_but_a_crash(otlp_reader.READER, document)
 
 
 @settings(max_examples=120, deadline=None)
-@given(damaged(BOTH))
+@given(damage_document(BOTH))
 def test_damaged_otlp_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(otlp_reader.READER, document)
 
 
 @settings(max_examples=120, deadline=None)
-@given(damaged(jaeger()))
+@given(damage_document(jaeger()))
 def test_damaged_jaeger_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(jaeger_reader.READER, document)
 
 
 @settings(max_examples=120, deadline=None)
-@given(damaged(LIST))
+@given(damage_document(LIST))
 def test_a_damaged_list_of_spans_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(list_reader.READER, document)

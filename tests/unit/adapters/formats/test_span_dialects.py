@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from span_builders import agent, answers, asks, chat, said, span, tool, weather_run
+from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.spans.assemble import build
@@ -16,7 +16,7 @@ from evalgate.errors import TraceError
 OPENINFERENCE = "openinference.span.kind"
 
 
-def facts(name="x", events=(), scope=None, failed=False, **attributes):
+def read_span(name="x", events=(), scope=None, failed=False, **attributes):
     return read_facts(span(name, attributes=attributes, events=list(events), scope=scope, failed=failed))
 
 
@@ -61,8 +61,8 @@ def facts(name="x", events=(), scope=None, failed=False, **attributes):
         ({}, "other"),
     ],
 )
-def test_what_a_span_stands_for(attributes, kind):
-    assert facts(**attributes).kind == kind
+def test_the_kind_of_a_span(attributes, kind):
+    assert read_span(**attributes).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_a_span_stands_for(attributes, kind):
     ],
 )
 def test_tokens_in_all_spellings(attributes):
-    usage = facts(**attributes).usage
+    usage = read_span(**attributes).usage
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (30, 4, 34)
 
 
@@ -98,53 +98,55 @@ def test_tokens_in_all_spellings(attributes):
 def test_details_of_tokens_in_all_spellings(key, field):
     both = {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 9}
     both |= {"llm.token_count.prompt": 30, "llm.token_count.completion": 9}
-    assert facts(**both, **{key: 7}).usage[field] == 7
+    assert read_span(**both, **{key: 7}).usage[field] == 7
 
 
 @pytest.mark.parametrize("value", [-1, "many", True, 1.5, [3]])
-def test_tokens_that_are_none_are_an_error(value):
+def test_invalid_token_counts_are_an_error(value):
     with pytest.raises(FieldError, match=r"attributes\.gen_ai\.usage\.input_tokens"):
-        facts(**{"gen_ai.usage.input_tokens": value})
+        read_span(**{"gen_ai.usage.input_tokens": value})
 
 
-def test_the_model_that_answered_comes_before_the_one_that_was_asked_for():
-    told = facts(**{"gen_ai.request.model": "gpt", "gen_ai.response.model": "gpt-2024", "llm.model_name": "other"})
-    assert told.model == "gpt-2024"
+def test_the_model_that_answered_takes_precedence_over_the_requested_one():
+    facts = read_span(**{"gen_ai.request.model": "gpt", "gen_ai.response.model": "gpt-2024", "llm.model_name": "other"})
+    assert facts.model == "gpt-2024"
 
 
-def test_a_kit_that_names_itself_as_the_provider_is_none():
-    assert facts(**{"gen_ai.system": "gcp.vertex.agent", "llm.provider": "google"}).provider == "google"
+def test_a_kit_that_names_itself_as_the_provider_is_not_one():
+    assert read_span(**{"gen_ai.system": "gcp.vertex.agent", "llm.provider": "google"}).provider == "google"
 
 
 def test_messages_may_be_text_or_structure():
-    listed = [said("user", "hi")]
+    listed = [genai_message("user", "hi")]
     for value in (listed, json.dumps(listed)):
-        told = facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value})
-        assert [(one.role, one.content) for one in told.input] == [("user", "hi")]
+        facts = read_span(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value})
+        assert [(one.role, one.content) for one in facts.input] == [("user", "hi")]
 
 
 def test_messages_in_another_frameworks_shape_are_read_too():
     value = json.dumps([{"role": "user", "content": "hi"}])
-    assert facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value}).input[0].content == "hi"
+    assert read_span(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": value}).input[0].content == "hi"
 
 
-def test_messages_that_a_tracer_cut_are_told():
+def test_messages_that_a_tracer_cut_are_a_warning():
     trace = build([chat(0, 900, (1, 1), **{"gen_ai.input.messages": '[{"role": "user", "parts": [{"type'})])
     assert [warning["code"] for warning in trace.warnings] == ["content_unreadable", "content_not_captured"]
 
 
-def test_parts_that_are_no_text_are_placeholders():
+def test_parts_that_are_not_text_are_placeholders():
     parts = [
         {"type": "blob", "modality": "image", "mime_type": "image/png", "content": "AAAA"},
         {"type": "uri"},
     ]
-    [one] = facts(**{"gen_ai.operation.name": "chat", "gen_ai.input.messages": [said("user", "look", *parts)]}).input
+    [one] = read_span(
+        **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": [genai_message("user", "look", *parts)]}
+    ).input
     assert one.content == "look"
     assert one.parts == [{"type": "text", "text": "look"}, {"type": "blob"}, {"type": "uri"}]
     assert "AAAA" not in str(one)
 
 
-def test_reasoning_and_server_tools_are_parts_of_their_own():
+def test_reasoning_and_server_tools_are_separate_parts():
     parts = [
         {"type": "reasoning", "content": "hmm"},
         {
@@ -156,26 +158,26 @@ def test_reasoning_and_server_tools_are_parts_of_their_own():
         {"type": "server_tool_call_response", "id": "s1", "server_tool_call_response": "found"},
         "Here.",
     ]
-    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("assistant", *parts)])])
+    trace = build([chat(0, 900, (1, 1), [genai_message("user", "?")], [genai_message("assistant", *parts)])])
     [call] = trace.tool_calls
     assert (call["name"], call["arguments"], call["result"]) == ("web", {"query": "q"}, "found")
     assert trace.messages[1]["reasoning"] == "hmm"
     assert trace.response["content"] == "Here."
 
 
-def test_alternatives_are_not_said_one_after_the_other():
-    both = [said("assistant", "one", finish="stop"), said("assistant", "two", finish="stop")]
-    assert build([chat(0, 900, (1, 1), [said("user", "?")], both)]).response["content"] == "one"
+def test_alternatives_are_not_consecutive_messages():
+    both = [genai_message("assistant", "one", finish="stop"), genai_message("assistant", "two", finish="stop")]
+    assert build([chat(0, 900, (1, 1), [genai_message("user", "?")], both)]).response["content"] == "one"
 
 
-def test_a_role_nobody_knows_is_the_models_in_an_output():
-    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("unknown", asks("f", "c"))])])
+def test_an_unknown_role_in_an_output_is_the_models():
+    trace = build([chat(0, 900, (1, 1), [genai_message("user", "?")], [genai_message("unknown", call_part("f", "c"))])])
     assert trace.messages[1]["role"] == "assistant"
 
 
 def test_instructions_beside_the_messages_are_the_systems():
-    told = {"gen_ai.system_instructions": json.dumps([{"type": "text", "content": "Be brief."}])}
-    trace = build([chat(0, 900, (1, 1), [said("user", "?")], [said("assistant", "!")], **told)])
+    attributes = {"gen_ai.system_instructions": json.dumps([{"type": "text", "content": "Be brief."}])}
+    trace = build([chat(0, 900, (1, 1), [genai_message("user", "?")], [genai_message("assistant", "!")], **attributes)])
     assert trace.messages[0]["role"] == "system"
     assert trace.system_instructions == "Be brief."
 
@@ -213,33 +215,33 @@ def test_choices_of_anthropic_are_blocks_of_one_message():
         return SpanEvent("gen_ai.choice", None, {"gen_ai.provider.name": "anthropic"}, {"index": number, **fields})
 
     call = {"id": "c1", "function": {"name": "f", "arguments": {"x": 1}}}
-    told = facts(events=[block(0, message={"content": "Let me see."}), block(1, message={}, tool_calls=[call])])
-    [one] = told.output
+    facts = read_span(events=[block(0, message={"content": "Let me see."}), block(1, message={}, tool_calls=[call])])
+    [one] = facts.output
     assert (one.content, [asked.name for asked in one.calls]) == ("Let me see.", ["f"])
 
 
-def test_events_without_content_are_no_messages():
-    told = facts(events=[body("user.message"), body("choice", index=0, finish_reason="stop", message={})])
-    assert (told.kind, told.input, told.output, told.finish_reason) == ("inference", None, None, "stop")
+def test_events_without_content_are_not_messages():
+    facts = read_span(events=[body("user.message"), body("choice", index=0, finish_reason="stop", message={})])
+    assert (facts.kind, facts.input, facts.output, facts.finish_reason) == ("inference", None, None, "stop")
 
 
-def test_content_that_a_kit_leaves_out_of_its_events_is_not_what_was_said():
+def test_placeholders_for_content_left_out_of_events_are_not_content():
     elided = [body("system.message", content="<elided>"), body("user.message", content="<elided>")]
-    told = facts(events=[*elided, body("choice", index=0, content="<elided>", finish_reason="STOP")])
-    assert (told.input, told.output, told.finish_reason) == (None, None, "STOP")
+    facts = read_span(events=[*elided, body("choice", index=0, content="<elided>", finish_reason="STOP")])
+    assert (facts.input, facts.output, facts.finish_reason) == (None, None, "STOP")
 
 
 def test_details_of_a_request_in_one_event():
     details = {
-        "gen_ai.input.messages": [said("user", "hi")],
-        "gen_ai.output.messages": [said("assistant", "yo")],
+        "gen_ai.input.messages": [genai_message("user", "hi")],
+        "gen_ai.output.messages": [genai_message("assistant", "yo")],
     }
-    told = facts(events=[SpanEvent("gen_ai.client.inference.operation.details", 1, details)])
-    assert (told.input[0].content, told.output[0].content) == ("hi", "yo")
+    facts = read_span(events=[SpanEvent("gen_ai.client.inference.operation.details", 1, details)])
+    assert (facts.input[0].content, facts.output[0].content) == ("hi", "yo")
 
 
 def test_flattened_messages_of_openllmetry():
-    told = facts(
+    facts = read_span(
         **{
             "llm.request.type": "chat",
             "gen_ai.prompt.0.role": "system",
@@ -256,14 +258,14 @@ def test_flattened_messages_of_openllmetry():
             "gen_ai.completion.0.finish_reason": "stop",
         }
     )
-    assert [one.role for one in told.input] == ["system", "assistant", "tool"]
-    assert told.input[1].calls[0].id == told.input[2].answers[0].id == "c1"
-    assert (told.output[0].content, told.finish_reason) == ("bye", "stop")
+    assert [one.role for one in facts.input] == ["system", "assistant", "tool"]
+    assert facts.input[1].calls[0].id == facts.input[2].answers[0].id == "c1"
+    assert (facts.output[0].content, facts.finish_reason) == ("bye", "stop")
 
 
 def test_flattened_messages_of_openinference():
     prefix = "llm.output_messages.0.message."
-    told = facts(
+    facts = read_span(
         **{
             OPENINFERENCE: "LLM",
             "llm.input_messages.0.message.role": "user",
@@ -278,17 +280,17 @@ def test_flattened_messages_of_openinference():
             f"{prefix}tool_calls.0.tool_call.function.arguments": '{"x": 1}',
         }
     )
-    assert told.input[0].parts == [{"type": "text", "text": "look"}, {"type": "image"}]
-    assert (told.output[0].role, told.output[0].content, told.output[0].calls[0].name) == (
+    assert facts.input[0].parts == [{"type": "text", "text": "look"}, {"type": "image"}]
+    assert (facts.output[0].role, facts.output[0].content, facts.output[0].calls[0].name) == (
         "assistant",
         "I look.",
         "f",
     )
 
 
-def test_blocks_that_openinference_tells_one_by_one_are_one_message():
+def test_blocks_that_openinference_lists_one_by_one_are_one_message():
     prefix = "llm.output_messages."
-    told = facts(
+    facts = read_span(
         **{
             OPENINFERENCE: "AGENT",
             f"{prefix}0.message.contents.0.message_content.type": "reasoning",
@@ -298,7 +300,7 @@ def test_blocks_that_openinference_tells_one_by_one_are_one_message():
             f"{prefix}3.message.tool_calls.0.tool_call.function.name": "g",
         }
     )
-    assert [(one.reasoning, one.content, len(one.calls)) for one in told.output] == [
+    assert [(one.reasoning, one.content, len(one.calls)) for one in facts.output] == [
         ("hmm", "I ask two.", 0),
         (None, None, 2),
     ]
@@ -306,7 +308,7 @@ def test_blocks_that_openinference_tells_one_by_one_are_one_message():
 
 def test_a_shown_list_of_calls_is_calls():
     text = "Calling tools:\n[{'id': 'call_1', 'type': 'function', 'function': {'name': 'web', 'arguments': {'q': 1}}}]"
-    told = facts(
+    facts = read_span(
         **{
             OPENINFERENCE: "LLM",
             "llm.input_messages.0.message.role": "assistant",
@@ -317,15 +319,15 @@ def test_a_shown_list_of_calls_is_calls():
             "llm.input_messages.2.message.content": "found",
         }
     )
-    assert [(one.role, [asked.name for asked in one.calls]) for one in told.input] == [
+    assert [(one.role, [asked.name for asked in one.calls]) for one in facts.input] == [
         ("assistant", ["web"]),
         ("tool", []),
     ]
-    assert told.input[0].calls[0].arguments == {"q": 1}
+    assert facts.input[0].calls[0].arguments == {"q": 1}
 
 
-def test_arguments_of_a_tool_whose_parameters_are_its_schema_stand_in_the_input():
-    told = facts(
+def test_arguments_of_a_tool_whose_parameters_are_its_schema_are_in_the_input():
+    facts = read_span(
         **{
             OPENINFERENCE: "TOOL",
             "tool.name": "final_answer",
@@ -334,7 +336,7 @@ def test_arguments_of_a_tool_whose_parameters_are_its_schema_stand_in_the_input(
             "output.value": "42",
         }
     )
-    assert (told.tool_name, told.arguments, told.result) == (
+    assert (facts.tool_name, facts.arguments, facts.result) == (
         "final_answer",
         {"answer": "42", "note": "n"},
         "42",
@@ -342,7 +344,7 @@ def test_arguments_of_a_tool_whose_parameters_are_its_schema_stand_in_the_input(
 
 
 def test_a_tool_of_googles_kit():
-    told = facts(
+    facts = read_span(
         **{
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": "f",
@@ -350,7 +352,7 @@ def test_a_tool_of_googles_kit():
             "gcp.vertex.agent.tool_response": '{"ok": true}',
         }
     )
-    assert (told.arguments, told.result) == ('{"x": 1}', '{"ok": true}')
+    assert (facts.arguments, facts.result) == ('{"x": 1}', '{"ok": true}')
 
 
 def test_a_request_of_googles_kit():
@@ -364,24 +366,24 @@ def test_a_request_of_googles_kit():
         "finish_reason": "STOP",
         "usage_metadata": {"prompt_token_count": 9, "candidates_token_count": 2, "total_token_count": 11},
     }
-    told = facts(
+    facts = read_span(
         **{
             "gen_ai.request.model": "gemini",
             "gcp.vertex.agent.llm_request": json.dumps(request),
             "gcp.vertex.agent.llm_response": json.dumps(response),
         }
     )
-    assert [one.role for one in told.input] == ["system", "user"]
-    assert (told.output[0].content, told.usage["total_tokens"], told.finish_reason) == ("yo", 11, "STOP")
+    assert [one.role for one in facts.input] == ["system", "user"]
+    assert (facts.output[0].content, facts.usage["total_tokens"], facts.finish_reason) == ("yo", 11, "STOP")
 
 
-def test_a_tool_of_googles_kit_without_content_tells_neither_arguments_nor_result():
+def test_a_tool_of_googles_kit_without_content_has_neither_arguments_nor_result():
     run = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
     names = ("gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.tool_response")
-    told = facts(**run, **dict.fromkeys(names, "{}"))
-    assert (told.arguments, told.result) == (None, None)
-    told = facts(**run, **dict(zip(names, ("{}", '{"result": null}'), strict=True)))
-    assert (told.arguments, told.result) == ("{}", '{"result": null}')
+    facts = read_span(**run, **dict.fromkeys(names, "{}"))
+    assert (facts.arguments, facts.result) == (None, None)
+    facts = read_span(**run, **dict(zip(names, ("{}", '{"result": null}'), strict=True)))
+    assert (facts.arguments, facts.result) == ("{}", '{"result": null}')
 
 
 def claude(name, **attributes):
@@ -390,60 +392,60 @@ def claude(name, **attributes):
 
 def test_a_request_of_claude_code_counts_its_cache_as_input():
     counts = {"input_tokens": 8, "output_tokens": 40, "cache_read_tokens": 900, "cache_creation_tokens": 100}
-    told = claude("llm_request", model="claude-x", request_id="r1", success=True, **counts)
-    assert (told.kind, told.model, told.response_id, told.error_type) == ("inference", "claude-x", "r1", None)
-    usage = told.usage
+    facts = claude("llm_request", model="claude-x", request_id="r1", success=True, **counts)
+    assert (facts.kind, facts.model, facts.response_id, facts.error_type) == ("inference", "claude-x", "r1", None)
+    usage = facts.usage
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (1008, 40, 1048)
     assert (usage["cache_read_input_tokens"], usage["cache_write_input_tokens"]) == (900, 100)
     assert claude("llm_request", model="claude-x", cache_read_tokens=5).usage is None
 
 
-@pytest.mark.parametrize(("prompt", "said_by_user"), [("List it.", ["List it."]), ("<REDACTED>", None)])
-def test_an_interaction_of_claude_code_is_an_agents_run(prompt, said_by_user):
-    told = claude("interaction", user_prompt=prompt)
-    assert (told.kind, told.framework) == ("agent", "claude-code")
-    assert (told.input and [one.content for one in told.input]) == said_by_user
+@pytest.mark.parametrize(("prompt", "user_texts"), [("List it.", ["List it."]), ("<REDACTED>", None)])
+def test_an_interaction_of_claude_code_is_an_agents_run(prompt, user_texts):
+    facts = claude("interaction", user_prompt=prompt)
+    assert (facts.kind, facts.framework) == ("agent", "claude-code")
+    assert (facts.input and [one.content for one in facts.input]) == user_texts
 
 
-def test_a_tool_of_claude_code_tells_what_the_user_let_it_tell():
+def test_a_tool_of_claude_code_has_the_content_that_the_user_enabled():
     output = SpanEvent("tool.output", 1, {"output": "a b"})
-    told = read_facts(
+    facts = read_facts(
         span(
             "claude_code.tool",
             attributes={"tool_name": "Bash", "tool_use_id": "t1", "full_command": "ls"},
             events=[output],
         )
     )
-    assert (told.kind, told.tool_name, told.tool_call_id) == ("tool", "Bash", "t1")
-    assert (told.arguments, told.result) == ({"command": "ls"}, "a b")
+    assert (facts.kind, facts.tool_name, facts.tool_call_id) == ("tool", "Bash", "t1")
+    assert (facts.arguments, facts.result) == ({"command": "ls"}, "a b")
     assert claude("tool", tool_name="Task").arguments is None
     assert claude("tool.blocked_on_user", decision="accept").kind == "other"
 
 
-def test_what_other_agents_did_is_no_word_of_the_user():
+def test_messages_of_other_agents_are_not_messages_of_the_user():
     words = ("Refund it.", "For context:\n[clerk] called tool `hand_over` with {}", "Please.")
     contents = [{"role": "user", "parts": [{"text": word}]} for word in words]
-    told = facts(**{"gcp.vertex.agent.llm_request": json.dumps({"contents": contents})})
-    assert [one.role for one in told.input] == ["user", "system", "user"]
+    facts = read_span(**{"gcp.vertex.agent.llm_request": json.dumps({"contents": contents})})
+    assert [one.role for one in facts.input] == ["user", "system", "user"]
 
 
-def test_a_request_and_a_tool_in_the_words_of_any_agent():
+def test_a_request_and_a_tool_in_the_attributes_of_any_agent():
     request = {"gen_ai.operation.name": "call_llm", "gen_ai.request.model": "m"}
     costs = {"gen_ai.usage.input_cost": 0.001, "gen_ai.usage.output_cost": 0.002}
-    asked = facts(**request, **costs, **{"gen_ai.output": '[{"tool.name": "f", "tool.args": "{}"}]'})
+    asked = read_span(**request, **costs, **{"gen_ai.output": '[{"tool.name": "f", "tool.args": "{}"}]'})
     assert ([(one.name, one.arguments) for one in asked.output[0].calls], asked.cost_usd) == (
         [("f", "{}")],
         0.003,
     )
-    part = facts(**request, **{"gen_ai.output": '{"steps": []}', "gen_ai.usage.input_cost": 0.001})
+    part = read_span(**request, **{"gen_ai.output": '{"steps": []}', "gen_ai.usage.input_cost": 0.001})
     assert (part.output[0].content, part.cost_usd) == ('{"steps": []}', None)
     run = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.args": '{"x": 1}'}
-    told = facts(**run, **{"gen_ai.output": "done"})
-    assert (told.arguments, told.result) == ('{"x": 1}', "done")
+    facts = read_span(**run, **{"gen_ai.output": "done"})
+    assert (facts.arguments, facts.result) == ('{"x": 1}', "done")
 
 
 def test_a_tool_of_langchains_callbacks():
-    told = facts(
+    facts = read_span(
         **{
             "traceloop.span.kind": "tool",
             "traceloop.entity.name": "web",
@@ -451,12 +453,12 @@ def test_a_tool_of_langchains_callbacks():
             "traceloop.entity.output": '{"output": "found", "kwargs": {}}',
         }
     )
-    assert (told.tool_name, told.arguments, told.result) == ("web", {"q": 1}, "found")
+    assert (facts.tool_name, facts.arguments, facts.result) == ("web", {"q": 1}, "found")
 
 
 def test_steps_of_vercel_are_requests_and_their_wrapper_is_not():
     def step(start, answered, parent, **more):
-        told = {
+        attributes = {
             "ai.operationId": "ai.generateText.doGenerate",
             "ai.model.id": "gpt",
             "ai.usage.inputTokens": 10,
@@ -464,7 +466,7 @@ def test_steps_of_vercel_are_requests_and_their_wrapper_is_not():
             "ai.prompt.messages": json.dumps([{"role": "user", "content": [{"type": "text", "text": "hi"}]}]),
             **answered,
         }
-        return span("ai.generateText.doGenerate", start, start + 100, parent=parent, attributes=told, **more)
+        return span("ai.generateText.doGenerate", start, start + 100, parent=parent, attributes=attributes, **more)
 
     whole = {"ai.operationId": "ai.generateText", "ai.usage.inputTokens": 20, "ai.usage.outputTokens": 4}
     root = span("ai.generateText", 0, 900, attributes={**whole, "ai.model.id": "gpt", "ai.telemetry.metadata.k": "v"})
@@ -489,11 +491,11 @@ def test_steps_of_vercel_are_requests_and_their_wrapper_is_not():
     assert trace.metadata == {"k": "v"}
 
 
-def test_an_agent_of_pydantic_ai_tells_its_whole_conversation_and_its_result():
+def test_an_agent_of_pydantic_ai_records_its_whole_conversation_and_its_result():
     whole = [
-        said("user", "city?"),
-        said("assistant", asks("final_result", "c1", city="Paris")),
-        said("user", answers("Final result processed.", "c1", key="result")),
+        genai_message("user", "city?"),
+        genai_message("assistant", call_part("final_result", "c1", city="Paris")),
+        genai_message("user", response_part("Final result processed.", "c1", key="result")),
     ]
     root = span(
         "agent run",
@@ -524,15 +526,15 @@ def test_an_agent_of_pydantic_ai_tells_its_whole_conversation_and_its_result():
         (("mlflow.spanType", "mlflow.spanInputs", "mlflow.spanOutputs"), '"CHAT_MODEL"'),
     ],
 )
-def test_a_request_in_the_words_of_a_platform(names, kind):
+def test_a_request_in_the_attributes_of_a_platform(names, kind):
     messages = json.dumps({"messages": [{"role": "user", "content": "hi"}]})
     answer = json.dumps({"role": "assistant", "content": "yo"})
-    told = facts(**dict(zip(names, (kind, messages, answer), strict=True)))
-    assert (told.kind, told.input[0].content, told.output[0].content) == ("inference", "hi", "yo")
+    facts = read_span(**dict(zip(names, (kind, messages, answer), strict=True)))
+    assert (facts.kind, facts.input[0].content, facts.output[0].content) == ("inference", "hi", "yo")
 
 
-def test_figures_in_the_words_of_a_platform():
-    told = facts(
+def test_usage_in_the_attributes_of_a_platform():
+    facts = read_span(
         **{
             "langfuse.observation.type": "generation",
             "langfuse.observation.model.name": "gpt",
@@ -542,24 +544,24 @@ def test_figures_in_the_words_of_a_platform():
             "langfuse.trace.tags": ["a"],
         }
     )
-    assert (told.model, told.usage["total_tokens"], told.cost_usd) == ("gpt", 11, 0.5)
-    assert (told.scenario_id, told.tags) == ("paris", ["a"])
+    assert (facts.model, facts.usage["total_tokens"], facts.cost_usd) == ("gpt", 11, 0.5)
+    assert (facts.scenario_id, facts.tags) == ("paris", ["a"])
 
 
-def test_values_that_mlflow_writes_as_json_text_are_told_without_their_quotes():
+def test_values_that_mlflow_writes_as_json_text_are_read_without_their_quotes():
     request = {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.llm.model": '"gpt-4o"'}
-    assert (facts(**request).kind, facts(**request).model) == ("inference", "gpt-4o")
+    assert (read_span(**request).kind, read_span(**request).model) == ("inference", "gpt-4o")
     run = {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"x": 1}', "mlflow.spanOutputs": '"rain"'}
-    told = facts(**run)
-    assert (told.kind, told.arguments, told.result) == ("tool", {"x": 1}, "rain")
+    facts = read_span(**run)
+    assert (facts.kind, facts.arguments, facts.result) == ("tool", {"x": 1}, "rain")
 
 
-def test_a_tool_in_the_words_of_a_platform():
-    told = facts(
+def test_a_tool_in_the_attributes_of_a_platform():
+    facts = read_span(
         "lookup",
         **{"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"x": 1}', "mlflow.spanOutputs": "done"},
     )
-    assert (told.kind, told.tool_name, told.arguments, told.result) == ("tool", "lookup", {"x": 1}, "done")
+    assert (facts.kind, facts.tool_name, facts.arguments, facts.result) == ("tool", "lookup", {"x": 1}, "done")
 
 
 def held(given, answered):
@@ -584,26 +586,26 @@ def test_input_and_output_in_the_body_of_a_log_record():
 
 
 def test_the_framework_is_the_scopes():
-    assert facts(scope="openinference.instrumentation.smolagents").framework == "smolagents"
-    assert facts(scope="opentelemetry.instrumentation.httpx").framework is None
+    assert read_span(scope="openinference.instrumentation.smolagents").framework == "smolagents"
+    assert read_span(scope="opentelemetry.instrumentation.httpx").framework is None
 
 
 def test_scores_come_from_events():
-    told = {
+    evaluation = {
         "gen_ai.evaluation.name": "truth",
         "gen_ai.evaluation.score.value": 0.5,
         "gen_ai.evaluation.score.label": "so",
     }
     spans = weather_run()
-    spans[0].events = [SpanEvent("gen_ai.evaluation.result", None, told)]
+    spans[0].events = [SpanEvent("gen_ai.evaluation.result", None, evaluation)]
     [score] = build(spans).evaluations
     assert (score["name"], score["score_value"], score["score_label"]) == ("truth", 0.5, "so")
 
 
 def test_an_exception_names_the_error_of_a_failed_span():
     event = SpanEvent("exception", None, {"exception.type": "ValueError"})
-    assert facts(failed=True, events=[event]).error_type == "ValueError"
-    assert facts(events=[event]).error_type is None
+    assert read_span(failed=True, events=[event]).error_type == "ValueError"
+    assert read_span(events=[event]).error_type is None
 
 
 KEYS = [
@@ -700,8 +702,8 @@ VALUES = st.recursive(
     st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=6), min_size=1, max_size=4),
     st.lists(st.tuples(st.sampled_from(["gen_ai.choice", "gen_ai.user.message", "exception"]), VALUES), max_size=2),
 )
-def test_whatever_attributes_hold_there_is_a_trace_or_a_reason(attributes, events):
-    spans = [span("x", 0, 10, attributes=told) for told in attributes]
+def test_any_attributes_give_a_trace_or_a_reason(attributes, events):
+    spans = [span("x", 0, 10, attributes=each) for each in attributes]
     spans[-1].parent_id = spans[0].span_id
     spans[0].events = [SpanEvent(name, None, {}, value) for name, value in events]
     try:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from span_builders import agent, answers, asks, chat, said, span, tool, weather_run
+from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
 from evalgate.adapters.formats.spans.assemble import build
 
-USER = said("user", "hi")
+USER = genai_message("user", "hi")
 
 
 def names(trace):
@@ -14,20 +14,22 @@ def names(trace):
 
 def run_of(asked, *tools, last=None):
     root = agent(0, 9000)
-    request = chat(0, 1000, (5, 5), [USER], [said("assistant", *asked)], parent=root)
+    request = chat(0, 1000, (5, 5), [USER], [genai_message("assistant", *asked)], parent=root)
     for one in tools:
         one.parent_id = root.span_id
     return build([root, request, *tools, *([] if last is None else [last])])
 
 
-def test_a_span_joins_the_call_of_its_id_whatever_its_arguments_look_like():
-    trace = run_of([asks("f", "a", x=1), asks("f", "b", x=1)], tool("f", call_id="b", arguments={"x": 2}, result="two"))
+def test_a_span_belongs_to_the_call_of_its_id_whatever_its_arguments():
+    trace = run_of(
+        [call_part("f", "a", x=1), call_part("f", "b", x=1)], tool("f", call_id="b", arguments={"x": 2}, result="two")
+    )
     assert [call["result"] for call in trace.tool_calls] == [None, "two"]
 
 
 def test_spans_without_ids_join_by_name_and_arguments_in_order():
     trace = run_of(
-        [asks("f", "a", x=1), asks("f", "b", x=2), asks("f", "c", x=1)],
+        [call_part("f", "a", x=1), call_part("f", "b", x=2), call_part("f", "c", x=1)],
         tool("f", 1100, 1110, arguments={"x": 2}, result="two"),
         tool("f", 1200, 1210, arguments={"x": 1.0}, result="one"),
         tool("f", 1300, 1310, arguments={"x": 1}, result="three"),
@@ -36,18 +38,18 @@ def test_spans_without_ids_join_by_name_and_arguments_in_order():
 
 
 def test_spans_without_arguments_join_by_name():
-    trace = run_of([asks("f", "a", x=1)], tool("f", result="done"))
+    trace = run_of([call_part("f", "a", x=1)], tool("f", result="done"))
     assert [(call["arguments"], call["result"]) for call in trace.tool_calls] == [({"x": 1}, "done")]
 
 
 def test_a_span_whose_arguments_were_wrapped_still_is_the_agents_own_call():
-    trace = run_of([asks("f", "a", x=1)], tool("f", 1100, 1110, arguments={"args": "{'x': 1}"}, result="done"))
+    trace = run_of([call_part("f", "a", x=1)], tool("f", 1100, 1110, arguments={"args": "{'x': 1}"}, result="done"))
     assert [(call["arguments"], call["result"]) for call in trace.tool_calls] == [({"x": 1}, "done")]
 
 
 def test_the_same_call_made_twice_is_two_calls():
     trace = run_of(
-        [asks("f", None, x=1), asks("f", None, x=1)],
+        [call_part("f", None, x=1), call_part("f", None, x=1)],
         tool("f", arguments={"x": 1}),
         tool("f", arguments={"x": 1}),
     )
@@ -55,12 +57,12 @@ def test_the_same_call_made_twice_is_two_calls():
     assert [call["step"] for call in trace.tool_calls] == [1, 1]
 
 
-def test_a_merged_span_and_a_handoff_are_no_tool():
+def test_a_merged_span_and_a_handoff_are_not_tools():
     merged = tool("(merged tools)", call_id="m", arguments="N/A")
     handoff = span("agent_handoff", attributes={"gen_ai.operation.name": "agent_handoff"})
-    told = {"openinference.span.kind": "TOOL", "input.value": "coordinator", "output.value": "clerk"}
-    other = span("handoff to clerk", failed=True, attributes=told)
-    assert names(run_of([asks("f", "a")], tool("f", call_id="a"), merged, handoff, other)) == ["f"]
+    attributes = {"openinference.span.kind": "TOOL", "input.value": "coordinator", "output.value": "clerk"}
+    other = span("handoff to clerk", failed=True, attributes=attributes)
+    assert names(run_of([call_part("f", "a")], tool("f", call_id="a"), merged, handoff, other)) == ["f"]
 
 
 def test_a_clients_span_within_the_tools_own_is_the_same_execution():
@@ -72,7 +74,7 @@ def test_a_clients_span_within_the_tools_own_is_the_same_execution():
         parent=own,
         attributes={"mcp.method.name": "tools/call", "gen_ai.tool.name": "f"},
     )
-    trace = run_of([asks("f", "a")], own)
+    trace = run_of([call_part("f", "a")], own)
     assert names(trace) == ["f"]
     root = agent(0, 9000)
     own.parent_id = root.span_id
@@ -80,7 +82,7 @@ def test_a_clients_span_within_the_tools_own_is_the_same_execution():
 
 
 @pytest.mark.parametrize(("inner", "status"), [("t1", "error"), ("t2", "ok")])
-def test_an_inner_span_tells_of_failure_where_it_is_of_the_same_call(inner, status):
+def test_an_inner_span_of_the_same_call_decides_whether_it_failed(inner, status):
     own = span("claude_code.tool", 1100, 1200, attributes={"tool_name": "Bash", "tool_use_id": "t1"})
     ran = {"tool_use_id": inner, "success": False, "tool_name": "Bash"}
     execution = span("claude_code.tool.execution", 1110, 1190, parent=own, attributes=ran)
@@ -94,12 +96,12 @@ def test_an_inner_span_without_a_name_is_the_same_execution_where_it_is_of_the_s
     assert names(build([own, execution])) == ["Bash"]
 
 
-def test_calls_of_a_sub_agent_count_and_its_words_do_not():
+def test_calls_of_a_sub_agent_count_and_its_text_does_not():
     spans = weather_run()
     lookup = spans[2]
     child = agent(2110, 2190, "weather", parent=lookup)
-    asked = said("assistant", asks("station", "c9", code="LFPB"))
-    inner = chat(2111, 2150, (9, 2), [said("user", "Paris?")], [asked], parent=child)
+    asked = genai_message("assistant", call_part("station", "c9", code="LFPB"))
+    inner = chat(2111, 2150, (9, 2), [genai_message("user", "Paris?")], [asked], parent=child)
     run = tool("station", 2151, 2160, parent=child, arguments={"code": "LFPB"}, result="rain")
     trace = build([*spans, child, inner, run])
     assert names(trace) == ["get_weather", "station"]
@@ -114,73 +116,79 @@ def test_a_sub_agents_calls_without_spans_get_their_answers_from_its_own_message
     root = agent(0, 9000)
     ask = tool("ask", 90, 900, parent=root)
     child = agent(100, 800, "child", parent=ask)
-    asked = said("assistant", asks("f", "c1", x=1))
-    history = [USER, asked, said("tool", answers("42", "c1"))]
+    asked = genai_message("assistant", call_part("f", "c1", x=1))
+    history = [USER, asked, genai_message("tool", response_part("42", "c1"))]
     spans = [
         chat(100, 200, (1, 1), [USER], [asked], parent=child),
-        chat(300, 400, (1, 1), history, [said("assistant", "42")], parent=child),
+        chat(300, 400, (1, 1), history, [genai_message("assistant", "42")], parent=child),
     ]
-    main = chat(1000, 2000, (1, 1), [USER], [said("assistant", "done")], parent=root)
+    main = chat(1000, 2000, (1, 1), [USER], [genai_message("assistant", "done")], parent=root)
     trace = build([root, ask, child, *spans, main])
     assert [(call["name"], call["result"]) for call in trace.tool_calls] == [("ask", None), ("f", "42")]
 
 
-def test_calls_that_a_shortened_history_forgot_still_count():
+def test_calls_that_a_shortened_history_lacks_still_count():
     root = agent(0, 9000)
-    first = chat(0, 100, (1, 1), [USER], [said("assistant", asks("early", "c1"))], parent=root)
-    asked = said("assistant", asks("late", "c2"))
-    second = chat(150, 180, (1, 1), [said("user", "so far")], [asked], parent=root)
-    history = [said("user", "so far"), asked, said("tool", answers("x", "c2"))]
-    last = chat(200, 300, (1, 1), history, [said("assistant", "end")], parent=root)
+    first = chat(0, 100, (1, 1), [USER], [genai_message("assistant", call_part("early", "c1"))], parent=root)
+    asked = genai_message("assistant", call_part("late", "c2"))
+    second = chat(150, 180, (1, 1), [genai_message("user", "so far")], [asked], parent=root)
+    history = [genai_message("user", "so far"), asked, genai_message("tool", response_part("x", "c2"))]
+    last = chat(200, 300, (1, 1), history, [genai_message("assistant", "end")], parent=root)
     trace = build([root, first, second, last])
     assert [(call["name"], call["step"]) for call in trace.tool_calls] == [("early", 1), ("late", 2)]
 
 
 def test_an_error_in_a_span_is_the_calls():
     failed = tool("f", call_id="a", failed=True, **{"error.type": "TimeoutError", "exit_code": 124})
-    failed.status_message = "no answer"
-    [call] = run_of([asks("f", "a")], failed).tool_calls
+    failed.status_message = "no response"
+    [call] = run_of([call_part("f", "a")], failed).tool_calls
     assert call["status"] == "error"
-    assert call["error"] == {"type": "TimeoutError", "message": "no answer"}
+    assert call["error"] == {"type": "TimeoutError", "message": "no response"}
     assert call["exit_code"] == 124
 
 
 def test_calls_and_answers_with_ids_of_two_kinds_are_joined_in_order():
-    history = [USER, said("assistant", asks("f", "fc_1", x=1)), said("tool", answers("done", "call_1"))]
-    trace = build([chat(0, 900, (1, 1), history, [said("assistant", "end")])])
+    history = [
+        USER,
+        genai_message("assistant", call_part("f", "fc_1", x=1)),
+        genai_message("tool", response_part("done", "call_1")),
+    ]
+    trace = build([chat(0, 900, (1, 1), history, [genai_message("assistant", "end")])])
     assert [(call["id"], call["result"]) for call in trace.tool_calls] == [("fc_1", "done")]
     assert trace.warnings == []
 
 
 def test_calls_that_a_recorder_showed_as_python_text_are_calls():
     shown = "ResponseFunctionToolCall(arguments='{\"x\": 1}', call_id='c1', name='f', type='function_call')"
-    trace = build([chat(0, 900, (1, 1), [USER], [said("assistant", shown)])])
+    trace = build([chat(0, 900, (1, 1), [USER], [genai_message("assistant", shown)])])
     assert [(call["id"], call["name"], call["arguments"]) for call in trace.tool_calls] == [("c1", "f", {"x": 1})]
 
 
-def test_the_same_first_input_on_every_request_still_tells_the_whole_conversation():
-    asked = said("assistant", asks("f", "c1"))
+def test_the_same_first_input_on_every_request_still_gives_the_whole_conversation():
+    asked = genai_message("assistant", call_part("f", "c1"))
     spans = [
         chat(0, 100, (1, 1), [USER], [asked]),
-        chat(200, 300, (1, 1), [USER], [said("assistant", "end")]),
+        chat(200, 300, (1, 1), [USER], [genai_message("assistant", "end")]),
     ]
     trace = build(spans)
     assert [message["role"] for message in trace.messages] == ["user", "assistant", "assistant"]
     assert names(trace) == ["f"]
 
 
-def test_requests_that_tell_only_what_is_new_are_put_together():
-    asked = said("assistant", asks("f", "c1"))
+def test_requests_with_only_new_messages_are_joined():
+    asked = genai_message("assistant", call_part("f", "c1"))
     spans = [
         chat(0, 100, (1, 1), [USER], [asked]),
-        chat(200, 300, (1, 1), [said("tool", answers("done", "c1"))], [said("assistant", "end")]),
+        chat(
+            200, 300, (1, 1), [genai_message("tool", response_part("done", "c1"))], [genai_message("assistant", "end")]
+        ),
     ]
     trace = build(spans)
     assert [message["role"] for message in trace.messages] == ["user", "assistant", "tool", "assistant"]
     assert trace.tool_calls[0]["result"] == "done"
 
 
-def test_history_is_never_told_twice():
+def test_history_is_never_repeated():
     trace = build(weather_run())
     assert [message["content"] for message in trace.messages] == [
         "Weather in Paris?",
@@ -199,16 +207,16 @@ def test_an_agents_own_answer_comes_last_where_the_model_did_not_say_it():
     assert len(build(weather_run(**{"gen_ai.output.messages": same})).messages) == 4
 
 
-def test_the_same_answer_recorded_twice_is_told_once():
-    asked = said("assistant", asks("f", "c1", x=1))
+def test_the_same_answer_recorded_twice_appears_once():
+    asked = genai_message("assistant", call_part("f", "c1", x=1))
     trace = build([chat(0, 100, (1, 1), [USER], [asked]), chat(200, 300, (1, 1), [USER], [asked])])
     assert names(trace) == ["f"]
     assert len(trace.messages) == 2
 
 
-def test_a_second_execution_of_one_call_is_told_and_takes_no_other_calls_place():
+def test_a_second_execution_of_one_call_is_a_call_and_replaces_no_other():
     trace = run_of(
-        [asks("f", "a", x=1), asks("f", "b", x=2)],
+        [call_part("f", "a", x=1), call_part("f", "b", x=2)],
         tool("f", 1100, 1110, call_id="a", result="first"),
         tool("f", 1200, 1210, call_id="a", result="again"),
     )
@@ -221,7 +229,7 @@ def test_a_second_execution_of_one_call_is_told_and_takes_no_other_calls_place()
 
 def test_the_same_id_on_every_call_pairs_them_in_order():
     trace = run_of(
-        [asks("f", "x", n=1), asks("f", "x", n=2)],
+        [call_part("f", "x", n=1), call_part("f", "x", n=2)],
         tool("f", 1100, 1110, call_id="x", result="one"),
         tool("f", 1200, 1210, call_id="x", result="two"),
     )

@@ -36,7 +36,7 @@ def test_an_id_is_lower_case_text_however_it_is_written(written, known):
 
 
 @pytest.mark.parametrize("written", [1.5, True, [], {}, "x" * 513])
-def test_what_is_no_id_is_refused(written):
+def test_an_invalid_id_is_refused(written):
     with pytest.raises(FieldError, match=r"^id is"):
         parse_id(written, "id")
 
@@ -63,7 +63,7 @@ def test_nanoseconds_are_digits_or_a_number(written, ns):
 
 @pytest.mark.parametrize("written", [-1, "-1", 2**63, 1e300, "now", "²", [], True, "9" * 30])
 def test_nanoseconds_out_of_range_are_refused(written):
-    with pytest.raises(FieldError, match=r"^t is (no time|out of range)"):
+    with pytest.raises(FieldError, match=r"^t is (not a valid time|out of range)"):
         parse_nanos(written, "t")
 
 
@@ -87,7 +87,7 @@ def test_nanoseconds_out_of_range_are_refused(written):
         (0, None),
     ],
 )
-def test_a_time_tells_its_unit_by_type_and_size(written, ns):
+def test_the_unit_of_a_time_follows_from_type_and_size(written, ns):
     assert parse_time(written, "t") == ns
 
 
@@ -107,13 +107,13 @@ def test_a_time_tells_its_unit_by_type_and_size(written, ns):
         "1969-01-01",
     ],
 )
-def test_what_is_no_time_is_refused(written):
+def test_an_invalid_time_is_refused(written):
     with pytest.raises(FieldError, match=r"^t is"):
         parse_time(written, "t")
 
 
 @pytest.mark.parametrize("written", [-1, 1e300, "x", [], True, "NaN"])
-def test_what_is_no_amount_of_time_is_refused(written):
+def test_an_invalid_duration_is_refused(written):
     with pytest.raises(FieldError, match=r"^d is"):
         parse_scaled(written, 1000, "d")
 
@@ -160,14 +160,14 @@ def test_a_value_of_another_type_than_its_wrapping_is_refused(held):
 def test_attributes_name_the_one_that_cannot_be_read():
     with pytest.raises(FieldError, match=r"^a\[1\]\.value\.intValue is not a number$"):
         decode_attributes([{"key": "x", "value": {"stringValue": ""}}, {"key": "y", "value": {"intValue": "?"}}], "a")
-    with pytest.raises(FieldError, match=r"^a\[0\] is no object with a `key`$"):
+    with pytest.raises(FieldError, match=r"^a\[0\] is not an object with a `key`$"):
         decode_attributes([{"value": {"stringValue": ""}}], "a")
 
 
-def test_a_key_may_stand_twice_as_long_as_it_says_the_same():
+def test_a_key_may_appear_twice_if_its_values_are_equal():
     one, other = ({"key": "x", "value": {"stringValue": text}} for text in ("1", "2"))
     assert decode_attributes([one, one], "a") == {"x": "1"}
-    with pytest.raises(FieldError, match=r"^a\[2\] tells `x` a second time, and differently$"):
+    with pytest.raises(FieldError, match=r"^a\[2\] has `x` twice, with different values$"):
         decode_attributes([one, one, other], "a")
 
 

@@ -50,8 +50,8 @@ def test_a_json_text_without_duplicates_is_its_value_however_it_is_written(value
         '[{"a":[{"k":1,"k":[]}]}]',
     ],
 )
-def test_a_key_that_stands_twice_is_refused_however_it_is_hidden(text):
-    with pytest.raises(TraceError, match=r"the key `\w+` stands twice in one object"):
+def test_a_duplicate_key_is_refused_however_it_is_hidden(text):
+    with pytest.raises(TraceError, match=r"the key `\w+` appears twice in one object"):
         decode(text.encode())
 
 
@@ -67,28 +67,28 @@ def test_a_duplicate_anywhere_is_found(value, data):
         orjson.loads(text)
     except orjson.JSONDecodeError:
         return
-    with pytest.raises(TraceError, match="stands twice"):
+    with pytest.raises(TraceError, match="appears twice"):
         decode(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        (b'{"a":NaN}', "NaN and Infinity are no JSON, at column 6"),
-        (b'{"a":-Infinity}', "NaN and Infinity are no JSON"),
+        (b'{"a":NaN}', "NaN and Infinity are not valid JSON, at column 6"),
+        (b'{"a":-Infinity}', "NaN and Infinity are not valid JSON"),
         (b'{"a":1e999}', "a number is too large"),
         (b'{"a":' + b"1" * 5000 + b"}", "a number is too large"),
-        (b'{"a":"\\ud800"}', "half a surrogate pair"),
-        (b'{"a":', "the JSON ends too early, at column 6"),
+        (b'{"a":"\\ud800"}', "half of a surrogate pair"),
+        (b'{"a":', "the JSON ends unexpectedly, at column 6"),
         (b'{"a":1}\n{', "no valid JSON, at line 2, column 1"),
         (b'{"a":"\xff"}', "byte 7 is not UTF-8"),
         (b"{'a': 1}", "no valid JSON, at column 2"),
     ],
 )
-def test_what_is_no_json_is_told_by_kind_and_place(text, said):
+def test_invalid_json_is_refused_with_the_kind_of_error_and_its_position(text, message):
     with pytest.raises(TraceError) as caught:
         decode(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_depth_is_counted_from_the_outermost_value():
@@ -105,19 +105,19 @@ def test_a_flat_object_below_the_last_level_is_shallow():
 
 
 @pytest.mark.parametrize("depth", [300, 1000, 5000])
-def test_a_tower_of_lists_is_refused_and_not_recursed_into(depth):
+def test_deeply_nested_lists_are_refused_without_recursion(depth):
     with pytest.raises(TraceError):
         require_shallow(decode(b"[" * depth + b"]" * depth))
 
 
-def test_lenient_reading_keeps_what_is_undisputed():
+def test_lenient_reading_keeps_unambiguous_fields():
     found = decode_leniently(b'{"id":"a","id":"b","trial":1,"trial":1,"cost":NaN}')
     assert set(found) == {"trial", "cost"}
     assert decode_leniently(b'{"id":') is None
     assert decode_leniently(b"[" * 100_000) is None
 
 
-def test_a_stranger_s_word_is_short_and_printable():
+def test_untrusted_text_is_shown_short_and_printable():
     assert make_printable("a\x1b[31m\u202e") == "a?[31m?"
     assert len(make_printable("x" * 1000)) == 43
 
@@ -125,6 +125,6 @@ def test_a_stranger_s_word_is_short_and_printable():
 def test_a_secret_in_a_key_is_not_shown_in_part():
     key = f"{'k' * 9} AIza{'Sy0' * 11}ab"
     assert "Sy0" not in make_printable(f"{key} and more")
-    with pytest.raises(TraceError) as told:
+    with pytest.raises(TraceError) as caught:
         decode(f'{{"{key}": 1, "{key}": 2}}'.encode())
-    assert "Sy0" not in str(told.value)
+    assert "Sy0" not in str(caught.value)

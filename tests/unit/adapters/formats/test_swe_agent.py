@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
@@ -13,12 +13,12 @@ from evalgate.errors import TraceError
 STATS = {"instance_cost": 0.25, "tokens_sent": 900, "tokens_received": 80, "api_calls": 2}
 
 
-def said(role, content, **fields):
+def make_message(role, content, **fields):
     return {"role": role, "content": content, "agent": "main", **fields}
 
 
 def acted(content, action, **fields):
-    return said("assistant", content, thought=content, action=action, **fields)
+    return make_message("assistant", content, thought=content, action=action, **fields)
 
 
 def step(action, observation, **fields):
@@ -30,10 +30,10 @@ def in_text(**fields):
         "environment": "swe_main",
         "trajectory": [step("ls -F\n", "setup.py", execution_time=0.25), step("submit\n", "diff --git a b")],
         "history": [
-            said("system", "You are a programmer."),
-            said("user", "Fix the bug.", message_type="observation"),
+            make_message("system", "You are a programmer."),
+            make_message("user", "Fix the bug.", message_type="observation"),
             acted("Look.\n```\nls -F\n```", "ls -F\n"),
-            said("user", "setup.py\n(Open file: n/a)"),
+            make_message("user", "setup.py\n(Open file: n/a)"),
             acted("Done.\n```\nsubmit\n```", "submit\n"),
         ],
         "info": {"exit_status": "submitted", "submission": "diff --git a b", "model_stats": STATS},
@@ -48,10 +48,10 @@ def with_tools(**fields):
     return {
         "trajectory": [step("ls", "setup.py"), step("submit", "diff")],
         "history": [
-            said("system", "You are a programmer."),
-            said("user", "Fix the bug."),
+            make_message("system", "You are a programmer."),
+            make_message("user", "Fix the bug."),
             acted("Look.", "ls", tool_calls=calls),
-            said("tool", "setup.py", tool_call_ids=["c1"]),
+            make_message("tool", "setup.py", tool_call_ids=["c1"]),
         ],
         "info": {"exit_status": "submitted", "submission": "diff", "model_stats": STATS},
         "replay_config": {
@@ -62,14 +62,14 @@ def with_tools(**fields):
     }
 
 
-def test_an_action_in_text_is_a_call_of_its_first_word():
+def test_an_action_in_text_is_a_call_named_by_its_first_word():
     trace = swe_agent.build(in_text())
     assert [call["name"] for call in trace.tool_calls] == ["ls", "submit"]
     assert trace.tool_calls[0]["arguments"] == {"command": "ls -F"}
     assert trace.tool_calls[0]["duration_ms"] == 250
 
 
-def test_what_the_environment_says_is_a_result_and_no_input():
+def test_messages_of_the_environment_are_results_and_not_input():
     trace = swe_agent.build(in_text())
     assert trace.tool_calls[0]["result_text"] == "setup.py\n(Open file: n/a)"
     assert [message["role"] for message in trace.messages] == [
@@ -78,7 +78,7 @@ def test_what_the_environment_says_is_a_result_and_no_input():
     assert trace.turn_count == 1
 
 
-def test_the_last_result_stands_in_the_trajectory_only():
+def test_the_last_result_is_only_in_the_trajectory():
     assert swe_agent.build(in_text()).tool_calls[-1]["result_text"] == "diff --git a b"
 
 
@@ -88,7 +88,7 @@ def test_the_submission_is_the_final_response():
     assert trace.messages[trace.response["message_index"]]["content"].startswith("Done.")
 
 
-def test_without_a_submission_the_last_words_are_the_final_response():
+def test_without_a_submission_the_last_text_is_the_final_response():
     info = {"exit_status": "exit_cost", "submission": None, "model_stats": STATS}
     assert swe_agent.build(in_text(info=info)).response["content"].startswith("Done.")
 
@@ -142,14 +142,14 @@ def test_settings_may_be_json_in_text():
     assert swe_agent.build(with_tools(replay_config=written)).scenario_id == "repo__issue-1"
 
 
-def test_a_model_that_replays_is_none():
+def test_a_replaying_model_is_not_a_model():
     replayed = {"agent": {"model": {"name": "replay"}}}
     assert swe_agent.build(with_tools(replay_config=replayed)).model is None
 
 
 def test_a_demonstration_is_neither_an_input_nor_an_act():
     history = in_text()["history"]
-    shown = [said("user", "Here is a demonstration", is_demo=True), acted("x", "rm -rf /", is_demo=True)]
+    shown = [make_message("user", "Here is a demonstration", is_demo=True), acted("x", "rm -rf /", is_demo=True)]
     trace = swe_agent.build(in_text(history=[history[0], *shown, *history[1:]]))
     assert [call["name"] for call in trace.tool_calls] == ["ls", "submit"]
     assert trace.turn_count == 1
@@ -164,7 +164,7 @@ def test_a_demonstration_alone_has_a_history_and_nothing_else():
 
 
 def test_an_answer_without_an_action_gets_no_result():
-    history = [*in_text()["history"][:2], acted("Hm.", ""), said("user", "Your output was not formatted.")]
+    history = [*in_text()["history"][:2], acted("Hm.", ""), make_message("user", "Your output was not formatted.")]
     trace = swe_agent.build({"history": history})
     assert trace.tool_calls == []
     assert trace.messages[-1]["role"] == "user"
@@ -182,7 +182,7 @@ def test_an_answer_without_an_action_gets_no_result():
         (None, "incomplete", None),
     ],
 )
-def test_how_a_run_ended_is_told(status, outcome, reason):
+def test_how_a_run_ended_is_read(status, outcome, reason):
     trace = swe_agent.build(in_text(info={"exit_status": status}))
     assert (trace.status, trace.finish_reason) == (outcome, reason)
 
@@ -191,17 +191,17 @@ def test_how_a_run_ended_is_told(status, outcome, reason):
     ("command", "name"),
     [("PAGER=cat git diff", "git"), ("./rock\n", "./rock"), ("A=1", "shell"), ("cd a && ls", "cd")],
 )
-def test_the_word_of_a_command_is_its_program(command, name):
+def test_the_name_of_a_command_is_its_program(command, name):
     history = [*in_text()["history"][:2], acted("x", command)]
     assert swe_agent.build({"history": history}).tool_calls[0]["name"] == name
 
 
-def test_an_unknown_role_is_refused_by_its_place():
-    with pytest.raises(TraceError, match=r"history\[0\]\.role is none of"):
-        swe_agent.build({"history": [said("robot", "hi")], "trajectory": []})
+def test_an_unknown_role_is_refused_with_its_path():
+    with pytest.raises(TraceError, match=r"history\[0\]\.role is not one of system"):
+        swe_agent.build({"history": [make_message("robot", "hi")], "trajectory": []})
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([in_text()]).name == "swe-agent"
     assert detect.detect_format([with_tools()]).name == "swe-agent"
     assert detect.detect_format([{"history": in_text()["history"]}]).name == "swe-agent"
@@ -209,12 +209,12 @@ def test_content_tells_the_format():
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        swe_agent.build(in_text(info={"x": nested(70)}))
+        swe_agent.build(in_text(info={"x": nest_lists(70)}))
 
 
 @settings(max_examples=150)
-@given(damaged(in_text()) | damaged(with_tools()))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
+@given(damage_document(in_text()) | damage_document(with_tools()))
+def test_any_damage_gives_a_trace_or_a_reason(record):
     swe_agent.identify(record)
     detect.find_claiming_format(record)
     try:

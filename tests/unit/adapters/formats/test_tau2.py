@@ -10,7 +10,7 @@ from evalgate.errors import TraceError
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10}
 
 
-def said(role, content, **fields):
+def make_message(role, content, **fields):
     return {
         "role": role,
         "content": content,
@@ -33,9 +33,9 @@ def result(call_id, content, *, error=False, requestor="assistant"):
 
 def simulation(**fields):
     messages = [
-        said("assistant", "Hi! How can I help?"),
-        said("user", "My phone is dead.", usage=USAGE, cost=0.5),
-        said(
+        make_message("assistant", "Hi! How can I help?"),
+        make_message("user", "My phone is dead.", usage=USAGE, cost=0.5),
+        make_message(
             "assistant",
             "Let me look.",
             tool_calls=[call("a", "status"), call("b", "plan")],
@@ -45,11 +45,11 @@ def simulation(**fields):
         ),
         result("a", "on"),
         result("b", "Error: none", error=True),
-        said("user", None, tool_calls=[call("u", "reboot", "user")]),
+        make_message("user", None, tool_calls=[call("u", "reboot", "user")]),
         result("u", "rebooted", requestor="user"),
-        said("user", "Works now."),
-        said("assistant", "Glad to hear.", usage=USAGE, cost=0.02, raw_data={"finish_reason": "stop"}),
-        said("user", "###STOP###"),
+        make_message("user", "Works now."),
+        make_message("assistant", "Glad to hear.", usage=USAGE, cost=0.02, raw_data={"finish_reason": "stop"}),
+        make_message("user", "###STOP###"),
     ]
     return {
         "id": "sim-1",
@@ -77,7 +77,7 @@ def build(**fields):
     return tau2_reader.build(tau2_reader.split(document(simulation(**fields)))[0])
 
 
-def test_a_simulation_bears_its_task_reward_and_model():
+def test_a_simulation_has_its_task_reward_and_model():
     trace = build()
     assert (trace.trace_id, trace.scenario_id, trace.trial) == ("sim-1", "[mobile]a|b:c", 0)
     assert (trace.provider, trace.model, trace.agent) == (
@@ -117,7 +117,7 @@ def test_parallel_calls_share_a_step_and_errors_are_flagged():
     assert [c["status"] for c in trace.tool_calls] == ["ok", "error", "ok"]
 
 
-def test_a_simulated_users_tool_call_is_no_turn():
+def test_a_simulated_users_tool_call_is_not_a_turn():
     assert build().turn_count == 3
 
 
@@ -134,7 +134,7 @@ def test_a_cost_of_0_beside_metered_tokens_is_unknown():
 
 
 def test_an_agent_that_was_not_metered_has_unknown_figures():
-    trace = build(agent_cost=None, messages=[said("assistant", "Hi")], duration=None)
+    trace = build(agent_cost=None, messages=[make_message("assistant", "Hi")], duration=None)
     assert trace.usage["total_tokens"] is trace.cost["usd"] is trace.latency["total_ms"] is None
 
 
@@ -170,13 +170,13 @@ def test_the_arguments_of_the_model_are_never_copied():
     ("fields", "reason"),
     [
         ({"messages": {}}, "messages is not a list"),
-        ({"messages": [said("robot", "")]}, "messages[0].role is none of"),
+        ({"messages": [make_message("robot", "")]}, "messages[0].role is not one of system"),
         (
-            {"messages": [said("assistant", "", tool_calls=[{"name": 5}])]},
+            {"messages": [make_message("assistant", "", tool_calls=[{"name": 5}])]},
             "messages[0].tool_calls[0].name is not text",
         ),
         (
-            {"messages": [said("assistant", "", usage={"prompt_tokens": "5"})]},
+            {"messages": [make_message("assistant", "", usage={"prompt_tokens": "5"})]},
             "messages[0].usage.prompt_tokens is not a whole number",
         ),
         ({"agent_cost": "0.1"}, "agent_cost is not a number"),
@@ -187,7 +187,7 @@ def test_the_arguments_of_the_model_are_never_copied():
             {"reward_info": {"reward_breakdown": {"DB": True}}},
             "reward_info.reward_breakdown.DB is not a number",
         ),
-        ({"start_time": "noon"}, "start_time is no RFC 3339 time"),
+        ({"start_time": "noon"}, "start_time is not an RFC 3339 time"),
         ({"task_id": {}}, "task_id is neither text nor a number"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_field_of_the_wrong_kind_is_named(fields, reason):
     assert str(caught.value).startswith(reason)
 
 
-def test_settings_of_the_wrong_kind_damage_no_more_than_they_must():
+def test_settings_of_the_wrong_kind_damage_only_their_own_record():
     assert (
         tau2_reader.build(tau2_reader.split(document(simulation(), agent_info=[], environment_info=5))[0]).model is None
     )
@@ -224,7 +224,7 @@ JUNK = st.recursive(
 
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(simulation())), JUNK)
-def test_whatever_stands_in_a_simulation_a_trace_or_a_reason_comes_out(field, junk):
+def test_any_content_of_a_simulation_gives_a_trace_or_a_reason(field, junk):
     record = tau2_reader.split(document(simulation(**{field: junk})))[0]
     tau2_reader.identify(record)
     try:
@@ -252,7 +252,7 @@ def test_whatever_stands_in_a_simulation_a_trace_or_a_reason_comes_out(field, ju
     st.integers(0, 9),
     JUNK,
 )
-def test_whatever_stands_in_a_message_a_trace_or_a_reason_comes_out(field, index, junk):
+def test_any_content_of_a_message_gives_a_trace_or_a_reason(field, index, junk):
     run = simulation()
     run["messages"][index][field] = junk
     try:

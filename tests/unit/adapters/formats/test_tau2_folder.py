@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
 
@@ -82,7 +82,7 @@ def read(files, patterns=("r",), **limits):
     return list(TraceFiles(MemoryFiles(content), TraceLimits(**limits)).read(list(patterns), ""))
 
 
-def test_what_is_said_over_several_ticks_is_one_message():
+def test_an_utterance_over_several_ticks_is_one_message():
     trace = build(simulation())
     assert [(m["role"], m["content"]) for m in trace.messages] == [
         ("user", "Hi, I want to cancel."),
@@ -126,7 +126,7 @@ def test_settings_of_the_run_reach_each_simulation_and_keys_do_not():
     assert trace.warnings == []
 
 
-def test_without_the_settings_the_model_is_unknown_and_that_is_told():
+def test_without_the_settings_the_model_is_unknown_with_a_warning():
     trace = build(simulation())
     assert trace.model is None
     assert [warning["code"] for warning in trace.warnings] == ["no_settings"]
@@ -139,19 +139,19 @@ def test_task_trial_and_time_are_those_of_the_simulation():
 
 
 @pytest.mark.parametrize("chunk", [{}, {"content": "UklGRg==", "is_audio": True}])
-def test_a_simulation_of_which_no_word_was_kept_is_refused(chunk):
+def test_a_simulation_without_recorded_messages_is_refused(chunk):
     silent = [{**tick(number), "agent_chunk": chunk} for number in range(1200)]
-    with pytest.raises(TraceError, match="1,200 ticks and not one with text or a tool call"):
+    with pytest.raises(TraceError, match="none of 1,200 ticks has text or a tool call"):
         build(simulation(ticks=silent))
 
 
-def test_what_was_heard_of_the_user_is_what_he_said():
+def test_the_text_heard_of_the_user_is_the_users_message():
     heard = {**tick(1), "user_transcript": "Cancel it."}
     assert build(simulation(ticks=[heard, tick(2, agent="Ok")])).messages[0]["content"] == "Cancel it."
 
 
 def test_settings_alone_say_where_the_simulations_are():
-    with pytest.raises(TraceError, match=r"lie beside it in simulations/\*\.json"):
+    with pytest.raises(TraceError, match=r"include its simulations, simulations/\*\.json"):
         tau2_folder_reader.split([heading()])
 
 
@@ -183,7 +183,7 @@ def test_files_that_do_not_fit_in_memory_together_are_read_again():
     assert [trace.model for trace in read(files, kept_bytes=10)] == ["gpt-realtime-2"]
 
 
-def test_a_damaged_simulation_is_told_by_its_own_file():
+def test_a_damaged_simulation_is_reported_with_its_own_file():
     files = {
         "r/results.json": heading(),
         "r/simulations/1.json": simulation(messages=[{"role": "robot"}]),
@@ -195,25 +195,25 @@ def test_a_damaged_simulation_is_told_by_its_own_file():
     assert whole.trace_id == "two"
 
 
-def test_settings_without_simulations_in_the_glob_are_told():
+def test_settings_without_simulations_in_the_glob_are_reported():
     (record,) = read({"r/results.json": heading()})
-    assert "name them in the glob as well" in record.reason
+    assert "include its simulations, simulations/*.json, in the glob" in record.reason
     assert record.source.path == "r/results.json"
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([heading()]).name == detect.detect_format([simulation()]).name == "tau2-folder"
     assert detect.detect_format([{**heading(), "simulations": [{}]}]).name == "tau2"
 
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        build(simulation(x=nested(70)))
+        build(simulation(x=nest_lists(70)))
 
 
 @settings(max_examples=150)
-@given(damaged([heading(**AUDIO), simulation()]))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(documents):
+@given(damage_document([heading(**AUDIO), simulation()]))
+def test_any_damage_gives_a_trace_or_a_reason(documents):
     known = [each for each in documents if (found := detect.find_claiming_format(each)) and found.name == "tau2-folder"]
     try:
         records = tau2_folder_reader.split(known)

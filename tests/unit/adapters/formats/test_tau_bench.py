@@ -29,7 +29,7 @@ def run(**fields):
     return {"task_id": 3, "trial": 1, "reward": 0.0, "info": info, "traj": TRAJ, **fields}
 
 
-def test_a_run_bears_its_task_trial_and_reward():
+def test_a_run_has_its_task_trial_and_reward():
     trace = tau_bench_reader.build(run())
     assert (trace.scenario_id, trace.trial) == ("3", 1)
     assert {e["name"]: e["score_value"] for e in trace.evaluations} == {
@@ -38,7 +38,7 @@ def test_a_run_bears_its_task_trial_and_reward():
     }
 
 
-def test_the_simulators_stop_word_is_kept_but_is_no_response():
+def test_the_simulators_stop_word_is_kept_but_is_not_the_response():
     trace = tau_bench_reader.build(run())
     assert trace.messages[-1]["content"] == "###STOP###"
     assert trace.response["content"] == "I could not cancel it."
@@ -50,19 +50,19 @@ def test_a_result_that_begins_with_error_failed():
     assert call["error"] == {"type": None, "message": "Error: no such flight"}
 
 
-def test_what_the_users_simulator_cost_is_not_the_agents_cost():
+def test_cost_of_the_simulated_user_is_not_the_agents():
     trace = tau_bench_reader.build(run())
     assert trace.cost["usd"] is trace.usage["total_tokens"] is trace.latency["total_ms"] is None
 
 
-def test_a_run_that_crashed_says_so():
+def test_a_run_that_crashed_is_an_error():
     trace = tau_bench_reader.build(run(traj=[], info={"error": "timeout", "traceback": "..."}))
     assert trace.status == "error"
     assert trace.error == {"type": None, "message": "timeout"}
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"traj": {}}, "traj is not a list"),
         ({"traj": [{"role": "user", "content": 5}]}, "traj[0].content is neither text"),
@@ -73,10 +73,10 @@ def test_a_run_that_crashed_says_so():
         ({"info": 5}, "info is not an object"),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_named(fields, said):
+def test_a_field_of_the_wrong_kind_is_named(fields, message):
     with pytest.raises(TraceError) as caught:
         tau_bench_reader.build(run(**fields))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 JUNK = st.recursive(
@@ -93,7 +93,7 @@ JUNK = st.recursive(
 
 @settings(max_examples=40)
 @given(st.sampled_from(["task_id", "trial", "reward", "info", "traj"]), JUNK)
-def test_whatever_stands_in_a_run_a_trace_or_a_reason_comes_out(field, junk):
+def test_any_content_of_a_run_gives_a_trace_or_a_reason(field, junk):
     record = run(**{field: junk})
     tau_bench_reader.identify(record)
     try:

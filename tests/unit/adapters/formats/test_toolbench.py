@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damaged, nested
+from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
@@ -11,22 +11,22 @@ from evalgate.adapters.formats.toolbench import reader as toolbench
 from evalgate.errors import TraceError
 
 
-def said(role, content, **fields):
+def make_message(role, content, **fields):
     return {"role": role, "content": content, **fields}
 
 
 def asked(name, **arguments):
-    return said("assistant", None, function_call={"name": name, "arguments": json.dumps(arguments)})
+    return make_message("assistant", None, function_call={"name": name, "arguments": json.dumps(arguments)})
 
 
 def answered(name, error="", response="ok"):
-    return said("function", json.dumps({"error": error, "response": response}), name=name)
+    return make_message("function", json.dumps({"error": error, "response": response}), name=name)
 
 
 def document(**fields):
     chain = [
-        said("system", "You are AutoGPT."),
-        said("user", "Find the agency."),
+        make_message("system", "You are AutoGPT."),
+        make_message("user", "Find the agency."),
         asked("list_all"),
         answered("list_all"),
         asked("get_one", id="x"),
@@ -64,7 +64,7 @@ def test_the_answer_handed_to_finish_is_the_final_response():
     assert trace.finish_reason == "stop"
 
 
-def test_a_result_that_tells_of_an_error_is_one():
+def test_a_result_that_contains_an_error_is_an_error():
     call = toolbench.build(document()).tool_calls[1]
     assert (call["status"], call["error"]["message"]) == ("error", "Message error")
 
@@ -73,13 +73,17 @@ def test_a_result_that_tells_of_an_error_is_one():
     "result", ['{"error": "no such id", "response": "cut o', '{"error": "no such id", "error": ""}']
 )
 def test_an_error_is_one_also_in_a_result_that_is_cut_or_damaged(result):
-    chain = [said("user", "Go."), asked("get_one"), said("function", result, name="get_one")]
+    chain = [make_message("user", "Go."), asked("get_one"), make_message("function", result, name="get_one")]
     call = toolbench.build(document(train_messages=[chain])).tool_calls[0]
     assert (call["status"], call["error"]["message"]) == ("error", "no such id")
 
 
-def test_half_a_surrogate_pair_in_a_result_is_no_text():
-    chain = [said("user", "Go."), asked("get_one"), said("function", '{"error": "\\ud800"}', name="get_one")]
+def test_half_a_surrogate_pair_in_a_result_is_not_text():
+    chain = [
+        make_message("user", "Go."),
+        asked("get_one"),
+        make_message("function", '{"error": "\\ud800"}', name="get_one"),
+    ]
     call = toolbench.build(document(train_messages=[chain])).tool_calls[0]
     assert (call["status"], call["error"]["message"]) == ("error", "\\ud800")
 
@@ -95,12 +99,12 @@ def test_the_search_says_whether_it_won():
     assert toolbench.build(document()).scores == {"win": 1.0}
 
 
-def test_a_run_that_gave_up_says_so():
+def test_a_run_that_gave_up_has_that_finish_reason():
     trace = toolbench.build(document(finish_type="give_up"))
     assert trace.finish_reason == "give_up"
 
 
-def test_tools_are_listed_without_what_is_theirs_alone():
+def test_tools_are_listed_without_private_fields():
     assert toolbench.build(document()).tool_definitions == [{"name": "get_one", "description": "d", "parameters": {}}]
 
 
@@ -118,22 +122,22 @@ def test_a_search_that_found_no_answer_is_refused_as_such():
 
 
 def test_an_error_names_the_chain_and_message():
-    with pytest.raises(TraceError, match=r"train_messages\[0\]\[0\]\.role is none of"):
-        toolbench.build(document(train_messages=[[said("robot", "x")]]))
+    with pytest.raises(TraceError, match=r"train_messages\[0\]\[0\]\.role is not one of system"):
+        toolbench.build(document(train_messages=[[make_message("robot", "x")]]))
 
 
-def test_content_tells_the_format():
+def test_content_identifies_the_format():
     assert detect.detect_format([document()]).name == "toolbench"
 
 
 def test_a_record_nested_too_deep_is_refused():
     with pytest.raises(TraceError, match="64 levels"):
-        toolbench.build(document(x=nested(70)))
+        toolbench.build(document(x=nest_lists(70)))
 
 
 @settings(max_examples=100)
-@given(damaged(document()))
-def test_whatever_is_damaged_a_trace_or_a_reason_comes_out(record):
+@given(damage_document(document()))
+def test_any_damage_gives_a_trace_or_a_reason(record):
     toolbench.READER.identify(record)
     detect.find_claiming_format(record)
     try:

@@ -1,9 +1,9 @@
-"""Whatever can be read can be written and read again, and is the same."""
+"""Every readable trace can be written and read again, and is the same."""
 
 import json
 
 import pytest
-from damage import damaged
+from damage import damage_document
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
 from trace_table import RECORDINGS
@@ -27,7 +27,7 @@ def written(document, target, full, *, redact=False):
 
 
 def again(document, target, full):
-    """The trace of a document, and what is read after it was written; None twice where it can't be read."""
+    """The trace of a document, and the trace read back after writing; None twice if it is unreadable."""
     (before,) = read(json.dumps(document).encode())
     if not isinstance(before, Trace):
         return None, None
@@ -40,8 +40,8 @@ def again(document, target, full):
 
 @pytest.mark.parametrize(("target", "full"), WRITERS)
 @settings(max_examples=60, deadline=None)
-@given(damaged(REFUND))
-def test_any_native_trace_that_can_be_read_is_the_same_after(target, full, document):
+@given(damage_document(REFUND))
+def test_any_readable_native_trace_is_the_same_after_writing(target, full, document):
     before, after = again(document, target, full)
     assert before == after
 
@@ -52,7 +52,7 @@ def test_any_native_trace_that_can_be_read_is_the_same_after(target, full, docum
     [
         {"messages": []},
         {"messages": [UNSUNG]},
-        {"messages": [UNSUNG, {"role": "tool", "tool_call_id": "nobody", "content": "lost"}]},
+        {"messages": [UNSUNG, {"role": "tool", "tool_call_id": "unknown", "content": "lost"}]},
         {"agent": {"name": 5, "version": None}, "tool_definitions": [{"name": "x", "parameters": None}]},
         {"messages": [{"role": "user", "content": "hi", "turn": 7}], "started_at": "0001-01-01T00:00:00Z"},
         {"usage": {"input_tokens": 5, "source": "agent_span"}, "cost": {"usd": 0.5, "source": "computed"}},
@@ -60,13 +60,13 @@ def test_any_native_trace_that_can_be_read_is_the_same_after(target, full, docum
         {"cost": {"source": "partial", "known_usd": 0.1, "note": "why", "price_table": "p 1"}},
     ],
 )
-def test_what_the_short_form_can_not_say_is_not_lost(fields, target, full):
+def test_fields_that_the_short_form_lacks_are_not_lost(fields, target, full):
     before, after = again({**REFUND, "cost_usd": None, "scores": None, **fields}, target, full)
     assert before is not None
     assert before == after
 
 
-def test_spans_follow_each_other_where_nobody_knows_when_they_were():
+def test_spans_without_known_times_follow_each_other():
     (line,) = written({"schema": REFUND["schema"], "messages": REFUND["messages"]}, "otlp", full=False)
     spans = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
     starts = [int(span["startTimeUnixNano"]) for span in spans]
@@ -76,10 +76,10 @@ def test_spans_follow_each_other_where_nobody_knows_when_they_were():
     assert {span["traceId"] for span in spans} == {spans[0]["traceId"]}
 
 
-def test_a_trace_that_redaction_breaks_is_told_and_not_written():
+def test_a_trace_that_redaction_breaks_is_reported_and_not_written():
     (trace,) = read(json.dumps(REFUND).encode())
-    trace.messages[0]["role"] = "nobody"
+    trace.messages[0]["role"] = "robot"
     with pytest.raises(TraceError):
         redact_trace(trace)
-    (told,) = convert_traces([trace], get_writer("native"), redact=True)
-    assert told.reason.startswith("it can't be written: messages[0].role")
+    (refused,) = convert_traces([trace], get_writer("native"), redact=True)
+    assert refused.reason.startswith("it can't be written: messages[0].role")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from assess_assertion import compile_assertion
 from builders import make_call
 from golden_builders import dimension, golden, judge, talk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import compiled
 
 from evalgate.models.run.golden import DIMENSIONS
 from evalgate.scoring.golden.weights import compute_overall_score
@@ -40,43 +40,43 @@ def tools(required, *calls, turns=TWO, **trace):
         (["missed_opportunity"], [("lookup", 1)], 1.0),  # describes a flaw, demands nothing
     ],
 )
-def test_tools__demands_met(required, calls, score):
+def test_tools__all_requirements_met(required, calls, score):
     made = [make_call(name, index=at, turn=turn) for at, (name, turn) in enumerate(calls)]
     assert tools(required, *made)[0] == score
 
 
-def test_tools__call_that_failed_counts_against_its_turn():
+def test_tools__failed_call_lowers_the_score_of_its_turn():
     failed = make_call("lookup", status="error", result="no such order", turn=2)
     score, reason = tools([], make_call("lookup"), failed)
     assert (score, reason) == (0.5, "0.5; turn 2: `lookup` failed")
 
 
-def test_tools__call_that_failed_does_not_meet_a_demand():
+def test_tools__failed_call_does_not_meet_a_requirement():
     assert tools(["lookup@1"], make_call("lookup", status="missing"))[0] == 0.0
 
 
-def test_tools__invented_tool():
+def test_tools__unknown_tool_is_an_issue():
     trace = talk(*TWO, calls=[make_call("teleport")])
     trace.tool_definitions = [{"name": "lookup"}]
     found = dimension("tool_success_rate", golden(*TWO), trace)
     assert (found.score, found.issues[0].severity) == (0.0, "critical")
-    assert "is no tool that the agent was given" in found.reason
+    assert "is not one of the tools that the agent has" in found.reason
 
 
-def test_tools__result_that_the_answer_uses():
+def test_tools__result_used_in_the_answer():
     what = golden(("late?", None), required_tool_usage=["correct_interpretation"])
     call = make_call("lookup", result='{"days_late": 2}')
     assert dimension("tool_success_rate", what, talk(("late?", "It is 2 days late."), calls=[call])).score == 1.0
     assert dimension("tool_success_rate", what, talk(("late?", "No idea."), calls=[call])).score == 0.0
 
 
-def test_tools__none_is_due():
+def test_tools__no_tool_is_expected():
     assert tools(["not_applicable"], make_call("lookup"))[0] == 0.0
     assert tools(["not_applicable"])[0] is None
 
 
-def test_tools__no_call_and_none_due__is_not_evaluable():
-    assert tools([]) == (None, "no call was made and none is due")
+def test_tools__no_call_and_none_expected__is_not_evaluable():
+    assert tools([]) == (None, "no tool call was made and none was expected")
 
 
 # Memory
@@ -105,7 +105,7 @@ def test_memory__text_in_the_answer_counts_as_remembered():
     assert memory(["green tea@2"], talk(("hi", "Green tea, as always?"), ("yes", "ok"))) == (None, 0.0)
 
 
-def test_memory__kinds_need_to_be_told():
+def test_memory__kinds_must_be_recorded():
     kinds = [{"content": "met in May", "kind": "episodic"}, {"content": "tea", "kind": "semantic"}]
     assert memory(["episodic"], recalled(*kinds)) == (0.5, 1.0)
     assert memory(["commitment"], recalled(*kinds)) == (0.0, 0.0)
@@ -118,7 +118,7 @@ def test_memory__metadata_of_the_trace_counts_too():
     assert memory(["semantic@2"], trace) == (1.0, 1.0)
 
 
-def test_memory__nothing_is_due():
+def test_memory__nothing_is_expected():
     assert memory([], recalled("tea")) == (None, None)
     assert memory(["none"], recalled("tea")) == (0.0, None)
     assert memory(["none"], talk(*TWO)) == (None, None)
@@ -153,16 +153,16 @@ def test_refusal(required, answers, score):
 # Completeness
 
 
-def test_completeness__missing_and_extra_turns_score_nothing():
+def test_completeness__missing_and_extra_turns_score_0():
     what = golden(("hello", "Hi!"), ("refund please", "Done."))
     assert dimension("response_completeness", what, talk(("hello", "Hi!"))).score == 0.5
     extra = talk(("hello", "Hi!"), ("what is the weather like", "Fine."), ("refund please", "Done."))
     assert dimension("response_completeness", what, extra).score == pytest.approx(2 / 3, abs=1e-9)
-    said = [issue.message for issue in judge(what, extra).issues]
-    assert "extra turn 2 of the conversation is not in the golden" in said
+    messages = [issue.message for issue in judge(what, extra).issues]
+    assert "extra turn 2 of the conversation is not in the golden" in messages
 
 
-def test_completeness__no_answer_scores_nothing():
+def test_completeness__no_answer_scores_0():
     found = dimension("response_completeness", golden(("hello", "Hi!")), talk(("hello", None)))
     assert (found.score, found.reason) == (0.0, "0; there is no answer")
 
@@ -188,7 +188,7 @@ def test_serialised_object__is_an_issue():
 # All of them
 
 
-def test_missing_turn__scores_nothing_wherever_turns_were_judged():
+def test_missing_turn__scores_0_in_each_dimension_judged_by_turn():
     what = golden(("hello", "Hi!"), ("refund please", "Done."), required_refusal=["correct_allowance"])
     found = judge(what, talk(("hello", "Hi!")))
     assert found.dimensions["refusal_correctness"].score == 0.5
@@ -197,7 +197,7 @@ def test_missing_turn__scores_nothing_wherever_turns_were_judged():
     assert [issue.severity for issue in found.issues if "missing" in issue.message] == ["error"]
 
 
-def test_turn_weights__say_what_a_turn_counts():
+def test_turn_weights__are_used_in_the_mean():
     what, trace = golden(("a", "x"), ("b", "y")), talk(("a", "x"), ("b", "other"))
     assert dimension("response_completeness", what, trace).score == 0.5
     trace = talk(("a", "x"), ("b", "other"))
@@ -205,24 +205,24 @@ def test_turn_weights__say_what_a_turn_counts():
 
 
 @pytest.mark.parametrize("name", DIMENSIONS)
-def test_recorded_score__comes_first(name):
+def test_recorded_score__has_priority(name):
     found = dimension(name, golden(*TWO), talk(*TWO, scores={name: 0.4}))
     assert (found.score, found.source) == (0.4, "recorded")
 
 
 @pytest.mark.parametrize(("value", "score"), [(7.0, 1.0), (-2.0, 0.0)])
-def test_recorded_score__is_brought_into_its_bounds(value, score):
+def test_recorded_score__is_clamped(value, score):
     assert dimension("tone_adherence", golden(*TWO), talk(*TWO, scores={"tone_adherence": value})).score == score
 
 
-def test_assertions__stand_in_for_a_formula():
+def test_assertions__are_used_instead_of_a_formula():
     checks = [
-        compiled({"type": "icontains", "value": "sorry", "path": "exchanges[0].response"}),
-        compiled({"type": "icontains", "value": "weather", "weight": 3}),
+        compile_assertion({"type": "icontains", "value": "sorry", "path": "exchanges[0].response"}),
+        compile_assertion({"type": "icontains", "value": "weather", "weight": 3}),
     ]
     found = dimension("tone_adherence", golden(*TWO), talk(*TWO), assigned={"tone_adherence": checks})
     assert (found.score, found.source) == (0.25, "assertions")
-    assert found.reason.startswith("1 of 2 assertions hold: ")
+    assert found.reason.startswith("1 of 2 assertions passed: ")
 
 
 @pytest.mark.parametrize("name", ["identity_correctness", "tone_adherence", "factual_accuracy"])
@@ -246,11 +246,11 @@ CALLS = st.lists(
 
 @settings(max_examples=50)
 @given(TALKS, TALKS, DUE, REFUSING, CALLS)
-def test_whatever_was_said__scores_are_bounded_and_nothing_is_passed_unseen(said, expected, due, refusing, calls):
+def test_any_conversation__has_bounded_scores_and_passes_nothing_unjudged(messages, expected, due, refusing, calls):
     due = [each for each in due if "@" not in each or expected]
     what = golden(*expected, required_tool_usage=due, required_refusal=refusing, required_memory_recall=["tea"])
-    made = [make_call(name, index=at, status=status) for at, (name, status) in enumerate(calls)] if said else []
-    found = judge(what, talk(*said, calls=made))
+    made = [make_call(name, index=at, status=status) for at, (name, status) in enumerate(calls)] if messages else []
+    found = judge(what, talk(*messages, calls=made))
     scores = {name: each.score for name, each in found.dimensions.items()}
     for each in found.dimensions.values():
         assert each.score is None or 0.0 <= each.score <= 1.0

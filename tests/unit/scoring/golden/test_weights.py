@@ -1,4 +1,4 @@
-"""What dimensions weigh, the overall score, and the words for it."""
+"""Weights of dimensions, the overall score, its level and severity."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from evalgate.scoring.golden.weights import Weights, compute_overall_score, mean
 SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.floats(0, 1)))
 
 
-def test_weights__are_those_of_the_source():
+def test_weights__have_their_default_values():
     assert Weights() == (0.15, 0.20, 0.25, 0.15, 0.10, 0.10, 0.05)
     assert sum(Weights().dimension_weight(name) for name in DIMENSIONS) == pytest.approx(1.0)
     assert Weights().dimension_weight("memory_recall") == Weights().dimension_weight("memory_precision") == 0.10
 
 
 @pytest.mark.parametrize("change", [0.05, -0.05, 2e-6])
-def test_weights_that_do_not_sum_to_one__are_flawed(change):
+def test_weights_that_do_not_sum_to_one__are_invalid(change):
     assert "sum to" in (Weights(tools=0.25 + change).problem or "")
 
 
-def test_weights_within_a_millionth__are_fine():
+def test_weights_within_a_millionth__are_valid():
     assert Weights().problem is None
     assert Weights(tools=0.25 + 5e-7).problem is None
-    assert Weights(tools=1.25, identity=-0.85).problem == "a weight lies between 0 and 1"
+    assert Weights(tools=1.25, identity=-0.85).problem == "weights must be from 0 to 1"
 
 
 def test_overall__is_the_weighted_sum():
@@ -36,13 +36,13 @@ def test_overall__is_the_weighted_sum():
     assert compute_overall_score(scores) == pytest.approx(expected, abs=1e-9)
 
 
-def test_dimension_with_nothing_to_judge__leaves_its_weight_to_the_others():
+def test_weight_of_a_dimension_that_is_not_evaluable__goes_to_the_others():
     assert compute_overall_score({"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}) == (
         pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9)
     )
 
 
-def test_no_evidence_at_all__is_no_score():
+def test_no_evidence_at_all__gives_no_score():
     assert compute_overall_score({}) is compute_overall_score(dict.fromkeys(DIMENSIONS)) is None
 
 
@@ -64,7 +64,7 @@ def test_overall__never_falls_when_a_dimension_rises(scores, name, one, other):
     assert compute_overall_score({**scores, name: low}) <= compute_overall_score({**scores, name: high}) + 1e-9
 
 
-def test_mean_over_turns__may_be_weighted():
+def test_mean_over_turns__can_be_weighted():
     assert mean_over_turns([1.0, None, 0.5]) == 0.75
     assert mean_over_turns([1.0, 0.0, 0.5], [2, 1, 1]) == 0.625
     assert mean_over_turns([None, None]) is mean_over_turns([1.0], [0.0]) is None
@@ -94,5 +94,5 @@ def test_severity(score, word):
 
 
 @pytest.mark.parametrize("name", ["tone_adherence", "response_completeness"])
-def test_tone_and_other_words__are_never_critical(name):
+def test_tone_and_unknown_categories__are_never_critical(name):
     assert severity(name, 0.0) == "error"

@@ -1,4 +1,5 @@
 """Reads tokens, cost, latency and scores of a trace.
 
-Entry points: `usage_fields`, `provider_response`, `totals`.
+Entry points: `usage_fields.read_provider_usage`, `provider_response.read_provider_response`,
+`totals.sum_call_usages`.
 """

@@ -16,7 +16,7 @@ TOLERANCE = 0.01
 
 
 def sum_call_usages(calls: Sequence[LlmCall], unmetered: int = 0) -> tuple[Usage, list[Warning_]]:
-    """The usage of all calls together; unknown if only some calls have it, as a part is no total.
+    """The usage of all calls together; unknown if only some calls have it, as a part is not the total.
 
     `unmetered` counts further model calls that have no record and so no usage.
     """
@@ -24,7 +24,7 @@ def sum_call_usages(calls: Sequence[LlmCall], unmetered: int = 0) -> tuple[Usage
     total = len(calls) + unmetered
     if not usages or len(usages) == total:
         return sum_usages(usages), []
-    message = f"{total - len(usages)} of {total} model calls tell no tokens: those of the run are not known"
+    message = f"{total - len(usages)} of {total} model calls record no tokens: the tokens of the run are unknown"
     return unknown_usage(), [{"code": "tokens_incomplete", "message": message, "where": "usage"}]
 
 
@@ -55,7 +55,7 @@ def warn_of_mismatch(total: Usage, parts: Usage, where: str, reason: str = "") -
     """A warning if a recorded total is not the sum of its parts."""
     if not usages_differ(total, parts):
         return []
-    message = f"the recorded total is {_format_tokens(total)}, its parts sum up to {_format_tokens(parts)}{reason}"
+    message = f"the recorded total is {_format_tokens(total)}, its parts add up to {_format_tokens(parts)}{reason}"
     return [{"code": "total_mismatch", "message": message, "where": where}]
 
 

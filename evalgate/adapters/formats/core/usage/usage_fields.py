@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.fields import (
-    FieldError,
-    amount,
-    count,
-    mapping,
-    number,
-    required_text,
-)
+from evalgate.adapters.formats.core.fields import FieldError, amount, count, mapping, number, required_text
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.models.trace.trace import (
-    Cost,
-    Latency,
-    TraceScore,
-    Usage,
-    Warning_,
-    unknown_cost,
-    unknown_usage,
-)
+from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warning_, unknown_cost, unknown_usage
 
 FINISH_REASONS = {
     "end_turn": "stop",
@@ -106,7 +91,7 @@ def read_cost_usd(value: Any, usage: Usage, path: str) -> tuple[Cost, list[Warni
     if usd is None:
         return unknown_cost(), []
     if usd == 0 and (usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"]):
-        message = "a cost of 0 beside metered tokens is taken as unknown"
+        message = "a cost of 0 with recorded tokens is treated as unknown"
         return unknown_cost(), [{"code": "zero_cost", "message": message, "where": path}]
     return {"usd": usd, "source": "recorded"}, []
 

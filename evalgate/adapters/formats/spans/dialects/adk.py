@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
-from evalgate.adapters.formats.spans.dialects.attributes import (
-    complete,
-    decode,
-    first,
-    first_text,
-    read_messages,
-)
+from evalgate.adapters.formats.spans.dialects.attributes import complete, decode, first, first_text, read_messages
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind

@@ -15,12 +15,12 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import SpanFacts
 
 MAX_INDEX = 20_000
 MAX_DIGITS = 18
-UNREADABLE = "what was said could not be read: it is no whole JSON, as where a tracer cuts long attributes"
+UNREADABLE = "the messages can't be read: their JSON is incomplete, which happens if a tracer truncates long attributes"
 
 
 def first(attributes: Mapping[str, Any], *keys: str) -> Any:

@@ -11,7 +11,7 @@ from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.spans.dialects.attributes import first
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Role
 

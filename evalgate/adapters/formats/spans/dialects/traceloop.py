@@ -19,7 +19,7 @@ from evalgate.adapters.formats.spans.dialects.flat_messages import read_traceloo
 if TYPE_CHECKING:
     from typing import Any
 
-    from evalgate.adapters.formats.core.build.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Role
 

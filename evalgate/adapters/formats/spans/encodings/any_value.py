@@ -24,7 +24,7 @@ def decode_attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, pair in enumerate(listing(value, path)):
         if type(pair) is not dict or type(pair.get("key")) is not str:
-            raise FieldError(f"{path}[{number}]", "is no object with a `key`")
+            raise FieldError(f"{path}[{number}]", "is not an object with a `key`")
         wrapped = pair.get("value")
         plain = wrapped.get("stringValue") if type(wrapped) is dict else None
         if type(plain) is not str:
@@ -36,13 +36,13 @@ def decode_attributes(value: Any, path: str, depth: int = 0) -> dict[str, Any]:
 
 def contradiction_text(key: str) -> str:
     """The error for a key with two different values."""
-    return f"tells `{make_printable(key)}` a second time, and differently"
+    return f"has `{make_printable(key)}` twice, with different values"
 
 
 def decode_value(value: Any, path: str, depth: int = 0) -> Any:
     """The plain value; None for a type unknown to OTLP."""
     if depth > MAX_DEPTH:
-        raise FieldError("", f"values lie more than {MAX_DEPTH} levels deep")
+        raise FieldError("", f"values are nested more than {MAX_DEPTH} levels deep")
     if type(value) is not dict:
         require_shallow(value, min(depth, MAX_DEPTH))
         return value

@@ -45,4 +45,4 @@ class SpanFile:
 
     def _require_capacity(self) -> None:
         if len(self.spans) + len(self.logs) >= self.max_records:
-            raise TraceError(f"there are more than {self.max_records:,} spans and log records in it")
+            raise TraceError(f"it contains more than {self.max_records:,} spans and log records")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
-from evalgate.adapters.formats.spans import detect as signs
+from evalgate.adapters.formats.spans import detect
 from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes, decode_value
 from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, require_id
 from evalgate.adapters.formats.spans.span import NO_SPAN, Span, SpanEvent
@@ -180,12 +180,12 @@ def iter_scopes(document: Any, place: str) -> Iterator[ScopeRecords]:
     envelopes = document if isinstance(document, list) else [document]
     for number, one in enumerate(envelopes):
         where = f"{place}[{number}]" if envelopes is document else place
-        envelope = signs.find_envelope(one)
+        envelope = detect.find_envelope(one)
         if not isinstance(envelope, dict):
             raise FieldError(where, "is not an object")
-        for path, resource in _objects(envelope, signs.SPAN_RESOURCES, where):
-            yield from _resource_scopes(resource, path, signs.SPAN_SCOPES, ("spans",), is_log=False)
-        for path, resource in _objects(envelope, signs.LOG_RESOURCES, where):
+        for path, resource in _objects(envelope, detect.SPAN_RESOURCES, where):
+            yield from _resource_scopes(resource, path, detect.SPAN_SCOPES, ("spans",), is_log=False)
+        for path, resource in _objects(envelope, detect.LOG_RESOURCES, where):
             yield from _resource_scopes(resource, path, LOG_SCOPES, LOG_RECORDS, is_log=True)
 
 

@@ -21,7 +21,7 @@ LIST_FIELDS = {
 }
 SPAN_TRACE_ID_LENGTHS = frozenset({16})
 LOG_TRACE_ID_LENGTHS = frozenset({0, 16})
-DAMAGED = "the file looks like OTLP in protobuf and is damaged"
+DAMAGED = "the file looks like OTLP in protobuf but is damaged"
 MISSING = "OTLP in protobuf needs an extra: install evalgate-action[otlp], or record OTLP as JSON"
 
 
@@ -44,7 +44,7 @@ class MessageBudget:
 
     def _require_budget(self) -> None:
         if self._records < 0 or self._details < 0:
-            raise TraceError("the file has too many spans, attributes or events in protobuf")
+            raise TraceError("the protobuf file has too many spans, attributes or events")
 
 
 def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
@@ -63,7 +63,7 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
     budget = MessageBudget()
     for part in _split_messages(data):
         if len(part) > limits.record_bytes:
-            raise TraceError(f"a message in protobuf is larger than {limits.record_bytes:,} bytes")
+            raise TraceError(f"a protobuf message is larger than {limits.record_bytes:,} bytes")
         budget.take(1)
         for kind, lengths in ((TracesData, SPAN_TRACE_ID_LENGTHS), (LogsData, LOG_TRACE_ID_LENGTHS)):
             try:

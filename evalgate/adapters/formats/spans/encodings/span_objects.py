@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.spans.detect import (
-    CONTEXTS,
-    PARENT_CONTEXTS,
-    SPAN_IDS,
-    TRACE_IDS,
-    find_spans,
-)
+from evalgate.adapters.formats.messages.blocks import get_first
+from evalgate.adapters.formats.spans.detect import CONTEXTS, PARENT_CONTEXTS, SPAN_IDS, TRACE_IDS, find_spans
 from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes
 from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, parse_time, require_id
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
@@ -73,10 +68,10 @@ def _read_span(fields: dict[str, Any], path: str) -> Span:
     status = fields.get("status", {key: fields.get(key) for key in STATUS_KEYS})
     if type(status) is not dict:
         status = {"code": status}
-    own_id = require_id(_first(context, SPAN_IDS), f"{path}.span_id")
+    own_id = require_id(get_first(context, SPAN_IDS), f"{path}.span_id")
     parent = _read_parent(fields, path)
     return Span(
-        trace_id=require_id(_first(context, TRACE_IDS), f"{path}.trace_id"),
+        trace_id=require_id(get_first(context, TRACE_IDS), f"{path}.trace_id"),
         span_id=own_id,
         parent_id=None if parent == own_id else parent,
         name=text(fields.get("name"), f"{path}.name") or "",
@@ -99,22 +94,22 @@ def _read_attributes(fields: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _read_context(fields: dict[str, Any]) -> dict[str, Any]:
-    found = _first(fields, CONTEXTS)
+    found = get_first(fields, CONTEXTS)
     return found if type(found) is dict else fields
 
 
 def _read_parent(fields: dict[str, Any], path: str) -> str | None:
-    context = _first(fields, PARENT_CONTEXTS)
+    context = get_first(fields, PARENT_CONTEXTS)
     if type(context) is dict:
-        return parse_id(_first(context, SPAN_IDS), f"{path}.parent")
-    return parse_id(_first(fields, PARENT_IDS), f"{path}.parent_id")
+        return parse_id(get_first(context, SPAN_IDS), f"{path}.parent")
+    return parse_id(get_first(fields, PARENT_IDS), f"{path}.parent_id")
 
 
 def _read_time(fields: dict[str, Any], exact: tuple[str, ...], others: tuple[str, ...], path: str) -> int | None:
-    exact_time = _first(fields, exact)
+    exact_time = get_first(fields, exact)
     if exact_time is not None:
         return parse_nanos(exact_time, f"{path}.{exact[0]}")
-    return parse_time(_first(fields, others), f"{path}.{others[0]}")
+    return parse_time(get_first(fields, others), f"{path}.{others[0]}")
 
 
 def _read_resource(value: Any, path: str) -> dict[str, Any]:
@@ -123,18 +118,18 @@ def _read_resource(value: Any, path: str) -> dict[str, Any]:
 
 
 def _read_scope(fields: dict[str, Any], path: str) -> str | None:
-    found = _first(fields, SCOPES)
+    found = get_first(fields, SCOPES)
     name = mapping(found, f"{path}.scope").get("name") if type(found) is not str else found
     return text(name, f"{path}.scope.name") or None
 
 
 def _has_failed(status: dict[str, Any]) -> bool:
-    code = _first(status, ("code", "status_code", "statusCode"))
+    code = get_first(status, ("code", "status_code", "statusCode"))
     return type(code) in {str, int} and str(code).upper() in FAILED
 
 
 def _read_message(status: dict[str, Any], path: str) -> str | None:
-    return text(_first(status, ("message", "description", "status_message")), f"{path}.message") or None
+    return text(get_first(status, ("message", "description", "status_message")), f"{path}.message") or None
 
 
 def _read_events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
@@ -144,18 +139,14 @@ def _read_events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
             where = f"{path}.{key}[{number}]"
             event = mapping(item, where)
             event_attributes = decode_attributes(event.get("attributes"), f"{where}.attributes")
-            name = text(_first(event, EVENT_NAMES), f"{where}.name") or ""
-            at = parse_time(_first(event, EVENT_TIMES), f"{where}.timestamp")
+            name = text(get_first(event, EVENT_NAMES), f"{where}.name") or ""
+            at = parse_time(get_first(event, EVENT_TIMES), f"{where}.timestamp")
             found.append(SpanEvent(name, at, event_attributes, event.get("body")))
     return found
 
 
-def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((fields[key] for key in keys if fields.get(key) is not None), None)
-
-
 def _read_trace_id(value: Any) -> str | None:
     try:
-        return parse_id(_first(_read_context(value), TRACE_IDS), "") if isinstance(value, dict) else None
+        return parse_id(get_first(_read_context(value), TRACE_IDS), "") if isinstance(value, dict) else None
     except FieldError:
         return None

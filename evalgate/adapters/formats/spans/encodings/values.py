@@ -48,7 +48,7 @@ def parse_nanos(value: Any, path: str) -> int | None:
     if value is None or value == 0:
         return None
     if type(value) is not int and type(value) is not float:
-        raise FieldError(path, "is no time")
+        raise FieldError(path, "is not a valid time")
     return _require_range(int(value), path) if -LARGEST_NS < value < LARGEST_NS else _raise_out_of_range(path)
 
 
@@ -63,7 +63,7 @@ def parse_time(value: Any, path: str) -> int | None:
             return _parse_iso(value, path)
         value = _parse_digits(value, path)
     if type(value) is not int and type(value) is not float:
-        raise FieldError(path, "is no time")
+        raise FieldError(path, "is not a valid time")
     if not 0 <= value < LARGEST_NS:
         return _raise_out_of_range(path)
     factor = next(factor for least, factor in UNITS if value >= least)
@@ -77,7 +77,7 @@ def parse_scaled(value: Any, factor: int, path: str) -> int | None:
     if type(value) is str:
         value = _parse_digits(value, path)
     if type(value) is not int and type(value) is not float:
-        raise FieldError(path, "is no number")
+        raise FieldError(path, "is not a number")
     if not 0 <= value * factor < LARGEST_NS:
         return _raise_out_of_range(path)
     return _to_nanoseconds(value, factor)
@@ -94,7 +94,7 @@ def _to_nanoseconds(value: float, factor: int) -> int:
 
 def _parse_pair(value: list[Any], path: str) -> int:
     if len(value) != PAIR_LENGTH or not all(type(part) is int for part in value):
-        raise FieldError(path, "is no pair of seconds and nanoseconds")
+        raise FieldError(path, "is not a pair of seconds and nanoseconds")
     return _require_range(value[0] * SECOND + value[1], path)
 
 
@@ -105,7 +105,7 @@ def _parse_iso(value: str, path: str) -> int:
         found = datetime.fromisoformat(value)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise FieldError(path, "is no RFC 3339 time") from None
+        raise FieldError(path, "is not an RFC 3339 time") from None
     microseconds = (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return _require_range(microseconds * 1000 + _nanosecond_digits(value), path)
 
@@ -131,7 +131,7 @@ def _is_number(value: str) -> bool:
 
 def _parse_digits(value: str, path: str) -> int | float:
     if not _is_number(value):
-        raise FieldError(path, "is no time")
+        raise FieldError(path, "is not a valid time")
     return float(value) if "." in value else int(value)
 
 

@@ -1,0 +1,5 @@
+"""Builds traces from what a format's reader found: messages, calls, endings, warnings.
+
+Entry points: `conversation.Conversation`, `trace_builder.read_records`, `raw_message.RawMessage`,
+`llm_calls.MeteredConversation`.
+"""

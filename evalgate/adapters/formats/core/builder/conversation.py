@@ -1,0 +1,219 @@
+"""Builds a conversation from messages: turns, steps, and tool calls joined with their results."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.call_arguments import Arguments
+    from evalgate.models.trace.trace import Message, Response, Role, ToolCall, Warning_
+
+# Copying a blank record is faster than naming all its fields; a trace has dozens of records.
+BLANK_MESSAGE: Message = {
+    "index": 0,
+    "turn": 0,
+    "role": "user",
+    "content": None,
+    "tool_calls": [],
+    "tool_name": None,
+    "tool_call_id": None,
+    "timestamp": None,
+    "name": None,
+    "agent": None,
+    "model": None,
+    "reasoning": None,
+    "finish_reason": None,
+    "parts": None,
+}
+BLANK_CALL: ToolCall = {
+    "index": 0,
+    "turn": 0,
+    "step": 0,
+    "id": None,
+    "name": "",
+    "arguments": None,
+    "arguments_raw": None,
+    "arguments_error": None,
+    "result": None,
+    "result_text": None,
+    "status": "missing",
+    "error": None,
+    "exit_code": None,
+    "duration_ms": None,
+    "started_at": None,
+    "requestor": "assistant",
+    "agent": None,
+}
+
+
+class Conversation:
+    """Collects the messages and tool calls of a trace, one message after the other."""
+
+    __slots__ = ("_turn", "_unanswered", "calls", "messages", "orphans", "step")
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.calls: list[ToolCall] = []
+        self.orphans = 0
+        self.step = 0
+        self._turn = 0
+        self._unanswered = PendingCalls()
+
+    def add_message(self, role: Role, content: str | None, *, is_input: bool = True) -> Message:
+        """Adds a message: a user's starts a turn, an assistant's is a step (one response of the model).
+
+        A user's message that is not input to the agent (a tool call of the user simulator) does not start a turn.
+        """
+        if role == "user" and is_input:
+            self._turn += 1
+        elif role == "assistant":
+            self.step += 1
+        message: Message = {
+            **BLANK_MESSAGE,
+            "index": len(self.messages),
+            "turn": self._turn,
+            "role": role,
+            "content": content,
+            "tool_calls": [],
+        }
+        self.messages.append(message)
+        return message
+
+    def add_call(self, message: Message, call_id: str | None, name: str, arguments: Arguments) -> ToolCall:
+        """Adds a tool call that the message requests; its status is `missing` until its result is added."""
+        value, raw, error = arguments
+        message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
+        call: ToolCall = {
+            **BLANK_CALL,
+            "index": len(self.calls),
+            "turn": self._turn,
+            "step": self.step,
+            "id": call_id,
+            "name": name,
+            "arguments": value,
+            "arguments_raw": raw,
+            "arguments_error": error,
+        }
+        if message["role"] == "user":
+            call["requestor"] = "user"
+        self.calls.append(call)
+        self._unanswered.add(call)
+        return call
+
+    def add_result(self, call_id: str | None, tool: str | None, content: str | None) -> tuple[Message, ToolCall | None]:
+        """Adds a tool's message and joins it with its call, if there is one."""
+        message = self.add_message("tool", content)
+        message["tool_call_id"] = call_id
+        call = self._unanswered.take(call_id, tool)
+        if call is None:
+            self.orphans += 1
+            message["tool_name"] = tool
+            return message, None
+        message["tool_name"] = tool or call["name"]
+        call["status"] = "ok"
+        call["result"] = call["result_text"] = content
+        return message, call
+
+    def get_response(self) -> Response:
+        """The last assistant message that has text; a later message without text or of a user is ignored."""
+        for message in reversed(self.messages):
+            if message["role"] == "assistant" and message["content"]:
+                return {
+                    "content": message["content"],
+                    "finish_reason": message["finish_reason"],
+                    "message_index": message["index"],
+                }
+        return {"content": None, "finish_reason": None, "message_index": None}
+
+    def list_warnings(self) -> list[Warning_]:
+        """Warnings about the conversation as a whole."""
+        if not self.orphans:
+            return []
+        message = f"{self.orphans} tool results belong to no recorded call"
+        return [{"code": "result_without_call", "message": message, "where": "messages"}]
+
+
+def mark_failed(call: ToolCall, kind: str | None = None) -> None:
+    """Marks a call whose tool reported an error; its result is the error's message."""
+    call["status"] = "error"
+    call["error"] = {"type": kind, "message": call["result_text"]}
+
+
+def get_instructions(messages: list[Message]) -> str | None:
+    """The content of the first message, if it is a system message."""
+    return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
+
+
+def find_opening_text(messages: list[Message]) -> str:
+    """Text that distinguishes conversations of one file: the first user message, else the first of any role."""
+    texts: list[Any] = [m["content"] for m in messages if m["role"] == "user" and m["content"]]
+    texts += [m["content"] for m in messages if m["content"]]
+    return texts[0] if texts else ""
+
+
+Queues = dict[str | None, list[deque["ToolCall"]]]
+
+
+class PendingCalls:
+    """Calls that wait for a result. If several match, the first call of the latest step is taken.
+
+    Ids may be missing or equal for all calls, and a killed run leaves calls without a result. In each case
+    the time for a call must stay constant, however many there are.
+    """
+
+    __slots__ = ("_by_id", "_by_name", "_calls", "_indexed", "_next")
+
+    def __init__(self) -> None:
+        self._calls: list[ToolCall] = []
+        self._next = 0  # the first pending call of the latest step, as long as results come in order
+        self._indexed = 0
+        self._by_id: Queues = {}
+        self._by_name: Queues = {}
+
+    def add(self, call: ToolCall) -> None:
+        """Adds a pending call."""
+        if not self._calls or self._calls[-1]["step"] != call["step"]:
+            self._next = len(self._calls)
+        self._calls.append(call)
+
+    def take(self, call_id: str | None, name: str | None) -> ToolCall | None:
+        """Removes and returns the call that a result with this id or name belongs to, if any."""
+        if call_id is not None and self._next < len(self._calls):
+            expected = self._calls[self._next]
+            if expected["id"] == call_id and expected["status"] == "missing":
+                self._next += 1
+                return expected
+        self._index()
+        if call_id is not None:
+            return _pop_pending(self._by_id, call_id) or _pop_pending(self._by_id, None)
+        return (_pop_pending(self._by_name, name) if name else None) or _pop_pending(self._by_name, None)
+
+    def _index(self) -> None:
+        for call in self._calls[self._indexed :]:
+            for queues, key in (
+                (self._by_id, call["id"]),
+                (self._by_name, call["name"]),
+                (self._by_name, None),
+            ):
+                _push(queues.setdefault(key, []), call)
+        self._indexed = len(self._calls)
+
+
+def _push(steps: list[deque[ToolCall]], call: ToolCall) -> None:
+    if steps and steps[-1] and steps[-1][-1]["step"] == call["step"]:
+        steps[-1].append(call)
+    else:
+        steps.append(deque([call]))
+
+
+def _pop_pending(queues: Queues, key: str | None) -> ToolCall | None:
+    """The first pending call of the latest step that has one."""
+    steps = queues.get(key, [])
+    while steps:
+        while steps[-1]:
+            call = steps[-1].popleft()
+            if call["status"] == "missing":
+                return call
+        steps.pop()
+    return None

@@ -1,0 +1,114 @@
+"""Builds traces from conversations and their model calls, each with its turn, step and tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.raw_message import add_raw_message
+from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
+from evalgate.adapters.formats.core.fields import FieldError, milliseconds_between
+from evalgate.adapters.formats.core.usage.totals import sum_call_usages, warn_of_mismatch
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.models.trace.trace import Latency, LlmCall, Message, Usage
+
+
+class MeteredConversation:
+    """A conversation and its model calls.
+
+    `total` is the recorded usage of all calls; `unmetered` counts responses without recorded usage.
+    """
+
+    def __init__(self) -> None:
+        self.conversation = Conversation()
+        self.llm_calls: list[LlmCall] = []
+        self.total: Usage | None = None
+        self.unmetered = 0
+
+    def add_messages(self, messages: Iterable[RawMessage]) -> None:
+        """Adds messages in order."""
+        for message in messages:
+            add_raw_message(self.conversation, message)
+
+    def add_llm_call(
+        self,
+        usage: Usage | None,
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        response_id: str | None = None,
+        reason: str | None = None,
+    ) -> LlmCall:
+        """Adds the model call whose response was added last."""
+        messages = self.conversation.messages
+        call: LlmCall = {
+            "index": len(self.llm_calls),
+            "turn": messages[-1]["turn"] if messages else 0,
+            "step": self.conversation.step,
+            "provider": provider,
+            "model": model,
+            "response_id": response_id,
+            "usage": usage,
+            "cost_usd": None,
+            "duration_ms": None,
+            "finish_reason": finish_reason(reason),
+        }
+        self.llm_calls.append(call)
+        return call
+
+    def build_trace(self, side_fields: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
+        """Builds the trace; `side_fields` (recorded next to the messages) override sums. Raises FieldError."""
+        conversation = self.conversation
+        if not conversation.messages:
+            raise FieldError("messages", "is missing or empty")
+        trace = Trace(
+            "",
+            conversation.messages,
+            conversation.calls,
+            conversation.get_response(),
+            system_instructions=get_instructions(conversation.messages),
+            agent=None if framework is None else {"name": None, "framework": framework},
+            llm_calls=self.llm_calls,
+            warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
+        )
+        if self.llm_calls:
+            last = self.llm_calls[-1]
+            trace.provider, trace.model = last["provider"], last["model"]
+            trace.finish_reason = last["finish_reason"]
+        trace.usage, warnings = sum_call_usages(self.llm_calls, self.unmetered)
+        if self.total is not None:
+            warnings = warn_of_mismatch(self.total, trace.usage, "usage")
+            trace.usage = self.total
+        trace.warnings += warnings
+        add_side_fields(trace, side_fields or {})
+        return trace
+
+
+def measure_user_wait(messages: Sequence[Message]) -> Latency:
+    """The time a user waited for answers, summed over all turns; time between turns is not counted.
+
+    Unknown if the start of a turn has no timestamp.
+    """
+    total = 0.0
+    begins: dict[int, str | None] = {}
+    ends: dict[int, str] = {}
+    for message in messages:
+        if message["turn"] and message["role"] == "user":
+            begins.setdefault(message["turn"], message["timestamp"])
+        elif message["turn"] and message["timestamp"] is not None:
+            ends[message["turn"]] = message["timestamp"]
+    for turn, begun in begins.items():
+        if turn not in ends:
+            continue
+        duration = milliseconds_between(begun, ends[turn])
+        if duration is None:
+            return {"total_ms": None, "source": "none"}
+        total += duration
+    return {"total_ms": round(total, 6), "source": "timestamps"} if ends else {"total_ms": None, "source": "none"}

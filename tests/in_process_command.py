@@ -1,0 +1,26 @@
+"""Runs the command in this process: what a shell would see, without starting another interpreter."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import NamedTuple
+
+from documents import ROOT
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+
+class CommandResult(NamedTuple):
+    """A command's exit code and output."""
+
+    exit_code: int
+    out: str
+    err: str
+
+
+def evalgate(*arguments: str) -> CommandResult:
+    """Runs one command in the project's folder."""
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(ROOT))
+    code = main(arguments, shell)
+    return CommandResult(code, shell.out.getvalue(), shell.err.getvalue())

@@ -1,0 +1,199 @@
+"""Shards that do not make one run: one clear line, and nothing that could be taken for a result."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+
+import orjson
+import pytest
+from shard_runs import judge_shard, merge_shards, run_command
+
+from evalgate.application.parallel.shard_codec import decode_batch, encode_batch
+
+
+@pytest.fixture(scope="module")
+def shards(few):
+    return [judge_shard(few, number, 3) for number in (1, 2, 3)]
+
+
+def refused(few, *words):
+    """The message of a merge that ends in exit code 2."""
+    code, message = run_command(few.folder, "merge", *words, "--output-dir", "refused", "-q")
+    assert code == 2, message
+    return message
+
+
+def altered(shards, tmp_path, change):
+    """The second shard, changed; the others as they are."""
+    path = tmp_path / "shard.zip"
+    with zipfile.ZipFile(shards[1]) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, change(name, source.read(name)))
+    return [str(shards[0]), str(path), str(shards[2])]
+
+
+def of_head(**fields):
+    return lambda name, content: orjson.dumps({**orjson.loads(content), **fields}) if name == "shard.json" else content
+
+
+def of_largest_batch(change):
+    def changed(name, content):
+        if name != "found.jsonl":
+            return content
+        largest = max(content.splitlines(), key=len)
+        document = orjson.loads(largest)
+        change(document)
+        written = orjson.dumps(document).replace(b'"infinite"', b"1e999").replace(b'"endless"', b"9" * 400)
+        return content.replace(largest, written)
+
+    return changed
+
+
+def trial_of(found):
+    """The first trial of a batch."""
+    return next(option[1] for _, judged, _ in found["records"] for option in judged[2] if option[1])
+
+
+def test_a_missing_shard_is_cannot_judge_and_reports_nothing_of_the_rest(few, shards):
+    code, left = merge_shards(few, [shards[0], shards[2]], "missing")
+    results = json.loads(left["results.json"])
+    assert code == 3
+    assert (results["verdict"], results["exit_code"], results["suites"]) == ("cannot_judge", 3, [])
+    message = "shard 2 of 3 is missing: its results are unknown"
+    assert results["reasons"] == [{"code": "missing_shard", "message": message}]
+    assert message in left["comment.md"].decode()
+    assert "baseline.zip" not in left
+
+
+def test_report_only_ignores_the_exit_code_of_a_missing_shard(few, shards):
+    code, message = run_command(few.folder, "merge", str(shards[0]), "--report-only", "--output-dir", "spared")
+    assert code == 0
+    assert "shards 2, 3 of 3 are missing: their results are unknown" in message
+
+
+def test_a_duplicate_shard_is_refused(few, shards):
+    copy = few.folder / "copy.zip"
+    shutil.copy(shards[0], copy)
+    message = refused(few, *map(str, [*shards, copy]))
+    assert "shard 1/3 was given twice: also copy.zip" in message
+
+
+def test_shards_of_another_number_are_refused(few, shards):
+    other = judge_shard(few, 2, 2)
+    assert "shard 2/2" in refused(few, *map(str, [shards[0], other, shards[2]]))
+
+
+def test_shards_of_other_suites_are_refused(few, shards):
+    message = refused(few, *map(str, shards), "--config", "evals/one.yaml")
+    assert "the shards were judged by different suites than these" in message
+    assert "--config" in message
+
+
+def test_shards_with_another_baseline_are_refused(few, shards):
+    message = refused(few, *map(str, shards), "--baseline", ".evalgate/results.json")
+    assert "the shards were compared with a different baseline" in message
+
+
+def test_shards_without_traces_make_no_baseline(few):
+    bare = str(judge_shard(few, 1, 1, "--no-baseline-zip"))
+    assert "the shards hold no traces for a baseline" in refused(few, bare)
+    code, _ = run_command(few.folder, "merge", bare, "--no-baseline-zip", "--output-dir", "bare")
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"plan": "0" * 64}, "read different traces"),
+        ({"config_hash": "0" * 64}, "was judged by different suites"),
+        ({"evalgate_version": "9.9"}, "was judged by a different version of EvalGate"),
+        ({"traces": ["x"]}, "was run with different --traces"),
+        ({"shard": 0}, "this shard can't be merged"),
+        ({"of": 10**9}, "this shard can't be merged"),
+        ({"schema": "evalgate.shard/2"}, "this shard can't be merged"),
+    ],
+)
+def test_a_header_of_another_run_is_refused(few, shards, tmp_path, fields, message):
+    assert message in refused(few, *altered(shards, tmp_path, of_head(**fields)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(batch=found["batch"] + 1),
+        lambda found: found.update(batch=found["batch"] + 3),
+        lambda found: found.update(suite=-1),
+        lambda found: found.update(records="none"),
+        lambda found: found.update(checks=[]),
+        lambda found: found.update(calls=[]),
+        lambda found: found.update(kept=10**6),
+        lambda found: found["records"][0].__setitem__(1, [None, None, [[[999, 999, None], None, None]]]),
+        lambda found: found["records"][0].__setitem__(1, [None, None, [[[0, 999, None], None, None]]]),
+        lambda found: found["checks"][0].__setitem__(3, "infinite"),
+        lambda found: found["checks"][0].__setitem__(3, 1e300),
+        lambda found: found["checks"][0].__setitem__(3, "endless"),
+        lambda found: found["checks"][0].__setitem__(4, 1e300),
+        lambda found: found["checks"][0].__setitem__(4, "endless"),
+        lambda found: trial_of(found).__setitem__(4, 1e308),
+        lambda found: trial_of(found).__setitem__(5, "endless"),
+        lambda found: trial_of(found).__setitem__(6, -1e300),
+        lambda found: found["checks"][0].__setitem__(2, "splendid"),
+    ],
+)
+def test_a_batch_that_no_run_leaves_is_refused(few, shards, tmp_path, change):
+    words = altered(shards, tmp_path, of_largest_batch(change))
+    assert "this shard can't be merged" in refused(few, *words)
+
+
+def test_a_missing_or_damaged_member_is_refused(few, shards, tmp_path):
+    for change in (
+        lambda name, content: b"" if name == "found.jsonl" else content,
+        lambda name, content: content[:-10] if name == "found.jsonl" else content,
+        lambda name, content: content[7:] if name == "traces.jsonl" else content,
+        lambda name, content: b"{" if name == "shard.json" else content,
+    ):
+        assert "this shard can't be merged" in refused(few, *altered(shards, tmp_path, change))
+
+
+def test_a_file_that_is_not_a_shard_is_refused(few, tmp_path):
+    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 nothing")
+    assert "this shard can't be merged" in refused(few, str(tmp_path / "x.zip"))
+    assert "no shard at 'nowhere'" in refused(few, "nowhere")
+
+
+@pytest.mark.parametrize("share", ["0/3", "4/3", "1/0", "1", "a/b", "1/5000", "-1/3"])
+def test_an_impossible_share_is_a_usage_error(few, share):
+    code, message = run_command(few.folder, "run", f"--shard={share}")
+    assert code == 2
+    assert "--shard" in message
+
+
+def test_a_password_in_evidence_is_in_no_shard():
+    check = (
+        "n",
+        "t",
+        "failed",
+        0.0,
+        1.0,
+        True,
+        "r",
+        None,
+        {"got": [{"password": "keep it secret"}]},
+        False,
+        False,
+    )
+    found = {"lines": None, "size": 0, "records": [], "checks": [check], "calls": [], "warnings": []}
+    line = encode_batch(0, 0, {**found, "unpriced": {}})
+    assert b"keep it secret" not in line
+    assert decode_batch(line)["checks"][0][8] == {"got": [{"password": "[redacted: field]"}]}
+
+
+def test_no_secret_of_a_trace_is_in_a_shard_whole(few, shards):
+    from many_traces import SECRET
+
+    for path in shards:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                assert SECRET.encode() not in archive.read(name)

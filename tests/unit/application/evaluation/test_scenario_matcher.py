@@ -1,0 +1,126 @@
+"""Which scenario a trace belongs to."""
+
+import pytest
+from builders import make_trace
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.adapters.suites.yaml_tree import load
+from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.suite.diagnostics import Diagnostics
+from evalgate.suite.parse import SharedDefaults, parse_suite
+from evalgate.suite.schema.suite_file import Defaults
+
+
+def suite_of(scenarios, folder="evals"):
+    text = "version: 1\nsuite: s\ndefaults: {assertions: [{contains: x}]}\nscenarios:\n" + scenarios
+    diagnostics = Diagnostics()
+    suite, _ = parse_suite(load(text, "s.yaml"), "s.yaml", folder, SharedDefaults(None, Defaults()), diagnostics)
+    assert not diagnostics.problems, diagnostics.problems
+    return suite
+
+
+def claim_trace(claims, trace):
+    claim = claims.claim(trace, trace.scenario_id)
+    return None if claim is None else claim.id
+
+
+def list_claims(claims):
+    return [claim.id for claim in claims.all_claims()]
+
+
+def test_exact_id__claims_before_a_glob_listed_earlier():
+    claims = ScenarioMatcher(suite_of("  - id: '*'\n  - id: refund\n"))
+    assert claim_trace(claims, make_trace(scenario_id="refund")) == "refund"
+    assert claims.claim(make_trace(scenario_id="refund"), "refund").scenario.id == "refund"
+    assert claims.claim(make_trace(scenario_id="other"), "other").scenario.id == "*"
+    assert list_claims(claims) == ["other", "refund"]
+
+
+def test_globs__claim_in_the_order_of_the_file():
+    claims = ScenarioMatcher(suite_of("  - id: 'a-*'\n  - id: 'a*'\n"))
+    assert claims.claim(make_trace(scenario_id="a-1"), "a-1").scenario.id == "a-*"
+    assert claims.claim(make_trace(scenario_id="ab"), "ab").scenario.id == "a*"
+
+
+def test_glob__makes_one_scenario_per_id_in_natural_order():
+    claims = ScenarioMatcher(suite_of("  - id: 't*'\n"))
+    for name in ("t10", "t2", "t1", "t2"):
+        claim_trace(claims, make_trace(scenario_id=name))
+    assert list_claims(claims) == ["t1", "t2", "t10"]
+
+
+def test_glob__without_a_match_is_reported_under_its_pattern_unless_it_is_the_star():
+    assert list_claims(ScenarioMatcher(suite_of("  - id: 'a*'\n  - id: '*'\n  - id: named\n"))) == [
+        "a*",
+        "named",
+    ]
+
+
+def test_match_scenario_id_with_star__gathers_trials_of_one_scenario():
+    claims = ScenarioMatcher(suite_of("  - id: all\n    match: {scenario_id: 'run-*'}\n"))
+    assert claim_trace(claims, make_trace(scenario_id="run-1")) == "all"
+    assert claim_trace(claims, make_trace(scenario_id="run-2")) == "all"
+    assert list_claims(claims) == ["all"]
+
+
+@pytest.mark.parametrize("id_", ["a[1]|b:c?", "x y", "ä"])
+def test_id__only_the_star_is_special(id_):
+    claims = ScenarioMatcher(suite_of(f"  - id: '{id_}'\n"))
+    assert claim_trace(claims, make_trace(scenario_id=id_)) == id_
+    assert claim_trace(claims, make_trace(scenario_id="a1|b:c")) is None
+
+
+def test_match__all_conditions_must_hold():
+    claims = ScenarioMatcher(
+        suite_of(
+            "  - id: eu\n    match: {tags: ['region:eu'], where: \"metadata.trial == `1`\", path: '../traces/*.json'}\n"
+        )
+    )
+    good = make_trace(scenario_id=None, trial=1, path="traces/a.json")
+    good.tags = ["region:eu", "x"]
+    assert claim_trace(claims, good) == "eu"
+    for change in ({"trial": 2}, {"path": "traces/deep/a.json"}):
+        other = make_trace(**{"scenario_id": None, "trial": 1, "path": "traces/a.json", **change})
+        other.tags = good.tags
+        assert claim_trace(claims, other) is None
+    good.tags = ["x"]
+    assert claim_trace(claims, good) is None
+
+
+def test_empty_match__is_an_error():
+    claims = ScenarioMatcher(suite_of("  - {id: a, match: {}}\n"))
+    assert claim_trace(claims, make_trace(scenario_id="b")) is None
+    assert claim_trace(claims, make_trace(scenario_id="a")) == "a"
+
+
+def test_where__that_fails_on_a_trace_does_not_match():
+    claims = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'length(metadata.nothing) > `1`'}\n"))
+    assert claim_trace(claims, make_trace()) is None
+
+
+def test_glob__never_takes_the_id_of_a_named_scenario():
+    claims = ScenarioMatcher(suite_of("  - id: refund\n    match: {scenario_id: other}\n  - id: '*'\n"))
+    assert claim_trace(claims, make_trace(scenario_id="refund")) is None
+    assert claim_trace(claims, make_trace(scenario_id="other")) == "refund"
+
+
+def test_damaged_record__is_claimed_by_its_id_alone():
+    claims = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'response'}\n  - id: b\n"))
+    source = TraceLocation(path="traces/x.json")
+    assert claims.claim(DamagedTrace("why", source, "x"), None) is None
+    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="b"), "b").id == "b"
+    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="a"), "a") is None
+
+
+@given(st.permutations(["a1", "a2", "b", "c10", "c9"]))
+def test_claims__do_not_depend_on_the_order_of_traces(ids):
+    claims = ScenarioMatcher(suite_of("  - id: 'a*'\n  - id: b\n  - id: '*'\n"))
+    owners = {name: claims.claim(make_trace(scenario_id=name), name).scenario.id for name in ids}
+    assert owners == {"a1": "a*", "a2": "a*", "b": "b", "c9": "*", "c10": "*"}
+    assert list_claims(claims) == ["a1", "a2", "b", "c9", "c10"]
+
+
+def test_natural_order__puts_two_before_ten_and_sorts_any_ids():
+    assert sorted(["10", "2", "a", "a1b10", "a1b2", ""], key=natural) == ["", "2", "10", "a", "a1b2", "a1b10"]

@@ -1,0 +1,153 @@
+"""From the traces of both runs to the trajectory diff in the results."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from builders import make_trace
+from fakes.core import MemoryBaselines, make_tools
+
+from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, load_trajectories
+from evalgate.application.judge.judge import judge
+from evalgate.application.messages.request import JudgeRequest
+from evalgate.errors import SettingError
+from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.trace.trace_document import encode_trace
+from evalgate.ports import Baseline
+
+SUITE = """
+version: 1
+suite: s
+traces: [t]
+threshold: 0.5
+scenarios: [{id: '*', assertions: [{contains: done}, {type: tool_called, tool: pay}]}]
+"""
+STRICT = SUITE.replace("0.5", "1.0")
+
+
+def a_trace(scenario="a", amount=1, response="done", trial=None, calls=None):
+    made = [("pay", {"amount": amount})] if calls is None else calls
+    return make_trace(made, response, scenario_id=scenario, trial=trial, path=f"{scenario}/{trial}.json")
+
+
+def compare_runs(before, now, suite=STRICT, baselines=None):
+    baselines = MemoryBaselines() if baselines is None else baselines
+    first = judge(JudgeRequest(make_baseline_zip=False), make_tools(suite, traces=before)).results
+    baselines.put("b.zip", Baseline(first, None))
+    baselines.stored.setdefault("b.zip", before)
+    request = JudgeRequest(baseline=BaselineInfo("given", path="b.zip"), make_baseline_zip=False)
+    return judge(request, make_tools(suite, traces=now, baselines=baselines)).results
+
+
+def trajectory_diffs(results):
+    changes = {each["id"]: each["change"] for each in results["suites"][0]["scenarios"]}
+    return {id_: change["behaviour"] for id_, change in changes.items() if "behaviour" in change}
+
+
+def test_a_broken_scenario_has_a_trajectory_diff():
+    diff = trajectory_diffs(compare_runs([a_trace()], [a_trace(amount=2, response="no")]))["a"]
+    assert diff["first"] == {"turn": 1, "what": "calls", "before": 1, "now": 1}
+    assert diff["steps"][0]["changes"] == [{"path": "amount", "before": "1", "now": "2"}]
+    assert [part["kind"] for part in diff["response"]] == ["gone", "come"]
+    assert diff["figures"][0] == {"name": "score", "before": 1.0, "now": 0.5}
+
+
+def test_a_trace_too_large_to_keep_is_compared_too():
+    calls = [("pay", {"amount": 2, "note": "x" * 200_000})]
+    diff = trajectory_diffs(compare_runs([a_trace()], [a_trace(calls=calls, response="no")]))["a"]
+    assert [change["path"] for change in diff["steps"][0]["changes"]] == ["amount", "note"]
+
+
+def test_secrets_of_a_trace_are_redacted_in_the_diff():
+    secret = f"AKIA{'Q3EGRT7UVW2XYZ45'}"
+    results = compare_runs([a_trace()], [a_trace(amount=secret, response=f"no, {secret}")])
+    assert trajectory_diffs(results)["a"]["first"]["what"] == "calls"
+    assert secret not in repr(results)
+
+
+def test_a_regressed_scenario_has_a_trajectory_diff():
+    results = compare_runs([a_trace()], [a_trace(response="no")], suite=SUITE)
+    assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "regressed"
+    assert trajectory_diffs(results)["a"]["first"]["what"] == "answer"
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (a_trace(), a_trace()),
+        (a_trace(), a_trace(amount=2)),
+        (a_trace(response="no"), a_trace(response="no", amount=2)),
+        (a_trace(response="no"), a_trace()),
+    ],
+)
+def test_scenarios_that_did_not_get_worse_have_no_diff(before, now):
+    assert trajectory_diffs(compare_runs([before], [now])) == {}
+
+
+def test_the_worst_trial_is_compared_with_a_passed_one():
+    now = [a_trace(trial=0), a_trace(trial=1, response="no"), a_trace(trial=2, response="no", calls=[])]
+    three = [a_trace(trial=number) for number in range(3)]
+    diff = trajectory_diffs(compare_runs(three, now))["a"]
+    assert (diff["trial_before"], diff["trial"]) == (2, 2)
+
+
+def test_of_equally_bad_trials_the_reported_one_is_the_compared_one():
+    three = [a_trace(trial=number) for number in range(3)]
+    now = [a_trace(trial=number, response="no", amount=number) for number in (2, 0, 1)]
+    diff = trajectory_diffs(compare_runs(three, now))["a"]
+    assert diff["steps"][0]["arguments"] == f'{{"amount":{diff["trial"]}}}'
+
+
+def test_without_the_trace_in_the_baseline_only_call_names_are_compared():
+    baselines = MemoryBaselines()
+    baselines.stored["b.zip"] = []
+    results = compare_runs([a_trace()], [a_trace(response="no")], baselines=baselines)
+    change = results["suites"][0]["scenarios"][0]["change"]
+    assert "behaviour" not in change
+    assert change["calls"]["now"] == ["pay"]
+    assert results["warnings"] == []
+
+
+class _Damaged(MemoryBaselines):
+    def read_traces(self, path):
+        raise SettingError("the baseline b.zip is refused: traces.jsonl in it is damaged")
+        yield b""
+
+
+def test_damaged_traces_of_a_baseline_are_a_warning():
+    results = compare_runs([a_trace()], [a_trace(response="no")], baselines=_Damaged())
+    assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "broken"
+    (warning,) = results["warnings"]
+    assert warning["message"].startswith(
+        "the baseline b.zip is refused: traces.jsonl in it is damaged: changes in the agent's behaviour are"
+    )
+
+
+def test_damaged_traces_of_a_baseline_are_not_read_if_not_needed():
+    assert compare_runs([a_trace()], [a_trace()], baselines=_Damaged())["warnings"] == []
+
+
+def test_diffs_of_broken_scenarios_come_first_and_are_bounded():
+    names = [f"s{number:03}" for number in range(MOST_KEPT + 20)]
+    before = [a_trace(name) for name in names]
+    now = [a_trace(name, response="no") for name in names]
+    diff = trajectory_diffs(compare_runs(before, now))
+    assert list(diff) == names[:MAX_LISTED]
+
+
+def test_lines_that_are_not_traces_are_skipped():
+    good = orjson.dumps(encode_trace(a_trace()), option=orjson.OPT_APPEND_NEWLINE)
+    deep = b'{"tool_calls":' + b"[" * 900 + b"]" * 900 + b',"source":{"path":"a/None.json"}}\n'
+    other_order = b'{"source":{"path":"x","line":3},"messages":[]}\n'
+    lines = [b"\n", b"[]\n", b'"source":{\n', b'{"source":{"path":[]}}\n', b"\xff\n", deep, other_order, good]
+    found = load_trajectories(lines, {("a/None.json", None, None), ("x", 3, None)})
+    assert [call.name for call in found["a/None.json", None, None].calls] == ["pay"]
+    assert found["x", 3, None].calls == []
+
+
+def test_reading_stops_after_the_last_wanted_trace():
+    def lines():
+        yield orjson.dumps(encode_trace(a_trace()))
+        raise AssertionError
+
+    assert len(load_trajectories(lines(), {("a/None.json", None, None)})) == 1

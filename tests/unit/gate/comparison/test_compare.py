@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from run_builders import make_scenario_outcome
+
+from evalgate.gate.comparison.compare import compare
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
+
+KEY = ScenarioKey("support", "s1", None)
+
+
+def change(before, now, **policy):
+    policies = {"support": RegressionPolicy(**policy)}
+    return compare({KEY: now}, {KEY: before}, policies).changes[KEY]
+
+
+def of_trials(verdict, passed, failed):
+    return make_scenario_outcome(verdict, [1.0] * passed + [0.0] * failed)
+
+
+# --- flips ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", ["PARTIAL", "FAIL", "HARD_FAIL"])
+def test_single_trial_that_passed_before_and_not_now_is_broken(verdict):
+    found = change(make_scenario_outcome(), make_scenario_outcome(verdict, [0.0]))
+    assert (found.kind, found.flags, found.p_value) == ("broken", ["single_trial"], None)
+    assert found.previous_verdict == "PASS"
+    assert found.score_delta == -1.0
+
+
+def test_single_trial_that_passes_now_is_fixed():
+    found = change(make_scenario_outcome("HARD_FAIL", [0.0]), make_scenario_outcome())
+    assert (found.kind, found.flags) == ("fixed", ["single_trial"])
+    assert found.reason == ("passed 0/1 before, 1/1 now, single trial: may be noise")
+
+
+def test_single_trial_in_one_run_only_is_still_single():
+    assert change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 1)).flags == ["single_trial"]
+    assert change(of_trials("PASS", 1, 0), of_trials("FAIL", 0, 4)).flags == ["single_trial"]
+
+
+def test_single_trial_where_evidence_is_required_is_inconclusive():
+    found = change(make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True)
+    assert (found.kind, found.flags) == ("inconclusive", ["single_trial"])
+    assert found.reason.endswith("needs 4 trials per side to decide")
+
+
+def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
+    found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4))
+    assert (found.kind, found.flags) == ("broken", [])
+    assert found.p_value == pytest.approx(0.028571, abs=1e-6)
+    assert found.reason == "passed 4/4 before, 0/4 now (Fisher p 0.029)"
+
+
+def test_four_trials_at_a_stricter_alpha_are_inconclusive():
+    found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4), alpha=0.01)
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith(": needs 5 trials per side to decide")
+
+
+def test_p_equal_to_alpha_is_evidence_enough():
+    assert change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4), alpha=0.028571429).kind == "broken"
+    before, now = make_scenario_outcome("PASS", [1.0] * 4), make_scenario_outcome("PASS", [0.8] * 4)
+    assert change(before, now, alpha=0.028571429).kind == "regressed"
+
+
+def test_two_against_two_trials_can_never_decide():
+    found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 0, 2))
+    assert (found.kind, found.flags) == ("inconclusive", [])
+    assert found.reason == ("passed 2/2 before, 0/2 now (Fisher p 0.33): needs 4 trials per side to decide")
+
+
+def test_flip_without_a_difference_in_passes_is_noise():
+    before = make_scenario_outcome("PASS", [1.0, 1.0, 1.0, 0.7])
+    found = change(before, make_scenario_outcome("PARTIAL", [0.8, 0.8, 0.8, 0.0]))
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith("(Fisher p 1): may be noise")
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])
+def test_if_a_run_was_not_evaluable_the_flip_decides_without_p_value(verdict):
+    nothing = make_scenario_outcome(verdict, [])
+    broken = change(of_trials("PASS", 2, 0), nothing, require_evidence=True)
+    assert (broken.kind, broken.flags, broken.p_value) == ("broken", [], None)
+    assert broken.reason == f"PASS -> {verdict.replace('_', ' ')}"
+    assert change(nothing, of_trials("PASS", 2, 0)).kind == "fixed"
+    assert change(nothing, of_trials("FAIL", 0, 2)).kind == "unchanged"
+    assert change(of_trials("FAIL", 0, 2), nothing).kind == "unchanged"
+
+
+def test_score_of_an_error_is_not_a_move():
+    assert change(make_scenario_outcome("ERROR", [0.0]), make_scenario_outcome("FAIL", [0.7])).kind == "unchanged"
+
+
+# --- scores ---------------------------------------------------------------------------------------------------
+
+
+def test_score_that_fell_without_a_flip_is_regressed():
+    found = change(make_scenario_outcome("PASS", [0.95]), make_scenario_outcome("PASS", [0.85]))
+    assert (found.kind, found.flags, found.score_delta) == ("regressed", ["single_trial"], -0.1)
+    assert found.reason == "score 0.95 -> 0.85 (-0.10), single trial: may be noise"
+
+
+def test_score_of_a_single_trial_in_one_run_only_is_still_single():
+    four, one = make_scenario_outcome("PASS", [0.99, 0.98, 0.97, 0.96]), make_scenario_outcome("PASS", [0.8])
+    assert change(four, one).flags == change(one, four).flags == ["single_trial"]
+
+
+def test_score_that_rose_without_a_flip_is_improved():
+    assert change(make_scenario_outcome("FAIL", [0.2]), make_scenario_outcome("FAIL", [0.5])).kind == "improved"
+
+
+def test_move_of_exactly_the_threshold_is_unchanged():
+    assert 0.9 - 0.85 > 0.05  # what plain floats would say
+    found = change(make_scenario_outcome("PASS", [0.9]), make_scenario_outcome("PASS", [0.85]))
+    assert (found.kind, found.reason) == ("unchanged", "PASS as before, score 0.90 -> 0.85 (-0.05)")
+
+
+def test_threshold_of_the_policy_decides_what_is_a_move():
+    before, now = make_scenario_outcome("PASS", [0.95]), make_scenario_outcome("PASS", [0.85])
+    assert change(before, now, threshold=0.1).kind == "unchanged"
+    assert change(before, now, threshold=0.09).kind == "regressed"
+
+
+def test_scores_of_several_trials_need_the_permutation_test():
+    found = change(
+        make_scenario_outcome("PASS", [0.99, 0.98, 0.97, 0.96]), make_scenario_outcome("PASS", [0.83, 0.82, 0.81, 0.8])
+    )
+    assert (found.kind, found.flags) == ("regressed", [])
+    assert found.p_value == pytest.approx(2 / 70, abs=1e-6)
+    assert found.reason == "score 0.97 -> 0.81 (-0.16), permutation p 0.029"
+
+
+def test_scores_that_overlap_are_inconclusive():
+    found = change(
+        make_scenario_outcome("PASS", [1.0, 0.8, 1.0, 0.9]), make_scenario_outcome("PASS", [0.8, 0.9, 0.8, 0.9])
+    )
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith(": may be noise")
+
+
+def test_scores_of_two_against_two_trials_need_more_trials():
+    found = change(make_scenario_outcome("PASS", [1.0, 1.0]), make_scenario_outcome("PASS", [0.8, 0.8]))
+    assert found.kind == "inconclusive"
+    assert found.reason.endswith("permutation p 0.33: needs 4 trials per side to decide")
+
+
+def test_change_between_two_failing_verdicts_is_not_a_flip():
+    found = change(make_scenario_outcome("FAIL", [0.5]), make_scenario_outcome("HARD_FAIL", [0.5]))
+    assert (found.kind, found.reason) == ("unchanged", "FAIL -> HARD FAIL")
+
+
+# --- flags, increases, keys -----------------------------------------------------------------------------------
+
+
+def test_baseline_with_passed_and_failed_trials_is_flaky():
+    assert change(of_trials("PARTIAL", 2, 2), of_trials("PARTIAL", 2, 2)).flags == ["flaky"]
+    assert change(of_trials("FAIL", 0, 4), of_trials("PARTIAL", 2, 2)).flags == []
+
+
+def test_increases_are_reported_with_an_unchanged_score():
+    policy = {"cost": IncreaseLimit(max_increase=0.2)}
+    found = change(make_scenario_outcome(costs=[1.0]), make_scenario_outcome(costs=[1.35]), **policy)
+    assert (found.kind, found.increases) == ("unchanged", ["cost +35% (limit +20%)"])
+
+
+def test_scenario_missing_from_the_baseline_is_new():
+    comparison = compare({KEY: make_scenario_outcome("HARD_FAIL", [0.0])}, {}, {})
+    assert comparison.changes[KEY].kind == "new"
+    assert comparison.changes[KEY].previous_verdict is None
+    assert comparison.removed == []
+
+
+def test_deleted_scenario_is_removed_with_its_last_verdict():
+    others = [make_scenario_outcome("FAIL", [0.1], scenario_id=name) for name in ("b", "a")]
+    comparison = compare({}, {found.key: found for found in others}, {})
+    assert comparison.changes == {}
+    assert comparison.removed == others[::-1]
+
+
+def test_removed_variants_are_sorted_by_name():
+    gone = {ScenarioKey("support", "s1", variant): make_scenario_outcome() for variant in ("nl", None, "de")}
+    for key, found in gone.items():
+        found.key = key
+    assert [found.key.variant for found in compare({}, gone, {}).removed] == [None, "de", "nl"]
+
+
+def test_each_suite_is_compared_by_its_own_policy():
+    other = ScenarioKey("other", "s1", None)
+    before, now = make_scenario_outcome("PASS", [0.95]), make_scenario_outcome("PASS", [0.85])
+    policies = {"support": RegressionPolicy(threshold=0.5)}
+    comparison = compare({KEY: now, other: now}, {KEY: before, other: before}, policies)
+    assert [comparison.changes[key].kind for key in (KEY, other)] == ["unchanged", "regressed"]
+
+
+VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "NOT_EVALUABLE"]
+SCORES = st.lists(st.none() | st.sampled_from([0.0, 0.3, 0.75, 0.8, 0.84, 1.0]), min_size=1, max_size=7)
+STANDINGS = st.one_of(
+    st.just(make_scenario_outcome("MISSING", [])),
+    st.builds(make_scenario_outcome, st.sampled_from(VERDICTS), SCORES, first_trial=st.integers(0, 3)),
+)
+RUNS = st.dictionaries(st.sampled_from([ScenarioKey("support", name, None) for name in "abc"]), STANDINGS)
+POLICIES = st.builds(
+    RegressionPolicy,
+    threshold=st.sampled_from([0.0, 0.05, 0.5]),
+    require_evidence=st.booleans(),
+    correction=st.sampled_from(["none", "holm", "bh"]),
+    pair_by=st.sampled_from([None, "trial"]),
+)
+MIRROR = {"broken": "fixed", "fixed": "broken", "regressed": "improved", "improved": "regressed"}
+
+
+@settings(deadline=None)
+@given(RUNS, POLICIES)
+def test_run_compared_with_itself_is_unchanged(run, policy):
+    comparison = compare(run, run, {"support": policy})
+    assert {found.kind for found in comparison.changes.values()} <= {"unchanged"}
+    assert comparison.removed == []
+
+
+@settings(deadline=None)
+@given(RUNS, RUNS, POLICIES)
+def test_swapped_sides_mirror_the_kinds(one, other, policy):
+    there = compare(one, other, {"support": policy})
+    back = compare(other, one, {"support": policy})
+    for key in one.keys() & other.keys():
+        kind = there.changes[key].kind
+        assert back.changes[key].kind == MIRROR.get(kind, kind)
+    new = [key for key, found in there.changes.items() if found.kind == "new"]
+    assert sorted(new) == sorted(one.keys() - other.keys())
+    assert back.removed == [one[key] for key in sorted(new)]
+
+
+def test_id_that_looks_like_a_secret_is_found_under_its_redacted_name():
+    key = ScenarioKey("support", "reset-password: forgotten-link", None)
+    stored = ScenarioKey("support", redact(key.id), None)
+    assert stored != key
+    found = compare({key: make_scenario_outcome()}, {stored: make_scenario_outcome()}, {})
+    assert found.changes[key].kind == "unchanged"
+    assert found.removed == []
+
+
+# --- pairs and corrections ------------------------------------------------------------------------------------
+
+
+def numbered(found, *numbers):
+    found.trials = list(numbers or range(len(found.scores)))
+    return found
+
+
+def test_pairs_of_trials_use_mcnemars_test():
+    before, now = numbered(of_trials("PASS", 6, 0)), numbered(of_trials("FAIL", 0, 6))
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("broken", 0.03125)
+    assert found.reason == "passed 6/6 before, 0/6 now (McNemar p 0.031)"
+
+
+def test_four_pairs_are_too_few():
+    before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4))
+    found = change(before, now, pair_by="trial")
+    assert found.kind == "inconclusive"
+    assert found.reason == "passed 4/4 before, 0/4 now (McNemar p 0.12): needs 6 trials per side to decide"
+
+
+def test_trials_are_paired_by_number_and_not_by_position():
+    before = numbered(make_scenario_outcome("PARTIAL", [1.0, 1.0, 0.0]), 0, 1, 2)
+    now = numbered(make_scenario_outcome("PASS", [1.0, 0.9, 1.0]), 2, 0, 1)
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("inconclusive", 1.0)
+
+
+def test_trials_without_a_common_number_are_not_paired():
+    before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4), 3, 4, 5, 6)
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.flags, found.p_value) == ("inconclusive", [], None)
+    assert found.reason.endswith("now: fewer than two trials have the same number on both sides")
+
+
+def test_scores_of_pairs_use_the_paired_permutation_test():
+    tasks = [0.99, 0.95, 0.92, 0.9, 0.88, 0.86]
+    before = numbered(make_scenario_outcome("PASS", tasks))
+    now = numbered(make_scenario_outcome("PASS", [score - 0.06 for score in tasks], passed=[True] * 6))
+    assert change(before, now).kind == "inconclusive"
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("regressed", 0.03125)
+    assert found.reason == "score 0.92 -> 0.86 (-0.06), paired permutation p 0.031"
+
+
+def test_scores_of_few_pairs_need_more_trials():
+    before, now = (
+        numbered(make_scenario_outcome("PASS", [1.0] * 4)),
+        numbered(make_scenario_outcome("PASS", [0.85] * 4)),
+    )
+    assert change(before, now).kind == "regressed"
+    found = change(before, now, pair_by="trial")
+    assert (found.kind, found.p_value) == ("inconclusive", 0.125)
+    assert found.reason.endswith("needs 6 trials per side to decide")
+    apart = change(before, numbered(now, 6, 7, 8, 9), pair_by="trial")
+    assert apart.reason.endswith("fewer than two trials have the same number on both sides")
+
+
+def test_single_trial_where_pairs_are_evidence_needs_six():
+    found = change(
+        make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True, pair_by="trial"
+    )
+    assert found.reason.endswith("needs 6 trials per side to decide")
+
+
+def family(size, *, suite="support", broken=1, trials=4):
+    """Scenarios of both runs, of which the first ones went from all trials passed to none."""
+    keys = [ScenarioKey(suite, f"s{number}", None) for number in range(size)]
+    before = {key: of_trials("PASS", trials, 0) for key in keys}
+    now = {key: of_trials("FAIL", 0, trials) if key in keys[:broken] else before[key] for key in keys}
+    return before, now, keys[0]
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh"])
+def test_correction_over_many_scenarios_hides_a_break_of_four_trials(correction):
+    before, now, first = family(50)
+    plain = compare(now, before, {}).changes[first]
+    assert (plain.kind, plain.p_corrected) == ("broken", None)
+    found = compare(now, before, {"support": RegressionPolicy(correction=correction)}).changes[first]
+    assert (found.kind, found.p_value, found.p_corrected) == ("inconclusive", plain.p_value, 1.0)
+    assert found.reason == (
+        f"passed 4/4 before, 0/4 now (Fisher p 0.029, 1 by {correction}): needs 7 trials per side to decide"
+    )
+
+
+def test_correction_lets_a_break_of_enough_trials_through():
+    before, now, first = family(50, trials=7)
+    found = compare(now, before, {"support": RegressionPolicy(correction="holm")}).changes[first]
+    assert (found.kind, found.p_corrected) == ("broken", pytest.approx(50 * 2 / 3432, abs=1e-6))
+    assert found.reason.endswith("(Fisher p < 0.001, 0.029 by holm)")
+
+
+def test_benjamini_hochberg_accepts_many_breaks_where_holm_accepts_none():
+    before, now, _ = family(10, broken=8)
+
+    def broken(word):
+        changes = compare(now, before, {"support": RegressionPolicy(correction=word)}).changes.values()
+        return sum(found.kind == "broken" for found in changes)
+
+    assert [broken(word) for word in ("none", "holm", "bh")] == [8, 0, 8]
+
+
+def test_scenarios_of_all_suites_with_the_same_correction_are_one_family():
+    before, now, first = family(1)
+    more_before, more_now, _ = family(3, suite="other", broken=0)
+    policy = RegressionPolicy(correction="holm")
+
+    def p(*suites):
+        policies = dict.fromkeys(suites, policy)
+        return compare(now | more_now, before | more_before, policies).changes[first].p_corrected
+
+    assert p("support", "other") == pytest.approx(4 * 2 / 70, abs=1e-6)
+    assert p("support") == pytest.approx(2 / 70, abs=1e-6)
+
+
+def test_scenarios_that_can_not_be_tested_are_in_no_family():
+    before, now, first = family(1)
+    for name, there, here in (("one", 1, 4), ("gone", 4, 0)):
+        key = ScenarioKey("support", name, None)
+        before[key] = of_trials("PASS", there, 0)
+        now[key] = of_trials("PASS", here, 0) if here else make_scenario_outcome("MISSING", [])
+    found = compare(now, before, {"support": RegressionPolicy(correction="holm")})
+    assert found.changes[first].p_corrected == found.changes[first].p_value
+
+
+def test_comparison_has_the_baseline_outcome_of_every_scenario():
+    before, now, _ = family(3)
+    new = ScenarioKey("support", "new", None)
+    assert compare({**now, new: make_scenario_outcome()}, before, {}).baseline_outcomes == before

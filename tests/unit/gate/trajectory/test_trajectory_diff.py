@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import pytest
+from builders import make_call, make_trace
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, diff_trajectories
+from evalgate.models.comparison.trajectory import TextPair
+
+LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})
+
+
+def diff_traces(before, now):
+    return diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 0, 3)
+
+
+def kinds(found):
+    return [(step.kind, step.name) for step in found.steps]
+
+
+def test_removed_added_changed_and_equal_calls_are_distinguished():
+    found = diff_traces(make_trace([LOOK, PAY, MAIL]), make_trace([LOOK, ("pay", {"amount": 99}), ("log", {})]))
+    assert kinds(found) == [("same", "look_up"), ("changed", "pay"), ("removed", "mail"), ("added", "log")]
+    assert [tuple(each) for each in found.steps[1].changes] == [("amount", "10", "99")]
+    assert (found.trial_before, found.trial) == (0, 3)
+
+
+def test_calls_are_located_by_turn_and_number():
+    found = diff_traces(make_trace([LOOK], turns=[("hi", "hello")]), make_trace([PAY, LOOK], turns=[("hi", "hello")]))
+    added, same = found.steps
+    assert (added.baseline, added.current) == (None, (2, 1))
+    assert (same.baseline, same.current) == ((2, 1), (2, 2))
+
+
+@pytest.mark.parametrize(
+    ("now", "first"),
+    [
+        (make_trace([LOOK, PAY]), None),
+        (make_trace([LOOK, MAIL]), (1, "calls", 2, None)),
+        (make_trace([LOOK, ("pay", {"amount": 1})]), (1, "calls", 2, 2)),
+        (make_trace([LOOK, PAY], user="Hello!"), (1, "user", None, None)),
+        (make_trace([LOOK, PAY], "Finished."), (1, "answer", None, None)),
+        (make_trace([LOOK, PAY], None), (1, "answer", None, None)),
+        (make_trace([LOOK, PAY], status="incomplete"), (1, "end", None, None)),
+        (make_trace([LOOK, make_call("pay", {"amount": 10}, index=1, status="error")]), (1, "calls", 2, 2)),
+    ],
+)
+def test_the_first_divergence_is_reported(now, first):
+    assert diff_traces(make_trace([LOOK, PAY]), now).first == first
+
+
+def test_the_first_divergence_is_in_the_earliest_turn_and_in_text_only_if_nothing_else_differs():
+    before = make_trace([LOOK], turns=[("hi", "hello"), ("and", "so")])
+    assert diff_traces(before, make_trace([PAY], turns=[("hi", "good day"), ("and", "so")])).first == (
+        3,
+        "calls",
+        1,
+        None,
+    )
+    assert diff_traces(before, make_trace([PAY], turns=[("hi", "hello"), ("or", "so")])).first == (
+        2,
+        "user",
+        None,
+        None,
+    )
+    assert diff_traces(before, make_trace([LOOK], turns=[("hi", "good day"), ("and", "so")])).first == (
+        1, "words", None, None,
+    )  # fmt: skip
+
+
+def test_texts_of_a_turn_are_paired():
+    found = diff_traces(make_trace(turns=[("hi", "hello")]), make_trace(turns=[("hi", "good day")]))
+    assert [tuple(utterance) for utterance in found.utterances] == [(1, "agent", "hello", "good day")]
+
+
+def test_a_call_with_another_status_has_both_statuses():
+    found = diff_traces(make_trace([make_call("f")]), make_trace([make_call("f", status="error", result="no")]))
+    assert (found.steps[0].kind, found.steps[0].outcome) == ("same", TextPair("ok", "error"))
+
+
+def test_an_equal_call_with_another_result_shows_both_results():
+    found = diff_traces(make_trace([make_call("f", result="open")]), make_trace([make_call("f", result="closed")]))
+    assert found.steps[0].answer == TextPair("open", "closed")
+    assert found.first is None
+
+
+def test_a_trace_that_ends_in_an_error_is_reported():
+    now = make_trace(status="error", error={"type": "Timeout", "message": "took too long"})
+    found = diff_traces(make_trace(), now)
+    assert (found.status, found.error) == (TextPair("ok", "error"), TextPair(None, "took too long"))
+
+
+def test_of_very_many_calls_the_different_ones_are_kept():
+    calls = [("f", {"n": n}) for n in range(900)]
+    found = diff_traces(make_trace(calls), make_trace([*calls[:500], ("f", {"n": -1}), *calls[501:]]))
+    assert kinds(found) == [("same", "f")] * 2 + [("changed", "f")] + [("same", "f")] * 2
+    assert found.steps_left == 895
+
+
+def test_very_many_differences_are_cut_and_counted():
+    found = diff_traces(make_trace([("f", {"n": n}) for n in range(450)]), make_trace([("g", {})] * 450))
+    assert len(found.steps) == MOST_STEPS
+    assert found.steps_left == 900 - MOST_STEPS
+
+
+calls = st.lists(st.tuples(st.sampled_from("ab"), st.fixed_dictionaries({"x": st.integers(0, 2)})), max_size=5)
+
+
+@given(calls, st.sampled_from(["Done.", "No.", None]))
+def test_a_trace_compared_with_itself_has_no_difference(made, answer):
+    found = diff_traces(make_trace(made, answer), make_trace(made, answer))
+    assert {step.kind for step in found.steps} <= {"same"}
+    assert (found.first, found.utterances, found.response, found.status, found.error) == (
+        None,
+        [],
+        [],
+        None,
+        None,
+    )
+
+
+@given(calls, calls)
+def test_swapping_the_sides_swaps_removed_and_added(before, now):
+    def counts(one, other, kind):
+        return sum(step.kind == kind for step in diff_traces(make_trace(one), make_trace(other)).steps)
+
+    assert counts(before, now, "removed") == counts(now, before, "added")
+    assert counts(before, now, "changed") == counts(now, before, "changed")

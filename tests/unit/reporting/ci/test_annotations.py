@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
+
+from evalgate.models.github.checks import Annotation
+from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, build_annotations
+
+
+def failing(verdict="fail", **changes):
+    scenarios = [
+        a_scenario("fine"),
+        a_scenario("soft", "FAIL"),
+        a_scenario("gone", "MISSING", reason="no trace has this id"),
+        a_scenario("bad", "HARD_FAIL", a_change("broken")),
+    ]
+    reasons = [a_reason("hard_fail", "bad failed", suite="s", scenario="bad", variant=None)]
+    return results([a_suite("s", scenarios, "fail")], verdict, reasons=reasons, **changes)
+
+
+def test_annotations__failures__point_to_the_line_of_the_failing_assertion():
+    assert build_annotations(failing())[0] == Annotation(
+        "error",
+        "bad: HARD FAIL and broken",
+        "check: response.content lacks 'refund'",
+        "evals/support.yaml",
+        12,
+        9,
+    )
+
+
+def test_annotations__scenario_without_trace__points_to_the_line_of_the_scenario():
+    found = build_annotations(failing())[1]
+    assert (found.title, found.message, found.line) == ("gone: MISSING", "no trace has this id", 7)
+
+
+def test_annotations__failure_not_in_fail_on__is_a_warning():
+    assert [(each.level, each.title) for each in build_annotations(failing())][2:] == [("warning", "soft: FAIL")]
+
+
+def test_annotations__nothing_is_blocked__has_no_errors():
+    assert {each.level for each in build_annotations(failing("pass"))} == {"warning"}
+    assert {each.level for each in build_annotations(failing("fail", report_only=True))} == {"warning"}
+
+
+def test_annotations__error_in_a_suite__points_to_its_location():
+    location = {"file": "s.yaml", "line": 3, "column": 5}
+    document = results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key", location=location)])
+    assert build_annotations(document) == [
+        Annotation("error", "EvalGate: invalid suite", "unknown key", "s.yaml", 3, 5)
+    ]
+
+
+def test_annotations__clean_run__has_no_annotations():
+    assert build_annotations(results([a_suite("s", [a_scenario()])])) == []
+
+
+def test_annotations__required_check__comes_before_one_of_higher_weight():
+    checks = [an_assertion("heavy", "failed", weight=9.0), an_assertion("needed", "failed", required=True)]
+    scenario = a_scenario("a", "HARD_FAIL", trials=[a_trial(0, "hard_fail", assertions=checks)])
+    assert build_annotations(results([a_suite("s", [scenario])]))[0].message.startswith("needed: ")
+
+
+def test_annotations__thousands_of_failures__are_bounded():
+    document = results([a_suite("s", [a_scenario(str(index), "HARD_FAIL") for index in range(5_000)])])
+    found = build_annotations(document)
+    assert len(found) == MAX_PER_LEVEL + 1
+    assert found[-1].message == "4,900 more scenarios like these: see results.json"
+
+
+def test_annotations__scenario_in_a_variant__is_named_with_it():
+    found = build_annotations(results([a_suite("s", [a_scenario("a", "FAIL", variant="flat")])]))
+    assert [each.title for each in found] == ["a [flat]: FAIL"]

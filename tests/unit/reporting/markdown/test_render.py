@@ -1,0 +1,522 @@
+from __future__ import annotations
+
+import os
+import random
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_check import HOSTILE, find_flaws, parse_html
+from results_builder import (
+    a_baseline,
+    a_change,
+    a_reason,
+    a_scenario,
+    a_suite,
+    a_trial,
+    a_variant,
+    an_assertion,
+    results,
+    some_calls,
+)
+
+from evalgate.errors import SettingError
+from evalgate.reporting.markdown.render import render_comment, render_summary
+
+GOLDEN = Path(__file__).parent / "golden"
+MARKER = "<!-- evalgate:sticky v1 key=gate -->"
+RUN_URL = "https://github.com/org/repo/actions/runs/1"
+UNTRUSTED = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=40)
+
+
+def gating(id_, code="hard_fail"):
+    return a_reason(code, f"{id_} failed", suite="support", scenario=id_, variant=None)
+
+
+def a_policy_break():
+    evidence = {"expected": ["check_policy", "issue_refund"], "called": ["issue_refund"]}
+    checks = [
+        an_assertion(
+            "policy before refund",
+            "failed",
+            required=True,
+            type="tool_sequence",
+            reason="at call 1: expected check_policy, got issue_refund",
+            evidence=evidence,
+        ),
+        an_assertion("polite answer", "failed", reason="response.content contains 'sorry': it does not"),
+        an_assertion(),
+    ]
+    change = a_change(
+        "broken",
+        reason="HARD FAIL, passed 3/3 before, 0/3 now",
+        previous_verdict="PASS",
+        score_delta=-0.6,
+        calls=some_calls(["lookup_order", "check_policy", "issue_refund"], ["lookup_order", "issue_refund"]),
+    )
+    trials = [a_trial(number, "hard_fail", assertions=checks) for number in range(3)]
+    return a_scenario("refund-over-limit", "HARD_FAIL", change, score=0.4, trials=trials)
+
+
+def same(verdict="PASS"):
+    return a_change("unchanged", previous_verdict=verdict, score_delta=0.0)
+
+
+def a_regression():
+    scenarios = [
+        a_policy_break(),
+        a_scenario(
+            "escalate",
+            "MISSING",
+            a_change("broken", reason="PASS -> MISSING", previous_verdict="PASS"),
+            score=None,
+            reason="no trace has this scenario id",
+        ),
+        a_scenario(
+            "order-status",
+            "PASS",
+            a_change(
+                "regressed",
+                score_delta=-0.12,
+                reason="score 0.98 -> 0.86 (-0.12)",
+                flags=["single_trial"],
+                previous_verdict="PASS",
+            ),
+            score=0.86,
+        ),
+        a_scenario("greeting", "FAIL", same("FAIL"), score=0.5),
+        a_scenario(
+            "cancel-order",
+            "PASS",
+            a_change("fixed", score_delta=0.5, reason="passed 1/3 before, 3/3 now", previous_verdict="FAIL"),
+        ),
+        a_scenario("gift-card", "PASS", a_change("new", reason="not in the baseline")),
+        a_scenario("faq", "PASS", same()),
+    ]
+    return results(
+        [a_suite("support", scenarios, "fail")],
+        "fail",
+        baseline=a_baseline(),
+        reasons=[gating("refund-over-limit"), gating("escalate"), gating("refund-over-limit", "broken")],
+        removed=[{"suite": "support", "id": "old-flow", "variant": None, "verdict": "PASS", "score": 1.0}],
+        warnings=[{"code": "unknown_field", "message": "unknown field `lat`", "where": "traces/7.json"}],
+        unclaimed=[
+            {
+                "suite": "support",
+                "path": "traces/x.jsonl",
+                "id": "t9",
+                "scenario_id": "refnud",
+                "line": 3,
+                "record": None,
+            }
+        ],
+    )
+
+
+def a_clean_pass():
+    return results(
+        [a_suite("support", [a_scenario("a", change=same()), a_scenario("b", change=same())])],
+        baseline=a_baseline("ancestor", distance=3),
+    )
+
+
+CASES = {
+    "regression": a_regression,
+    "clean_pass": a_clean_pass,
+    "pass_with_failures": lambda: results([a_suite("support", [a_scenario("a"), a_scenario("b", "FAIL"), a_scenario("c", "PARTIAL"), a_scenario("d", "FAIL")])]),
+    "first_run": lambda: results([a_suite("support", [a_scenario("a")])], baseline=a_baseline("none")),
+    "nothing_evaluated": lambda: results([a_suite("support", [], "cannot_judge")], "cannot_judge", reasons=[a_reason("no_traces", "suite support has neither traces nor scenarios", suite="support")]),
+    "two_suites": lambda: results([a_suite("support", [a_scenario("a", variant="de")]), a_suite("sales", [a_scenario("a", "NOT_EVALUABLE", score=None)])]),
+    "variants": lambda: results([{**a_suite("scheduling", [a_scenario("a", variant="flat"), a_scenario("a", variant="grouped")]), "variants": [a_variant(), a_variant("grouped", correct_tool={"held": 0, "of": 0}, output_tokens=None, total_tokens=None, cost_usd=None, latency_seconds=0.4)]}, a_suite("sales", [a_scenario()]), {**a_suite("more", [a_scenario("b", variant="x")]), "variants": [a_variant("x")]}]),
+    "report_only": lambda: results([a_suite("support", [a_scenario("a", "HARD_FAIL")], "fail")], "fail", 0, report_only=True, reasons=[gating("a")]),
+    "invalid": lambda: results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `wieght` (did you mean `weight`?)", location={"file": "evals/s.yaml", "line": 3, "column": 5})]),
+}  # fmt: skip
+
+
+def comment(document, **changes):
+    return render_comment(document, key="gate", **changes)
+
+
+def heading(document):
+    return comment(document).split("\n")[1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_comment__known_run__equals_its_golden_file(name):
+    actual = comment(CASES[name](), report_url=RUN_URL)
+    golden = GOLDEN / f"{name}.md"
+    if os.environ.get("EVALGATE_REFRESH"):
+        golden.write_text(actual, encoding="utf-8")
+    assert actual == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_comment__known_run__starts_with_marker_and_verdict_and_has_only_template_markup(name):
+    text = comment(CASES[name](), report_url=RUN_URL)
+    lines = text.split("\n")
+    assert lines[0] == MARKER
+    assert lines[1].startswith("## ")
+    assert find_flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_summary__known_run__has_no_marker_and_only_template_markup(name):
+    text = render_summary(CASES[name](), report_url=RUN_URL)
+    assert text.startswith("## ")
+    assert find_flaws(text, links=[RUN_URL]) == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["PASS", "PASS"], "\u2705 EvalGate passed: all 2 scenarios pass"),
+        (["PASS"], "\u2705 EvalGate passed: the only scenario passes"),
+        (
+            ["PASS", "FAIL", "PARTIAL", "FAIL"],
+            "EvalGate passed, but 3 scenarios are below threshold (not in fail_on)",
+        ),
+        (["PASS", "FAIL"], "EvalGate passed, but 1 scenario is below threshold (not in fail_on)"),
+        (
+            ["HARD_FAIL", "ERROR", "FAIL"],
+            "EvalGate passed, but 2 scenarios hard-failed and 1 is below threshold (not in fail_on)",
+        ),
+        (
+            ["PASS", "NOT_EVALUABLE"],
+            "EvalGate passed, but 1 scenario could not be evaluated (not in fail_on)",
+        ),
+    ],
+)
+def test_heading__gate_passed__is_clean_only_where_everything_passed(verdicts, words):
+    document = results([a_suite("s", [a_scenario(str(i), verdict) for i, verdict in enumerate(verdicts)])])
+    assert words in heading(document)
+
+
+def test_heading__passing_scenario_that_got_worse__is_mentioned():
+    document = results([a_suite("s", [a_scenario("a", change="regressed")])])
+    assert "passed, but 1 scenario regressed (not in fail_on)" in heading(document)
+
+
+def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason():
+    document = a_regression()
+    assert heading(document).endswith("\u274c EvalGate failed: 2 scenarios hard-failed")
+    document["reasons"].append(gating("faq", "broken"))
+    assert heading(document).endswith("\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke")
+
+
+def test_heading__report_only__states_that_nothing_is_blocked():
+    assert "would fail: 1 scenario hard-failed (report-only, nothing is blocked)" in heading(CASES["report_only"]())
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("no_traces", "cannot judge: a suite has neither traces nor scenarios"),
+        ("nothing_evaluated", "cannot judge: no scenario was evaluated"),
+        ("min_evaluated", "cannot judge: too few scenarios were evaluated"),
+        ("no_baseline", "cannot judge: there is no baseline"),
+        ("unreachable", "cannot judge: the baseline could not be fetched from GitHub"),
+    ],
+)
+def test_heading__cannot_judge__has_the_reason(code, words):
+    document = results([a_suite("s", [a_scenario()])], "cannot_judge", reasons=[a_reason(code, "m")])
+    assert words in heading(document)
+    assert "\u2705" not in comment(document).split("\n")[1]
+
+
+def test_heading__invalid_input__counts_the_errors():
+    assert "could not run: 1 error in its input" in heading(CASES["invalid"]())
+
+
+def drifted(found, *, suites=False, types=(), **changes):
+    evaluators = [{"type": each, "before": 1, "now": 2} for each in types]
+    drift = {"found": found, "suites": suites, "evaluators": evaluators}
+    return a_baseline("drifted", drift=drift, **changes)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [
+        (None, "**Baseline** not requested"),
+        (a_baseline(), "`` ba5e000 `` \u00b7 the base commit, less than a day old".replace("``", "`")),
+        (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
+        (a_baseline("latest"), "the latest on the base branch, not the base commit"),
+        (drifted("exact", suites=True), "the base commit, less than a day old, judged by different suites or settings, which may cause changes"),
+        (drifted("ancestor", distance=3), "3 commits before the base commit, less than a day old, judged by different rules"),
+        (drifted("latest", types=["contains", "a|b"]), "judged by different versions of ` contains ` and ` a|b `, which"),
+        (drifted("exact", types=[*"abcdefgh"]), "` d `, ` e ` and 3 more checks, which may cause changes"),
+        (a_baseline("drifted"), "judged by different rules, which may cause changes"),
+        (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 chosen with --baseline"),
+        (a_baseline("none"), "none yet, so changes can't be shown"),
+        (a_baseline("expired"), "expired, so changes can't be shown"),
+        (a_baseline("unreachable"), "not available, since GitHub did not respond; changes can't be shown"),
+    ],
+)  # fmt: skip
+def test_comment__baseline__is_labelled_by_how_it_was_found(baseline, words):
+    assert words in comment(results([a_suite("s", [a_scenario()])], baseline=baseline))
+
+
+def poisoned(text):
+    checks = [
+        an_assertion(text, "failed", reason=text, required=True, evidence={text: [text]}),
+        an_assertion("b" + text, "error", reason=text),
+    ]
+    bad = a_scenario(
+        text,
+        "HARD_FAIL",
+        a_change("broken", reason=text, flags=[text], increases=[text], calls=some_calls([text, "a"], ["a", text])),
+        trials=[a_trial(0, "hard_fail", assertions=checks)],
+        variant=text,
+        reason=text,
+        location={"file": text, "line": 1, "column": 1},
+    )
+    soft = [
+        a_scenario(f"{kind}{text}", verdict, a_change(kind, reason=text, flags=["flaky"]), reason=text)
+        for kind, verdict in [
+            ("regressed", "PASS"),
+            ("unchanged", "FAIL"),
+            ("fixed", "PASS"),
+            ("unchanged", "PASS"),
+            (text, "PASS"),
+            ("new", text),
+        ]
+    ]
+    missing = a_scenario("m", "MISSING", reason=text)
+    return results(
+        [
+            {**a_suite(text, [bad, missing, *soft], "fail"), "path": text, "variants": [a_variant(text), a_variant("b" + text)]},
+            a_suite("other", [], text),
+        ],
+        "fail",
+        commit=text,
+        evalgate_version=text,
+        baseline=a_baseline(text, sha=text),
+        reasons=[a_reason("hard_fail", text, suite=text, scenario=text, variant=text), a_reason(text, text, location={"file": text, "line": None, "column": None})],
+        removed=[{"suite": text, "id": text, "variant": text, "verdict": text, "score": None}],
+        warnings=[{"code": text, "message": text, "where": text}],
+        unclaimed=[{"suite": text, "path": text, "id": text, "scenario_id": text, "line": None, "record": None}],
+    )  # fmt: skip
+
+
+def row_widths(document):
+    """The numbers of cells of the table rows in a short comment, so that no test depends on the number of columns."""
+    widths = set(parse_html(comment(document)).rows)
+    assert widths
+    return widths
+
+
+def harmless(text):
+    reader = parse_html(text)
+    lines = text.split("\n")
+    assert lines[1].startswith("## ")
+    assert find_flaws(text, comments=[MARKER[4:-3].strip()]) == []
+    return reader
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_comment__every_text_hostile__has_only_template_markup_and_whole_tables(text):
+    reader = harmless(comment(poisoned(text)))
+    assert set(reader.rows) == row_widths(poisoned("plain"))
+    assert reader.counts["details"] == reader.counts["summary"]
+    assert reader.counts["table"] == harmless(comment(poisoned("plain"))).counts["table"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(UNTRUSTED)
+def test_comment__any_text_anywhere__has_only_template_markup(text):
+    assert set(harmless(comment(poisoned(text))).rows) == row_widths(poisoned("plain"))
+
+
+def test_comment__many_variants__are_shown_up_to_the_limit_and_counted():
+    suites = [{**a_suite(f"s{each}", []), "variants": [a_variant(f"v{n}") for n in range(30)]} for each in range(3)]
+    text = comment(results(suites))
+    assert "Variants side by side (90)" in text
+    assert "40 more are not shown" in text
+    one = results([{**a_suite("s", []), "variants": [a_variant("v")]}])
+    assert set(harmless(text).rows) == row_widths(one)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_comment__every_text_hostile__no_line_starts_with_it(text):
+    starts = (
+        "<!-- evalgate:sticky",
+        "##",
+        ">",
+        "|",
+        "**",
+        "- ",
+        "<details>",
+        "</details>",
+        "```",
+        "\u2502",
+        "+ ",
+        "Tool calls,",
+        "To accept",
+        "Reproduce",
+        "*",
+    )
+    for line in comment(poisoned(text)).split("\n"):
+        assert not line or line.startswith(starts)
+
+
+def test_comment__invalid_report_url__is_omitted():
+    assert "](" not in comment(a_clean_pass(), report_url="https://x.example/) [y](https://evil.example")
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x-->", "a--b", "\u00e9", "k\n"])
+def test_comment__key_that_is_invalid_in_a_marker__is_refused(key):
+    with pytest.raises(SettingError, match="the comment key may contain only letters, digits"):
+        render_comment(a_clean_pass(), key=key)
+
+
+@cache
+def many(number, *, seed=1):
+    draw = random.Random(seed)  # noqa: S311  the same run every time
+    scenarios = []
+    for index in range(number):
+        verdict = draw.choice(["PASS"] * 8 + ["HARD_FAIL", "FAIL"])
+        kind = draw.choice(["unchanged", "broken" if verdict != "PASS" else "fixed", "new", "regressed"])
+        reason = f"response.content contains {index}: it does not, the answer is {'x' * 150}"
+        trials = [
+            a_trial(
+                0,
+                "passed" if verdict == "PASS" else "failed",
+                assertions=[an_assertion(outcome="passed" if verdict == "PASS" else "failed", reason=reason)],
+            )
+        ]
+        scenarios.append(a_scenario(f"scenario-{index}", verdict, kind, trials=trials))
+    reasons = [gating(each["id"]) for each in scenarios if each["verdict"] == "HARD_FAIL"]
+    return results([a_suite("support", scenarios, "fail")], "fail", baseline=a_baseline(), reasons=reasons)
+
+
+@pytest.mark.parametrize("number", [1, 100, 10_000])
+def test_comment__any_number_of_scenarios__fits_and_has_the_true_totals(number):
+    document = many(number)
+    text = comment(document)
+    summary = document["summary"]
+    assert len(text) <= 60_000
+    assert set(harmless(text).rows) == row_widths(many(1))
+    assert f"{summary['passed']:,} of {number:,}" in text
+    hard = sum(1 for reason in document["reasons"] if reason["code"] == "hard_fail")
+    assert not hard or f"{hard:,} scenario" in text.split("\n")[1]
+
+
+@pytest.mark.parametrize("room", [1_000, 1_500])
+def test_comment__no_room_for_a_report__has_the_verdict(room):
+    text = comment(many(300), max_chars=room, report_url=RUN_URL)
+    assert len(text) <= room
+    assert "EvalGate" in text.split("\n")[1]
+    assert "does not fit" in text
+    assert find_flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+
+
+@pytest.mark.parametrize("room", [2_400, 3_000, 5_000, 8_000, 20_000, 60_000])
+def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
+    document = many(300)
+    text = comment(document, max_chars=room, report_url=RUN_URL)
+    assert len(text) <= room
+    assert find_flaws(text, links=[RUN_URL], comments=[MARKER[4:-3].strip()]) == []
+    assert set(parse_html(text).rows) == row_widths(many(1))
+    assert "more are not shown, see the [full report]" in text
+
+
+def test_comment__more_failures_than_room__shown_and_counted_ones_add_up():
+    scenarios = [a_scenario(f"s{index}", "HARD_FAIL") for index in range(300)]
+    text = comment(
+        results(
+            [a_suite("support", scenarios, "fail")],
+            "fail",
+            reasons=[gating(each["id"]) for each in scenarios],
+        )
+    )
+    shown = sum(f"` s{index} `" in text for index in range(300))
+    left = int(text.split(" more are not shown")[0].rsplit("*", 1)[1])
+    assert shown + left == 300
+    assert "### Broken and hard-failed (300)" in text
+
+
+def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():
+    document = many(10_000)
+    comment(a_clean_pass())
+    taken = []
+    for _ in range(3):  # the heap of a whole test run can cost one of them a collection
+        started = time.process_time()
+        comment(document)
+        taken.append(time.process_time() - started)
+    assert min(taken) < 0.3
+
+
+def test_summary__ten_thousand_scenarios__stays_below_the_limit_of_bytes():
+    assert len(render_summary(many(10_000), max_bytes=20_000).encode()) <= 20_000
+
+
+@pytest.mark.parametrize("room", [30_000, 300_000, 1_000_000])
+def test_summary__in_another_script__is_bounded_by_bytes_and_ends_whole(room):
+    reason = "\u8fd4\u6b3e\u672a\u5b8c\u6210 \U0001f6a8" * 40
+    trials = [a_trial(0, "failed", assertions=[an_assertion("\u68c0\u67e5" * 50, "failed", reason=reason)])]
+    scenarios = [a_scenario(f"\u573a\u666f{n}" * 30, "HARD_FAIL", trials=trials) for n in range(2_000)]
+    text = render_summary(results([a_suite("s", scenarios, "fail")], "fail"), max_bytes=room, report_url=RUN_URL)
+    assert 20_000 < len(text.encode()) <= room
+    assert find_flaws(text, links=[RUN_URL]) == []
+    assert text.count("<details") == text.count("</details>") > 0
+    assert text.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize("number", [1, 100, 10_000])
+@pytest.mark.parametrize("room", [2_500, 10_000, 60_000])
+def test_comment__any_size_and_room__closes_every_element(number, room):
+    text = comment(many(number), max_chars=room)
+    assert text.count("<details") == text.count("</details>")
+    assert text.count("```") % 2 == 0
+    assert len(text) <= room
+
+
+def test_comment__of_a_repeated_run_on_the_same_day__is_the_same():
+    once, again = (results([a_suite("s", [a_scenario()])], baseline=a_baseline(age_seconds=age), created_at=made)
+        for age, made in [(60, "2026-01-02T03:04:05Z"), (7_000, "2026-01-02T04:59:40Z")])  # fmt: skip
+    assert comment(once) == comment(again)
+
+
+def test_comment__shares__never_round_to_none_or_all():
+    scenarios = [a_scenario(str(index), "FAIL" if index == 0 else "PASS") for index in range(1_000)]
+    text = comment(results([a_suite("s", scenarios)]))
+    assert "**Pass rate** >99%" in text
+    assert ">0.99" in text
+
+
+def test_comment__unknown_cost_and_latency__are_shown_as_unknown():
+    trial = a_trial(cost_usd=None, latency_seconds=None)
+    text = comment(results([a_suite("s", [a_scenario(trials=[trial])])]))
+    assert "**Cost** unknown" in text
+    assert "**Latency** unknown" in text
+
+
+def test_comment__statistics_of_the_same_scenarios__show_their_change():
+    before = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.02, latency_seconds=1.0)])])])["summary"]
+    now = results([a_suite("s", [a_scenario(trials=[a_trial(cost_usd=0.03)])])], baseline=a_baseline(summary=before))
+    text = comment(now)
+    assert "**Cost** 0.03 USD (+50%)" in text
+    assert "**Latency** p50 2.0 s, p95 2.0 s (+100%)" in text
+
+
+def test_comment__statistics_of_other_scenarios__show_no_change():
+    before = results([a_suite("s", [a_scenario("a"), a_scenario("b")])])["summary"]
+    text = comment(results([a_suite("s", [a_scenario("a")])], baseline=a_baseline(summary=before)))
+    assert "**Cost** 0.01 USD \u00b7" in text
+
+
+def test_comment__suite_with_a_baseline__shows_the_change_of_passes_and_score():
+    text = comment(a_regression())
+    assert "| 4 of 7 (\u22121) |" in text
+
+
+def test_comment__document_without_a_command__has_the_default_rerun_command():
+    document = results([a_suite("s", [a_scenario()])])
+    del document["command"]
+    assert "Reproduce locally: ` evalgate run `" in comment(document)
+
+
+def test_comment__template_text_from_a_trace__is_not_executed():
+    assert "{{ 7 * 7 }}" in comment(poisoned("{{ 7 * 7 }}"))

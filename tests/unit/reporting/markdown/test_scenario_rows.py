@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from builders import make_call, make_trace
+from markdown_check import HOSTILE, find_flaws
+from results_builder import a_change, some_calls
+
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+
+
+def diff_lines(before, now):
+    text = format_trajectory_diff(a_change("broken", calls=some_calls(before, now)))
+    title, _, block = text.partition("\n\n")
+    assert title == "Tool calls, in the baseline (\u2212) and now (+):"
+    first, *inside, last = block.split("\n")
+    assert (first, last) == ("```diff", "```")
+    return inside
+
+
+def test_a_removed_and_an_added_call_are_marked():
+    before, now = ["look_up", "get_order", "mail"], ["look_up", "refund_order", "mail"]
+    assert diff_lines(before, now) == ["\u2502 look_up", "- get_order", "+ refund_order", "\u2502 mail"]
+
+
+def test_long_runs_of_equal_calls_are_counted_except_the_nearest():
+    before = [*"abcdefg", "old", *"hijklm"]
+    now = [*"abcdefg", "new", *"hijklm"]
+    assert diff_lines(before, now) == [
+        "\u2502 \u2026 6 unchanged", "\u2502 g", "- old", "+ new", "\u2502 h", "\u2502 \u2026 5 unchanged",
+    ]  # fmt: skip
+
+
+def test_equal_calls_in_a_row_are_one_line():
+    assert diff_lines(["search"], ["search", *["search"] * 9, "stop"]) == [
+        "\u2502 search",
+        "+ search \u00d79",
+        "+ stop",
+    ]
+
+
+def test_a_long_difference_ends_in_a_count():
+    text = diff_lines([f"a{n}" for n in range(30)], ["b"])
+    assert len(text) == 15
+    assert text[-1] == "\u2502 \u2026 and 17 more lines"
+
+
+@pytest.mark.parametrize(("calls", "words"), [(["a", "b"], "2 calls"), (["a"], "1 call")])
+def test_equal_calls_are_one_sentence(calls, words):
+    text = format_trajectory_diff(a_change("broken", calls=some_calls(calls, list(calls))))
+    assert text == f"Tool calls: the same as in the baseline ({words})."
+
+
+def test_without_calls_nothing_is_shown():
+    assert format_trajectory_diff(None) == ""
+    assert format_trajectory_diff(a_change("broken")) == ""
+    assert format_trajectory_diff(a_change("broken", calls=some_calls([], []))) == ""
+
+
+def test_very_long_names_give_a_bounded_diff():
+    text = format_trajectory_diff(
+        a_change("broken", calls=some_calls(["x" * 600] * 3, [f"{n}" * 600 for n in range(900)]))
+    )
+    assert len(text) < 4_000
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_stay_in_code(text):
+    assert (
+        find_flaws(format_trajectory_diff(a_change("broken", calls=some_calls([text, "a"], ["a", text, text])))) == []
+    )
+
+
+def diff_of_traces(before, now):
+    difference = diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 0, 0)
+    return format_trajectory_diff(
+        a_change("broken", behaviour=build_trajectory_diff_doc(difference), calls=some_calls(["a"], ["b"]))
+    )
+
+
+def test_a_diff_of_traces_shows_changed_arguments():
+    text = diff_of_traces(
+        make_trace([("look_up", {"id": 1}), ("pay", {"amount": 10, "to": "a"}), ("mail", {})]),
+        make_trace([("look_up", {"id": 1}), ("pay", {"amount": 99, "cc": True}), ("log", {"x": 1})]),
+    )
+    assert text.split("\n") == [
+        "Tool calls, in the baseline (\u2212) and now (+); the first difference is call 2 in turn 1:",
+        "",
+        "```diff",
+        "\u2502 look_up",
+        '- pay(amount: 10, to: "a", cc: nothing)',
+        "+ pay(amount: 99, to: nothing, cc: true)",
+        "- mail {}",
+        '+ log {"x":1}',
+        "```",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        (["a", "c"], "; the first difference is call 2 of the baseline in turn 1, which is missing:"),
+        (["a", "b", "b", "c"], "; the first difference is call 3 in turn 1, which is new:"),
+        ([make_call("a", status="error"), "b", "c"], "; the first difference is call 1 in turn 1:"),
+    ],
+)
+def test_a_diff_of_traces_names_the_first_difference(now, words):
+    assert diff_of_traces(make_trace(["a", "b", "c"]), make_trace(now)).split("\n")[0].endswith(f"(+){words}")
+
+
+def test_of_traces_with_the_same_calls_the_answers_are_shown():
+    text = diff_of_traces(make_trace(["a"], "It costs $10 now."), make_trace(["a"], "It costs $100 now."))
+    assert text.split("\n\n") == [
+        "Tool calls: the same as in the baseline, with the same arguments (1 call).",
+        "Final answer, in the baseline (\u2212) and now (+):",
+        "```diff\n- It costs $10 now.\n+ It costs $100 now.\n```",
+    ]
+
+
+def test_of_long_answers_only_the_text_near_the_difference_is_shown():
+    shared = " ".join(f"word{n}" for n in range(200))
+    text = diff_of_traces(make_trace((), f"{shared} old {shared}"), make_trace((), f"{shared} new {shared}"))
+    before, now = (line for line in text.split("\n") if line[:1] in "-+" and len(line) > 1)
+    assert re.fullmatch(r"- ….{40}old.{40}…", before)
+    assert re.fullmatch(r"\+ ….{40}new.{40}…", now)
+
+
+def test_the_error_of_an_incomplete_trace_is_shown():
+    now = make_trace(["a"], status="error", error={"type": None, "message": "timed out"})
+    assert diff_of_traces(make_trace(["a"]), now).endswith("The trace ends in an error: ` timed out `")
+    text = diff_of_traces(make_trace(["a"]), make_trace(["a"], status="incomplete"))
+    assert text.endswith("The trace ends differently: ` ok ` before, ` incomplete ` now.")
+
+
+def test_traces_with_very_many_differences_give_a_bounded_diff():
+    calls = [(f"tool{n}", {f"key{k}": "x" * 500 for k in range(20)}) for n in range(300)]
+    text = diff_of_traces(make_trace((), "a " * 9_000), make_trace(calls, "b " * 9_000))
+    assert len(text) < 4_000
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_traces_stay_in_code(text):
+    before = make_trace([("a", {"x": 1}), (text, {text: text})], text, user=text)
+    now = make_trace([("a", {"x": text}), text], f"{text} {text}", status="error", error={"message": text})
+    assert find_flaws(diff_of_traces(before, now)) == []
+    assert find_flaws(diff_of_traces(now, before)) == []

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from builders import make_call, make_trace
+from markdown_check import HOSTILE, runner_commands
+from results_builder import (
+    a_baseline,
+    a_change,
+    a_scenario,
+    a_suite,
+    a_trial,
+    an_assertion,
+    results,
+    some_calls,
+)
+
+from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
+
+
+def explain(scenario, **given):
+    suite = a_suite(given.pop("suite", "support"), [scenario])
+    baseline = given.pop("baseline", None)
+    form = {name: given.pop(name) for name in ("width", "colour") if name in given}
+    return render_explanation(results([suite], baseline=baseline, **given), suite, scenario, **form)
+
+
+def diff_of_traces(before, now):
+    return build_trajectory_diff_doc(diff_trajectories(trajectory_from_trace(before), trajectory_from_trace(now), 1, 2))
+
+
+def part(text, title):
+    return text.split(f"\n\n{title}\n")[1].split("\n\n")[0].split("\n")
+
+
+def test_a_broken_scenario__starts_with_a_short_reason():
+    change = a_change("broken", reason="passed 4/4 before, 0/4 now (Fisher p 0.029)", p_value=0.0286, flags=["flaky"],
+                      score_delta=-1.0, previous_verdict="PASS", increases=["cost +90% (limit 20%)"])  # fmt: skip
+    trials = [a_trial(number, "failed") for number in range(4)]
+    scenario = a_scenario("refund", "FAIL", change, trials=trials, pass_rate_interval=[0.0, 0.49])
+    assert explain(scenario, baseline=a_baseline(age_seconds=200_000)).split("\n\n")[0].split("\n") == [
+        "FAIL  refund",
+        "  suite    support (evals/support.yaml:7)",
+        "  why      check (4 of 4 trials): response.content lacks 'refund'",
+        "  score    0.00, \u22121.00 since the baseline; threshold 0.80",
+        "  trials   0 of 4 passed; the true rate is between 0% and 49%, with 95% confidence",
+        "  change   broken (flaky): passed 4/4 before, 0/4 now (Fisher p 0.029)",
+        "           cost +90% (limit 20%)",
+        "  since    the baseline ba5e000 (exact, 2 days old), in which it was PASS",
+        "  chance   a change at least this large would occur by chance in 3% of runs (p 0.0286)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "line"),
+    [
+        (a_scenario(), "  why      every check passed"),
+        (a_scenario(verdict="MISSING", trials=[]), "  why      no trace was found"),
+        (a_scenario(verdict="ERROR", trials=[a_trial(0, "error", reason="x.json: no JSON")]), "  why      x.json: no JSON"),
+        (a_scenario(), "  change   not compared; `--baseline PATH` compares it with an earlier run"),
+        (a_scenario(change=a_change("new")), "  change   new: it is new"),
+        (
+            a_scenario(change=a_change("broken", flags=["single_trial"])),
+            "  chance   single trial: may be noise; record several trials",
+        ),
+        (
+            a_scenario(change=a_change("inconclusive", p_value=0.003, p_corrected=0.12)),
+            "           p 0.12 after correction for the number of scenarios",
+        ),
+    ],
+)  # fmt: skip
+def test_each_state_of_a_scenario__has_a_short_line(scenario, line):
+    assert line in explain(scenario).split("\n")
+
+
+def test_many_reasons__are_counted():
+    checks = [an_assertion(f"c{number}", "failed") for number in range(8)]
+    text = explain(a_scenario(verdict="FAIL", trials=[a_trial(0, "failed", assertions=checks)]))
+    assert "           and 3 more checks" in text.split("\n")
+
+
+def test_the_difference__is_shown_turn_by_turn():
+    before = make_trace(
+        [("look", {"id": 1}), make_call("pay", {"sum": 1}, index=1, turn=2)],
+        "It costs $1 now.",
+        turns=[("hi", "hello")],
+    )
+    now = make_trace([("look", {"id": 1}), make_call("pay", {"sum": 2}, index=1, turn=2, status="error", result="no"), "mail"],
+                     "It costs $2 now.", turns=[("hi", "good day")], status="incomplete")  # fmt: skip
+    change = a_change("broken", behaviour=diff_of_traces(before, now))
+    change["behaviour"]["figures"] = [
+        {"name": "cost_usd", "before": 0.5, "now": 2.0},
+        {"name": "score", "before": 1, "now": 1},
+    ]
+    title = "Difference from the baseline (trial 1 there, trial 2 here)"
+    assert part(explain(a_scenario(change=change)), title) == [
+        "  the first difference is call 2 in turn 2",
+        "  turn 1",
+        "    ~ agent: hello -> good day",
+        "  turn 2",
+        '      1 look {"id":1}',
+        "    ~ 2 pay",
+        "        ~ sum: 1 -> 2",
+        "          ended: ok -> error",
+        "    + 3 mail {}",
+        "  final answer, [-in the baseline-] and {+now+}:",
+        "    It costs [-$1-]{+$2+} now.",
+        "  status: ok -> incomplete",
+        "  cost 0.5 USD -> 2.00 USD",
+    ]
+
+
+def test_an_equal_trace__is_reported_as_equal():
+    change = a_change("unchanged", behaviour=diff_of_traces(make_trace(["a"]), make_trace(["a"])))
+    assert "  the agent behaved the same" in explain(a_scenario(change=change)).split("\n")
+
+
+def test_an_equal_call_with_another_result__shows_both_results():
+    before, now = (make_trace([make_call("f", result=result)]) for result in ("open", "closed"))
+    change = a_change("broken", behaviour=diff_of_traces(before, now))
+    assert "          answered: open -> closed" in explain(a_scenario(change=change)).split("\n")
+
+
+def test_without_traces__calls_are_shown_by_name():
+    title = "Difference from the baseline (trial 0 there, trial 0 here)"
+    change = a_change("broken", calls=some_calls(["a", "b"], ["a", "c"]))
+    assert part(explain(a_scenario(change=change)), title) == ["    a", "  - b", "  + c"]
+    change = a_change("broken", calls=some_calls(["a"], ["a"]))
+    assert part(explain(a_scenario(change=change)), title) == ["  the same 1 call; only their names were compared"]
+
+
+def test_every_trial__is_shown_with_its_failed_checks_first():
+    checks = [
+        an_assertion("fine", reason="fine"),
+        an_assertion("bad", "failed", required=True, weight=2.0, score=0.5, evidence={"verdict": "failure", "at": [1, "x"]}),
+        an_assertion("unknown", "not_evaluable", location=None),
+    ]  # fmt: skip
+    trials = [
+        a_trial(0, "failed", assertions=checks, tool_calls=["a", "b"]),
+        a_trial(1, "error", reason="broken off", assertions=[]),
+    ]
+    trials[1]["trace"].update(line=7)
+    assert part(explain(a_scenario(verdict="FAIL", trials=trials)), "Trials") == [
+        "  trial 0: failed",
+        "    traces/0.json (native)",
+        "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
+        "    calls a, b",
+        "    failed        bad (required), weight 2, score 0.50: response.content lacks 'refund'",
+        "                  [evals/support.yaml:12]",
+        '        at: [1, "x"]',
+        "    not evaluable unknown: response.content lacks 'refund'",
+        "    passed        fine [evals/support.yaml:12]",
+        "  trial 1: error",
+        "    traces/1.json:7 (native)",
+        "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
+        "    calls lookup_order",
+        "    broken off",
+    ]
+
+
+def test_very_many_trials_and_checks__are_counted():
+    trials = [a_trial(n, "failed", assertions=[an_assertion(f"c{k}", "failed") for k in range(30)]) for n in range(60)]
+    text = explain(a_scenario(verdict="FAIL", trials=trials))
+    assert "  and 10 more trials" in text.split("\n")
+    assert "    and 30 more checks" in text.split("\n")
+    assert text.count("\n") < 1_000
+
+
+def test_the_rerun_command__is_last():
+    assert explain(a_scenario()).endswith("\n\nTo repeat the run\n  evalgate run suite.yaml")
+    assert explain(a_scenario(), command=None).endswith("  evalgate run")
+
+
+def test_a_variant__is_part_of_the_name():
+    assert explain(a_scenario(variant="gpt")).split("\n")[0] == "PASS  refund [gpt]"
+
+
+def test_a_removed_scenario__has_its_last_verdict():
+    removed = {"suite": "support", "id": "old", "variant": None, "verdict": "HARD_FAIL", "score": 0.5}
+    assert render_removed_scenario(removed).split("\n") == [
+        "REMOVED  old",
+        "  suite    support",
+        "  why      only in the baseline (HARD FAIL, score 0.50): no suite of this run defines or discovers",
+        "           it",
+    ]
+
+
+def test_colour__comes_from_evalgate_only_and_only_if_requested():
+    change = a_change("broken", behaviour=diff_of_traces(make_trace(["a"]), make_trace(["b"])))
+    scenario = a_scenario("x\x1b[31my", "FAIL", change)
+    assert "\x1b" not in explain(scenario)
+    painted = explain(scenario, colour=True)
+    assert "\x1b[31mFAIL  \x1b[0mxy" in painted
+    assert re.sub(r"\x1b\[\d+m", "", painted) == explain(scenario)
+
+
+@pytest.mark.parametrize("width", [20, 60, 100, 200])
+def test_no_line_is_wider_than_the_window(width):
+    change = a_change(
+        "broken",
+        reason="word " * 90,
+        behaviour=diff_of_traces(make_trace(["a"], "b " * 400), make_trace(["c"] * 30, "d " * 400)),
+    )
+    lines = explain(a_scenario("n" * 150, "FAIL", change), width=width).split("\n")
+    assert max(map(len, lines)) <= max(width, 60)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_everywhere__reaches_neither_terminal_nor_runner_as_a_command(text):
+    before = make_trace([("a", {"x": 1}), (text, {text: text})], text, user=text)
+    now = make_trace([("a", {"x": text}), text], f"{text} {text}", status="error", error={"message": text})
+    change = a_change(text, reason=text, flags=[text], increases=[text], previous_verdict=text,
+                      behaviour=diff_of_traces(before, now))  # fmt: skip
+    trial = a_trial(0, text, reason=text, tool_calls=[text],
+                    assertions=[an_assertion(text, text, reason=text, evidence={text: {text: [text]}})])  # fmt: skip
+    scenario = a_scenario(text, text, change, variant=text, reason=text, trials=[trial])
+    scenario["location"]["file"] = trial["trace"]["path"] = text
+    shown = explain(scenario, suite=text, command=text, baseline=a_baseline("given", path=text, sha=None))
+    shown += render_removed_scenario({"suite": text, "id": text, "variant": text, "verdict": text, "score": None})
+    assert runner_commands(shown) == []
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_check import HOSTILE, runner_commands
+from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, a_variant, an_assertion, results
+
+from evalgate.reporting.terminal.run_table import render_table
+
+
+def a_run(text="plain"):
+    bad = an_assertion(text, "failed", reason=text, required=True)
+    scenarios = [
+        a_scenario("fine"),
+        a_scenario(
+            text,
+            "HARD_FAIL",
+            a_change("broken", reason=text),
+            trials=[a_trial(0, "hard_fail", assertions=[bad])],
+        ),
+        a_scenario("worse", "PASS", a_change("regressed", reason="score 0.9 -> 0.8", flags=["single_trial"])),
+    ]
+    return results(
+        [{**a_suite("s", scenarios, "fail"), "variants": [a_variant(text)]}],
+        "fail",
+        reasons=[
+            a_reason("hard_fail", text, suite="s", scenario=text, variant=None),
+            a_reason("unreachable", text),
+        ],
+        removed=[{"suite": "s", "id": text, "variant": text, "verdict": "PASS", "score": 1.0}],
+        warnings=[{"code": "w", "message": text, "where": text}],
+        unclaimed=[{"suite": "s", "path": text, "id": None, "scenario_id": None, "line": None, "record": None}],
+    )
+
+
+def test_table__failing_scenarios__come_first_with_their_reasons():
+    lines = render_table(a_run()).split("\n")
+    assert lines[0].startswith("HARD FAIL     plain")
+    assert lines[1] == "    plain: plain"
+    assert lines[2].startswith("PASS          worse")
+    assert lines[3] == "    score 0.9 -> 0.8"
+    assert lines.index(next(line for line in lines if " fine " in line)) > 3
+    assert lines[-1] == "EvalGate failed: 1 scenario hard-failed"
+
+
+def test_table__totals__have_counts_and_statistics():
+    text = render_table(a_run())
+    assert "3 scenarios: 2 passed, 1 hard-failed" in text
+    assert "cost 0.03 USD" in text
+    assert "1 trace without a matching scenario: plain (id unknown)" in text
+
+
+def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
+    place = {"suite": "s", "id": None, "line": None, "record": None}
+    unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]
+    document = results([a_suite("s", [a_scenario("a")])], unclaimed=unclaimed)
+    assert "5 traces without a matching scenario: t/0.json (id chat-0), t/1.json (id chat-1)" in render_table(document)
+    assert "t/2.json (id chat-2) and 2 more" in render_table(document)
+    assert "t/4.json (id chat-4)" in render_table(document, verbosity="verbose")
+
+
+def test_table__several_unreadable_trials__are_counted_after_the_first():
+    trials = [a_trial(each, "error", reason=f"t.jsonl:{each}: no valid JSON", assertions=[]) for each in (1, 2, 3)]
+    text = render_table(results([a_suite("s", [a_scenario("a", "ERROR", trials=trials)])]))
+    assert "t.jsonl:1: no valid JSON (and 2 more trials)" in text
+
+
+def test_table__trials__are_counted():
+    trials = [a_trial(0), a_trial(1, "failed"), a_trial(2, "failed")]
+    text = render_table(results([a_suite("s", [a_scenario("a", "PARTIAL", trials=trials)])]))
+    assert "1/3" in text
+    assert "check (2 of 3 trials): response.content lacks 'refund'" in text
+
+
+def test_table__long_run__is_cut_with_a_count():
+    text = render_table(results([a_suite("s", [a_scenario(str(index)) for index in range(100)])]))
+    assert "... and 60 more scenarios" in text
+    assert "... and" not in render_table(
+        results([a_suite("s", [a_scenario(str(i)) for i in range(100)])]), verbosity="verbose"
+    )
+
+
+def test_table__quiet__is_only_the_verdict():
+    assert render_table(a_run(), verbosity="quiet") == "EvalGate failed: 1 scenario hard-failed"
+
+
+def test_table__without_colour__has_no_control_bytes_and_with_colour_only_those_of_evalgate():
+    assert "\x1b" not in render_table(a_run("\x1b[35mx"))
+    assert set(re.findall("\x1b[^m]*m", render_table(a_run("\x1b[35mx"), colour=True))) <= {
+        "\x1b[31m",
+        "\x1b[32m",
+        "\x1b[33m",
+        "\x1b[2m",
+        "\x1b[0m",
+    }
+
+
+def test_table__long_reason__is_wrapped_to_the_width():
+    bad = an_assertion("check", "failed", reason="word " * 60)
+    run = results([a_suite("s", [a_scenario("a", "FAIL", trials=[a_trial(0, "failed", assertions=[bad])])])])
+    assert max(map(len, render_table(run, width=70).split("\n")[:5])) <= 70
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE, "word " * 15 + "::error::x", "a" * 93 + " ::error::x", "a" * 91 + " ##[error]x"]
+)
+def test_table__hostile_text__prints_no_command_and_no_control_character(text):
+    for width in (60, 100):
+        for line in render_table(a_run(text), width=width).split("\n"):
+            assert runner_commands(line) == []
+            assert not re.search("[\x00-\x1f\x7f-\x9f]", line)
+
+
+def test_table__invalid_input__lists_each_error():
+    text = render_table(results([], "invalid", reasons=[a_reason("invalid_suite", "unknown key `x`")]))
+    assert text == "invalid_suite: unknown key `x`\nEvalGate could not run: 1 error in its input"
+
+
+def test_table__one_warning_about_many_places__is_shown_once():
+    warnings = [{"code": "w", "message": "looks odd", "where": f"t{index}.json"} for index in range(40)]
+    text = render_table(results([a_suite("s", [a_scenario()])], warnings=warnings))
+    assert text.count("looks odd") == 1
+    assert "warning: looks odd (t0.json and 39 more places)" in text
+
+
+def test_table__variants__are_shown_side_by_side_under_their_suite():
+    others = {"correct_count": {"held": 0, "of": 0}, "input_tokens": None, "cost_usd": None}
+    suite = {**a_suite("s", [a_scenario()]), "variants": [a_variant(), a_variant("b", **others)]}
+    lines = render_table(results([suite, a_suite("t", [a_scenario()])])).split("\n")
+    start = lines.index("variants of s  passed    tool   count  tokens in  out  total       cost  latency")
+    assert lines[start + 1 : start + 4] == [
+        "flat           3 of 4  4 of 4  3 of 4      1,200   80  1,280  0.012 USD    2.5 s",
+        "b              3 of 4  4 of 4       \u2013    unknown   80  1,280    unknown    2.5 s",
+        "",
+    ]
+    assert not any("variants of t" in line for line in lines)
+
+
+def test_table__more_variants_than_room__are_counted():
+    suites = [{**a_suite(each, []), "variants": [a_variant(str(n)) for n in range(25)]} for each in "st"]
+    text = render_table(results(suites))
+    assert "... and 10 more variants" in text
+    assert "more variants" not in render_table(results(suites), verbosity="verbose")

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalgate.reporting.text import wording
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0%"),
+        (0.001, "<1%"),
+        (0.005, "<1%"),
+        (0.995, ">99%"),
+        (0.5, "50%"),
+        (0.994, "99%"),
+        (0.999, ">99%"),
+        (1, "100%"),
+        (None, "unknown"),
+    ],
+)
+def test_percent__share__is_whole_and_never_falsely_certain(share, words):
+    assert wording.percent(share) == words
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_percent_and_score__not_certain__never_read_as_certain(value):
+    assert wording.percent(value) not in ("0%", "100%")
+    assert wording.score(value) not in ("0.00", "1.00")
+
+
+@pytest.mark.parametrize(
+    ("delta", "words"), [(0.12, "+0.12"), (-0.5, "\u22120.50"), (0.001, "+<0.01"), (0, ""), (None, "")]
+)
+def test_points__move_of_a_score__is_signed(delta, words):
+    assert wording.points(delta) == words
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        (8.8155, "8.82 USD"),
+        (0.0123, "0.0123 USD"),
+        (0.00001, "1e-05 USD"),
+        (0.0, "0.00 USD"),
+        (None, "unknown"),
+        (1234.5, "1,234.50 USD"),
+    ],
+)
+def test_dollars__amount__keeps_significant_digits(amount, words):
+    assert wording.dollars(amount) == words
+
+
+@pytest.mark.parametrize(("amount", "words"), [(2.04, "2.0 s"), (0.35, "350 ms"), (0.0, "0.0 s"), (None, "unknown")])
+def test_seconds__time__has_a_suitable_unit(amount, words):
+    assert wording.seconds(amount) == words
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        (1.0, 1.35, "+35%"),
+        (2.0, 1.0, "\u221250%"),
+        (1.0, 3.5, "+250%"),
+        (1.0, 1.0, ""),
+        (0.0, 1.0, ""),
+        (None, 1.0, ""),
+        (1000.0, 1001.0, "+<1%"),
+    ],
+)
+def test_relative__two_amounts__give_a_signed_share(before, now, words):
+    assert wording.relative(before, now) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "less than a day old"),
+        (0, "less than a day old"),
+        (86_399, "less than a day old"),
+        (86_400, "1 day old"),
+        (200_000, "2 days old"),
+    ],
+)
+def test_age__seconds__are_shown_in_whole_days(seconds, words):
+    assert wording.age(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_listed__parts__read_as_a_sentence(parts, words):
+    assert wording.join_words(parts) == words
