@@ -52,7 +52,7 @@ def _find_current_folder(err: TextIO) -> str:
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:
-        err.write("error: the current folder does not exist any more\n")
+        err.write("error: the working directory no longer exists\n")
         err.flush()
         os._exit(WRONG_INPUT)
 

@@ -78,7 +78,7 @@ def build_review(settings: Settings, client: Client, number: int, downloads: str
 
 def _require_comment(settings: Settings) -> CommentEvent:
     if settings.event.comment is None:
-        raise SettingError("the event file does not say which comment this is")
+        raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no comment")
     return settings.event.comment
 
 

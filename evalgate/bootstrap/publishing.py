@@ -22,7 +22,7 @@ def build_publish_options(settings: Settings) -> PublishOptions:
 
     inputs, job, run = settings.inputs, settings.job, settings.event.triggering_run
     if run is None:
-        raise SettingError("the event file does not say which run has finished")
+        raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no valid workflow run")
     url = f"{job.server_url}/{job.repository}/actions/runs/{run.id}"
     return PublishOptions(
         run=run,

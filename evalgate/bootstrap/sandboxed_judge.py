@@ -182,7 +182,7 @@ def _parse_answer(content: bytes) -> Any:
     try:
         return json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise JudgeCrashed("UnfitAnswer", ["the judge gave no valid answer"]) from None
+        raise JudgeCrashed("UnfitAnswer", ["the judge gave no valid response"]) from None
 
 
 def _refuse_constant(_: str) -> NoReturn:

@@ -134,7 +134,7 @@ def read_template(path: str, cwd: str) -> TemplateFile:
 
 
 def read_approvals(cwd: str) -> ApprovalFile | None:
-    """The approvals file of the working folder, which a shell trusts; None if it has none."""
+    """The approvals file of the working directory, which a shell trusts; None if it has none."""
     from evalgate.adapters.files.local_approvals import LocalApprovals
 
     return LocalApprovals(build_workspace(cwd)).read()

@@ -71,7 +71,7 @@ def build_fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
 
 
 def apply_project_redaction(cwd: str) -> None:
-    """Activates the redaction of the working folder's project file in this process."""
+    """Activates the redaction of the working directory's project file in this process."""
     from evalgate.adapters.suites.project_file import apply_project_redaction as hide
 
     hide(build_workspace(cwd))

@@ -46,7 +46,7 @@ def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> st
     """The store named by the flag, else EVALGATE_STORE_URL, else the project file; None if none is named.
 
     Raises SuiteError for a project file that is invalid or names a URL, and RefusedPath if it names a file
-    outside the working folder: a repository must not decide what else is written.
+    outside the working directory: a repository must not decide what else is written.
     """
     if flag is not None:
         return flag
@@ -58,7 +58,7 @@ def find_store_url(flag: str | None, environ: Mapping[str, str], cwd: str) -> st
     store_url = read_project_store(build_workspace(cwd))
     if store_url is not None and not _is_below(Path(cwd), store_url):
         hint = "name a file elsewhere with --store-url or EVALGATE_STORE_URL"
-        message = "`store` is a file outside the working folder"
+        message = "`store` is a file outside the working directory"
         raise RefusedPath(Problem(message, Location("evalgate.yaml"), hint))
     return store_url
 

@@ -21,7 +21,7 @@ _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Streams, environment and working folder, passed in so that no verb reads global state."""
+    """Streams, environment and working directory, passed in so that no verb reads global state."""
 
     out: TextIO
     err: TextIO

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class FoundFile(NamedTuple):
     """A file that a glob matched.
 
-    `path` is for display (forward slashes, relative to the working folder if inside it); `below` is the part
+    `path` is for display (forward slashes, relative to the working directory if inside it); `below` is the part
     below the glob's fixed part; `real` is the path to open.
     """
 

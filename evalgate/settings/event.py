@@ -64,7 +64,7 @@ def read_event(name: str, path: str, problems: list[Problem]) -> TriggerEvent:
     if name.startswith("pull_request"):
         pull_request = _parse_pull_request(payload)
         if pull_request is None:
-            problems.append(Problem("the event file does not say which pull request this is"))
+            problems.append(Problem("the event payload (GITHUB_EVENT_PATH) contains no valid pull request"))
     triggering_run = _parse_triggering_run(payload, problems) if name == "workflow_run" else None
     return TriggerEvent(
         name=name,
@@ -80,7 +80,7 @@ def read_event(name: str, path: str, problems: list[Problem]) -> TriggerEvent:
 def _parse_comment(payload: dict[str, Any], problems: list[Problem]) -> CommentEvent | None:
     number, issue = _as_id(dig(payload, "comment", "id")), _as_id(dig(payload, "issue", "number"))
     if number is None or issue is None:
-        problems.append(Problem("the event file does not say which comment this is"))
+        problems.append(Problem("the event payload (GITHUB_EVENT_PATH) contains no comment"))
         return None
     return CommentEvent(
         number,
@@ -130,7 +130,7 @@ def _parse_triggering_run(payload: dict[str, Any], problems: list[Problem]) -> T
     repo, run_repo = _as_id(dig(payload, "repository", "id")), _as_id(dig(run, "repository", "id"))
     branch = _as_text(dig(run, "head_branch"))
     if _as_id(number) is None or not head_sha or repo is None or not branch or len(branch) > LONGEST_BRANCH:
-        problems.append(Problem("the event file does not say which run has finished"))
+        problems.append(Problem("the event payload (GITHUB_EVENT_PATH) contains no valid workflow run"))
         return None
     if run_repo != repo:
         problems.append(Problem("the finished run belongs to another repository"))

@@ -185,7 +185,7 @@ def _read_inside_path(text: str) -> str:
     if len(text) > LONGEST_PATH or any(
         len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in text.split("/")
     ):
-        raise ValueError(f"is longer than a path can be: `{shorten(text)}`")
+        raise ValueError(f"is too long for a path: `{shorten(text)}`")
     return text
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CommitKind = Literal["parent", "commit", "fork_point"]
 UNSAFE_EVENTS = {
     "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, shows how forks get a comment",
-    "workflow_run": "use `on: pull_request`, or `mode: publish` to post what its run found",
+    "workflow_run": "use `on: pull_request`, or `mode: publish` to post the report of another run",
 }
 """Events with a write token while the workspace may be untrusted, and what to use instead."""
 INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
@@ -222,8 +222,8 @@ def _check_approving(inputs: Inputs, event: str) -> list[Problem]:
         text = f"`mode: approve` belongs in a workflow that runs on `{APPROVING_EVENT}`, not on `{event}`"
         return [Problem(text, hint=hint)]
     if inputs.mode not in {"auto", "approve"}:
-        return [Problem(f"on the event `{event}` evalgate only approves: there is nothing to judge", hint=hint)]
+        return [Problem(f"on the event `{event}` only `mode: approve` or `auto` is possible", hint=hint)]
     if not inputs.baseline_workflow:
-        text = "`baseline-workflow` must name the gate's workflow file: this one judges nothing"
+        text = "`baseline-workflow` must name the workflow file that runs the gate, such as evalgate.yml"
         return [Problem(text, hint=hint)]
     return []

@@ -11,7 +11,7 @@ from evalgate.errors import Problem
 FILE = re.compile(r"sqlite:(?:///)?", re.IGNORECASE)
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 PASSWORD = re.compile(r"//[^:@/]*:([^@/]+)@|[?&]password=([^&#]+)")
-HINT = "write a path that begins in RUNNER_TEMP, such as evalgate.db; docs/history.md shows how to keep it between runs"
+HINT = "write a path relative to RUNNER_TEMP, such as evalgate.db; docs/history.md shows how to cache it between runs"
 SHORTEST = 4
 """Minimum characters of a password to mask: shorter ones would make a log unreadable."""
 

@@ -47,7 +47,7 @@ class FreshnessPolicy(Closed):
     """Which traces are evidence of what is judged.
 
     `require: head` demands traces of the commit that is judged, `watch` traces made by the matching files
-    (globs from the working folder) as they are now, `max_age` traces of the last hours (`12h`), days (`7d`)
+    (globs from the working directory) as they are now, `max_age` traces of the last hours (`12h`), days (`7d`)
     or weeks (`2w`).
     """
 

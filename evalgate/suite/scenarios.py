@@ -46,7 +46,7 @@ class ScenarioBuilder:
         checks = 0
         for index, entry in enumerate(self._file.scenarios):
             if len(self._diagnostics.problems) >= MAX_PROBLEMS:
-                self._add_problem(("scenarios", index), "too many errors to check the other scenarios")
+                self._add_problem(("scenarios", index), "too many errors: the other scenarios were not checked")
                 break
             scenarios = self._build_variants(entry, ("scenarios", index), common)
             checks += len(scenarios) * len(scenarios[0].assertions)
@@ -200,7 +200,7 @@ class CheckCompiler:
             return None
         if len(self.problems) == MAX_PROBLEMS:
             self._add_problem(
-                FieldProblem((*self._path, "assertions"), "too many errors to check the other assertions")
+                FieldProblem((*self._path, "assertions"), "too many errors: the other assertions were not checked")
             )
             return None
         return self._compile_once((index, scheduled_tool), raw, (*self._path, "assertions", index))

@@ -203,7 +203,7 @@ def test_suite_tables_name_every_key() -> None:
 
 def test_tables_name_every_word_of_fail_on_verdict_change_and_baseline_status() -> None:
     suites, baseline = read("docs/suites.md"), read("docs/baseline.md")
-    fail_on = suites.split("| word of `fail_on`")[1].split("\n\n")[0]
+    fail_on = suites.split("| condition in `fail_on`")[1].split("\n\n")[0]
     assert re.findall(r"^\| `(\w+)` \|", fail_on, re.MULTILINE) == list(get_args(FailOn))
     verdicts = cells("docs/suites.md", "Verdicts", column=1, code=False)
     assert sorted(verdicts) == sorted(get_args(Verdict))

@@ -47,7 +47,7 @@ def test_the_page_shows_the_limits_as_they_are():
     assert f"at most {MAX_KEY_BYTES} bytes" in page
     assert f"up to {MAX_WAIT_SECONDS:.0f} seconds" in page
     assert (MAX_STATEMENT_SECONDS, "more than two minutes" in page) == (120, True)
-    assert f"this EvalGate knows {schema_version.NEWEST}: it is too old" in page
+    assert f"newer than the {schema_version.NEWEST} of this EvalGate" in page
 
 
 @pytest.fixture

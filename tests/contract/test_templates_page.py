@@ -11,7 +11,7 @@ from results_builder import a_baseline, a_change, a_scenario, a_suite, results
 from evalgate.models.github.template_file import TemplateFile
 from evalgate.reporting.markdown import view
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.markdown.template_rules import FILTERS, LOOP_FIELDS, MACROS, TAGS
+from evalgate.reporting.markdown.template_rules import FIELDS, FILTERS, LOOP_FIELDS, MACROS, TAGS
 
 PAGE = "docs/templates.md"
 RECORDS = {
@@ -53,6 +53,10 @@ def test_every_field_of_the_nested_objects_is_described():
     assert {name: re.findall(r"`(\w+)`", row) for name, row in rows.items()} == {
         name: names(record) for name, record in RECORDS.items()
     }
+
+
+def test_every_described_field_is_allowed_in_templates():
+    assert {name for record in RECORDS.values() for name in names(record)} - FIELDS == set()
 
 
 def test_every_part_filter_and_tag_is_described():

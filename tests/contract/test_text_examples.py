@@ -11,18 +11,12 @@ from documents import ROOT
 
 from evalgate.errors import Location
 from evalgate.evaluators.core.parse import Parser
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.text.refusals import OPENINGS, REFUSED, WHOLE
 
 PAGE = (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
-HEADINGS = [
-    "equals, starts_with, ends_with",
-    "contains, icontains, contains_all, contains_any",
-    "regex",
-    "not_empty, min_length, max_length",
-    "is_json",
-    "similarity",
-    "is_refusal",
-]
+TEXT_TYPES = {name for name, (module, _) in BUILT_IN_TYPES.items() if module.startswith("text.")}
+HEADINGS = [each for each in re.findall("^## (.+)$", PAGE, re.MULTILINE) if TEXT_TYPES.issuperset(each.split(", "))]
 REFUNDED = "Your order has been refunded."
 PASSES = {"is_json": '{"status": "done"}', "is_refusal": "I can't help with that. Please call us."}
 FAILS = {"not_empty": "", "max_length": "x" * 600}
@@ -57,6 +51,10 @@ def test_example__passes_and_fails_with_the_reasons_of_its_section(heading, raw)
     failed = assess(raw, "{}" if "schema" in raw else FAILS.get(raw["type"], "Hello."))
     assert failed.outcome == "failed"
     assert failed.reason in blocks(heading, "text")[0].splitlines()
+
+
+def test_every_text_type_has_a_section():
+    assert {name for heading in HEADINGS for name in heading.split(", ")} == TEXT_TYPES
 
 
 def test_every_kind_of_a_heading_has_an_example():

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 500_000_000
 BLOCK = 1 << 20
-GLOB_HINT = "globs are relative to the working folder"
+GLOB_HINT = "globs are relative to the working directory"
 
 
 class FileFingerprints:
-    """Implements `Fingerprints`: sha256 over sorted paths (from the working folder) and each file's sha256.
+    """Implements `Fingerprints`: sha256 over sorted paths (from the working directory) and each file's sha256.
 
     Only names and contents count: no times, no modes, no git.
     """

@@ -52,7 +52,7 @@ class Artifacts:
     def _require_service(self) -> None:
         host = urlsplit(self._site.server_url).hostname or ""
         if host != "github.com" and not host.endswith((".ghe.com", ".localhost")):
-            raise Unreachable("GitHub Enterprise Server does not support this")
+            raise Unreachable("GitHub Enterprise Server does not support uploads from container actions")
         if not self._site.results_url or not self._site.runtime_token:
             raise Unreachable("the job has no access to the artifact service")
 

@@ -153,7 +153,7 @@ class Client:
         """The redirect target of a renamed repository: same host only, since the token is sent along."""
         target = _resolve_location(url, answer)
         if origin(target) != self._api_origin or (method != "GET" and answer.status not in METHOD_PRESERVING):
-            raise Unreachable("GitHub redirects to where the token must not be sent")
+            raise Unreachable("GitHub redirects to a URL where the token must not be sent")
         return target
 
     def _download_target(self, answer: HttpResponse) -> str:

@@ -110,7 +110,7 @@ class ExchangeDir:
 
 def _require_size(size: int, limit: int) -> None:
     if size > limit:
-        raise OverLimit("the judge's answer is larger than that of any run")
+        raise OverLimit("the judge's response is larger than the maximum")
 
 
 def _open_path(folder: Path, name: str) -> int | None:

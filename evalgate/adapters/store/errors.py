@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _CONSTRAINT = re.compile(r"\b(?:golden|suite|run|evaluation|feedback|approval)_\w+_is_\w+|feedback_is_\w+")
 _INVALID_FILE_CODES = {"SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_FORMAT"}
 _SQLITE_REASONS = {
-    "SQLITE_BUSY": "another process has locked it for too long",
-    "SQLITE_LOCKED": "another process has locked it for too long",
+    "SQLITE_BUSY": "another process has locked it: try again",
+    "SQLITE_LOCKED": "another process has locked it: try again",
     "SQLITE_INTERRUPT": "it took too long to answer",
     "SQLITE_READONLY": "there is no permission to write to it",
     "SQLITE_CANTOPEN": "the file can't be opened",
@@ -34,13 +34,13 @@ _POSTGRES_REASONS = {
     "08": "the server can't be reached",
     "22": "it can't store one of the values",
     "25": "the server is read-only now",
-    "28": "the server refuses the user or the password",
+    "28": "the server rejects the user name or the password",
     "3D": "the server has no such database",
-    "40": "it conflicted with another process",
-    "42": "the user lacks a privilege, or a table of EvalGate was changed by hand",
-    "53": "the server has no free space or connection",
+    "40": "it conflicted with another process: try again",
+    "42": "the user lacks a privilege, or EvalGate's tables were altered",
+    "53": "the server is out of disk space, memory or connections",
     "54": "a value is larger than it can store",
-    "55": "another process has locked it for too long",
+    "55": "another process has locked it: try again",
     "57": "it took too long to answer, or the server is shutting down",
 }
 _CONNECTION_REFUSALS = (
@@ -77,7 +77,7 @@ def _error_from_violation(error: IntegrityError) -> SettingError:
     constraint = _CONSTRAINT.search(str(error.orig))
     if constraint is not None:
         return SettingError(f"the store refuses a value: {constraint[0].replace('_', ' ')}")
-    return SettingError("the store refuses a record: what it refers to is not stored, or its id is taken")
+    return SettingError("the store refuses a record: it refers to an unknown id, or its own id exists already")
 
 
 def _error_from_sqlalchemy(error: SQLAlchemyError, url: StoreUrl) -> EvalGateError:

@@ -71,7 +71,7 @@ def _read_version(connection: Connection, database: Database) -> str | None:
 def _build_version_error(number: str, url: StoreUrl) -> SettingError:
     if not _NUMBER.fullmatch(number) or number < NEWEST:
         return build_invalid_store_error(url)
-    message = f"the store {url.shown} has schema {number}, and this EvalGate knows {NEWEST}: it is too old"
+    message = f"the store {url.shown} has schema {number}, newer than the {NEWEST} of this EvalGate"
     return SettingError(Problem(message, None, "update EvalGate, or use another store"))
 
 

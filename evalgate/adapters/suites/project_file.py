@@ -16,7 +16,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def read_project_store(files: Files) -> str | None:
-    """The path under `store` in the working folder's project file, None if it has none.
+    """The path under `store` in the working directory's project file, None if it has none.
 
     A URL is refused: a file of the repository must not decide which server is contacted. Raises SuiteError.
     """
@@ -40,7 +40,7 @@ REDACT_KEY = b"redact"
 
 
 def apply_project_redaction(files: Files) -> None:
-    """Activates the redaction of the working folder's project file; raises SuiteError if it is invalid."""
+    """Activates the redaction of the working directory's project file; raises SuiteError if it is invalid."""
     if not files.expand(PROJECT, "."):
         return
     content = files.read(PROJECT, MAX_BYTES, what="project")

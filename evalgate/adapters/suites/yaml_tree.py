@@ -252,7 +252,7 @@ def resolve(text: str) -> str | int | float | bool | None:
             raise ScalarError("this number is too large; quote it if it is text")
         return number
     if _NOT_FINITE.match(text):
-        raise ScalarError("numbers must be finite; quote it if it is text")
+        raise ScalarError("a number must be finite; quote it if it is text")
     return text
 
 

@@ -82,10 +82,10 @@ def approve(options: ApproveOptions, ports: ApprovePorts) -> int:
     try:
         message = _approve(options, ports)
     except _ApprovalRefusedError as refusal:
-        add_annotation(ports.step, "error", f"nothing is approved: {refusal}")
+        add_annotation(ports.step, "error", f"no failure was approved: {refusal}")
         code = REFUSED
     except Unreachable as trouble:
-        add_annotation(ports.step, "error", f"nothing is approved, since the lookup failed: {trouble}")
+        add_annotation(ports.step, "error", f"no failure was approved, because a request to GitHub failed: {trouble}")
         code = UNREACHABLE
     else:
         ports.step.log(message)
@@ -129,12 +129,14 @@ def _find_gate_runs(review: Review, change: PullRequestState) -> Sequence[GateRu
         raise _ApprovalRefusedError(f"pull request {change.number} is closed")
     runs = review.gate_runs(change)
     if not runs or runs[0].run.head_sha != change.head_sha:
-        raise _ApprovalRefusedError(f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet")
+        raise _ApprovalRefusedError(
+            f"the gate has not judged commit {change.head_sha[:SHORT_SHA]} yet: wait for it, then comment again"
+        )
     others = review.other_pull_requests(change)
     if others:
         named = ", ".join(map(str, others[:MAX_LISTED]))
         raise _ApprovalRefusedError(
-            f"pull request {named} has the same head, so the run may belong to either: push to one of them"
+            f"pull request {named} has the same head, so the run may belong to either: push a commit to one"
         )
     return runs
 
@@ -165,7 +167,7 @@ def _decide_with_approvals(
 def _explain_no_approval(comment: int, report: ApprovedReport) -> str:
     for number, why in report.refused:
         if number == comment:
-            return f"comment {number} approves nothing: {why}"
+            return f"comment {number} does not count: {why}"
     approvals = [each for each in report.approvals if _comment_id_of(each) == comment]
     return "; ".join(f"{each['scenario']}: {each['message']}" for each in approvals[:MAX_LISTED])
 
@@ -179,7 +181,7 @@ def _require_same_head(change: PullRequestState, review: Review) -> None:
     """Refuses if the head commit changed meanwhile, so that only judged commits are approved."""
     head = review.change().head_sha
     if head != change.head_sha:
-        raise _ApprovalRefusedError(f"void: the pull request has moved on to {head[:SHORT_SHA]}")
+        raise _ApprovalRefusedError(f"the pull request has the newer commit {head[:SHORT_SHA]}")
 
 
 def _record(active: Sequence[ApprovalDoc], consents: Sequence[CommentApproval], ports: ApprovePorts) -> None:

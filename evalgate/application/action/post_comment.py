@@ -34,13 +34,13 @@ class CommentText:
 def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
     """Posts or updates the comment and sets its outputs. If GitHub refuses, adds a warning.
 
-    If the pull request has moved on, the comment is left to the newer run.
+    If the pull request has a newer commit, the comment is left to the newer run.
     """
     newer = _newer_head(comment.commit, pull_request)
     if newer:
-        add_annotation(
-            step, "notice", f"no comment: the pull request has moved on to {newer[:SHORT_SHA]}, whose run will comment"
-        )
+        newer = newer[:SHORT_SHA]
+        message = f"no comment: the pull request has the newer commit {newer}, whose run will comment"
+        add_annotation(step, "notice", message)
         return
     try:
         posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)

@@ -111,7 +111,7 @@ def _find_pull_request(run: TriggeringRun, ports: PublishPorts) -> int:
         )
     if found:
         newer = found[0].head_sha[:SHORT_SHA]
-        raise _NothingToPost("notice", f"the pull request has moved on to {newer}, whose run will report")
+        raise _NothingToPost("notice", f"the pull request has the newer commit {newer}, whose run will report")
     raise _NothingToPost("notice", f"no open pull request has the branch of run {run.id}")
 
 

@@ -42,7 +42,7 @@ def _verify_comments(
     """The verified comments, or a message if this run is not the newest one of the pull request."""
     change = review.change()
     if change.head_sha != request.commit:
-        return f"{UNCOUNTED}: the pull request has moved on"
+        return f"{UNCOUNTED}: the pull request has a newer commit"
     runs = review.gate_runs(change)
     if not runs or str(runs[0].run.id) != request.run_id:
         return f"{UNCOUNTED}: there is a newer run of this gate"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run
     from evalgate.ports import ApprovalSource, SuiteSource
 
-UNREAD = "nothing is approved, since the approvals of the base commit can't be read"
+UNREAD = "no approval counts, because those of the base commit can't be read"
 
 
 def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals, list[Problem]]:
@@ -40,7 +40,7 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
         from evalgate.application.approvals.consented_failures import resolve_consents
 
         given, refused = resolve_consents(request.consents)
-        warnings += [Problem(f"{consent.label} approves nothing: {why}") for consent, why in refused]
+        warnings += [Problem(f"{consent.label} does not count: {why}") for consent, why in refused]
     return Approvals((*counting, *request.remembered, *given), find_proposals(counting, proposed)), warnings
 
 

@@ -40,9 +40,9 @@ SHORT_SHA = 7
 BOT = "it was written by a bot or an app, and only a person can approve"
 EDITED = "it was edited: write a new comment"
 OLDER = "it is older than the newest push: every push voids earlier approvals"
-UNJUDGED = "the gate had not judged this commit yet"
+UNJUDGED = "the gate had not judged this commit yet: comment again"
 OWN = "contributors to a change may not approve it (unless `allow-self-approval` is set)"
-MANY = "too many people commented here to look all of them up"
+MANY = "too many people commented to check the permissions of all"
 OWN_ACCOUNT = "the account was deleted, or its name belongs to another account now"
 
 
@@ -146,7 +146,7 @@ class CommentVerifier:
             self._permissions[author.id] = self._review.permission(author)
         permission = self._permissions[author.id]
         if not permission.may_write:
-            raise _CommentRefusedError(f"{author.login} may not write to this repository ({permission.role})")
+            raise _CommentRefusedError(f"{author.login} has no write access to this repository ({permission.role})")
         if permission.account != author.id:
             raise _CommentRefusedError(OWN_ACCOUNT)
         return permission
@@ -166,7 +166,7 @@ class CommentVerifier:
         if self._contributors.unknown and not self._allow_self:
             commit = self._contributors.unknown[:SHORT_SHA]
             raise _CommentRefusedError(
-                f"GitHub does not know the author of commit {commit}, so it may be {author.login}"
+                f"commit {commit} has an author without a GitHub account, who may be {author.login}"
             )
         return is_own
 
@@ -198,5 +198,5 @@ def _expiry_date(comment: PullRequestComment, command: ApproveCommand) -> date:
     if command.until is None:
         return created + timedelta(days=DEFAULT_DAYS)
     if command.until > created + timedelta(days=MOST_DAYS):
-        raise _CommentRefusedError(f"a comment approves for at most {MOST_DAYS} days: use the approvals file")
+        raise _CommentRefusedError(f"an approval by comment lasts at most {MOST_DAYS} days: use the approvals file")
     return command.until

@@ -35,7 +35,7 @@ def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineF
     if status == "unreachable":
         raise RulesUnreachable("the rules of the base branch are not available: GitHub did not respond")
     baseline_rules = load_baseline_rules(baseline, own, files)
-    why = "no baseline holds them" if baseline_rules is None else baseline_rules.unknown
+    why = "no baseline contains them" if baseline_rules is None else baseline_rules.unknown
     if baseline_rules is None or baseline_rules.configuration is None or why is not None:
         raise RulesMissing(f"the rules of the base branch are not available: {why} ({REMEDY})")
     document: RulesDoc = {

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 MOST_STORED = 2_000
 """How many traces of the baseline are judged again."""
-TOO_MANY = "the baseline has more traces of them than are judged again"
+TOO_MANY = "the baseline has too many traces of these scenarios to evaluate them again"
 NOT_KEPT = "the baseline does not hold its traces in full"
 SECRETS = "secrets were redacted in the baseline's traces"
 UNLIKE = "the baseline's stored traces no longer give the same results by its own rules"
-NOT_TAKEN = "today's rules assign the baseline's traces to other scenarios"
+NOT_TAKEN = "the current rules assign the baseline's traces to other scenarios"
 
 
 class _BaselineResult(NamedTuple):

@@ -92,7 +92,7 @@ class Pricer:
         if not self._has_prices:
             return f"tokens are recorded, but prices are missing: {HOW_TO_PRICE}"
         models = shorten(", ".join(pricing["missing_models"]))
-        least = f"; without it {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
+        least = f"; the rest costs {pricing['known_usd']:g} USD" if pricing["known_usd"] else ""
         return f"no price is known for {models}{least}"
 
 

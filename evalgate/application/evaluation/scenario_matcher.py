@@ -6,9 +6,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.evaluators.core.evidence import describe_missing, find_missing
+from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import matches_id
-from evalgate.measures.values.json_values import json_equal
+from evalgate.measures.values.json_values import json_equal, shorten
 from evalgate.models.trace.trace import Trace
 from evalgate.models.trace.trace_view import get_view
 
@@ -40,6 +42,10 @@ class ScenarioClaim:
     def variant(self) -> str | None:
         """The name of the variant, None if the scenario has no variants."""
         return self.scenario.variant.name if self.scenario.variant else None
+
+
+class UndecidedMatchError(Exception):
+    """A `where` needs evidence that the trace lacks, so that its scenario is unknown."""
 
 
 class ScenarioCandidate(NamedTuple):
@@ -113,7 +119,8 @@ class ScenarioMatcher:
     def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         """The scenarios that may match the record, in the order they are tried.
 
-        There are several only if one id matches globs that also test something else than the id.
+        There are several only if one id matches globs that also test something else than the id. Raises
+        UndecidedMatchError.
         """
         found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
@@ -226,9 +233,13 @@ def _matches_id_only(match: Match) -> bool:
 
 
 def _matches_where(match: Match, trace: Trace) -> bool:
-    """Whether `where` matches; it does not if it fails on the trace or finds nothing."""
+    """Whether `where` matches; it does not if it fails on the trace or finds nothing. Raises UndecidedMatchError."""
     if match.where is None:
         return True
+    if trace.gaps and (missing := find_missing(trace, query_evidence(match.where))):
+        raise UndecidedMatchError(
+            f"match.where {shorten(match.where.expression, 60)}: {describe_missing(trace, missing)}"
+        )
     try:
         value = match.where.search(get_view(trace))
     except QueryFailedError:

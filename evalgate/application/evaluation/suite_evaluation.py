@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.documents.run_documents import trial_of
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, ref_of, resolve_scenario_id
+from evalgate.application.evaluation.trace_evaluation import (
+    damaged_trial,
+    judge_trace,
+    ref_of,
+    require_match,
+    resolve_scenario_id,
+)
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
 from evalgate.application.evaluation.trial_order import order_trials
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
@@ -112,6 +118,7 @@ class SuiteEvaluation:
             record.kept_view = None  # breaks a reference cycle, so that the trace is freed at once
 
     def _assign(self, record: TraceRecord, scenario_id: str | None) -> None:
+        record = require_match(self._matcher, record, scenario_id)
         claim = self._matcher.claim(record, scenario_id)
         if isinstance(record, DamagedTrace):
             self._add_damaged(damaged_trial(record), record.fallback_id, record.trial, claim)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from evalgate.application.evaluation.scenario_matcher import UndecidedMatchError
 from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.evaluators.core.evidence import describe_missing, find_missing
 from evalgate.evaluators.core.field_access import build_getter
+from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
 from evalgate.scoring.trial import score_trial
 
 if TYPE_CHECKING:
-    from evalgate.application.evaluation.scenario_matcher import ScenarioClaim
+    from evalgate.application.evaluation.scenario_matcher import ScenarioClaim, ScenarioMatcher
     from evalgate.application.evaluation.trial_result_cache import TrialResultCache
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.run.golden import GoldenTrial
@@ -28,7 +31,7 @@ def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord,
         return record, record.scenario_id
     scenario_id, problem = _scenario_id(suite.scenario_from, record)
     if problem is not None:
-        return DamagedTrace(problem, record.source, _fallback_id(record.source)), scenario_id
+        return _damage_trace(record, problem), scenario_id
     return record, scenario_id
 
 
@@ -36,6 +39,8 @@ def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, st
     """The record's scenario id according to `scenario_from`, and what is wrong with it."""
     if isinstance(record, DamagedTrace):
         return None, None  # an expression needs a readable trace
+    if record.gaps and (missing := find_missing(record, query_evidence(expression))):
+        return None, f"scenario_from: {describe_missing(record, missing)}"
     try:
         found = _look_for(expression)(record)
     except QueryFailedError as error:
@@ -51,6 +56,22 @@ def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, st
 
 
 _look_for = lru_cache(maxsize=256)(build_getter)
+
+
+def _damage_trace(record: TraceRecord, reason: str) -> DamagedTrace:
+    """An unreadable record in place of one that can't be assigned to a scenario."""
+    return DamagedTrace(reason, record.source, _fallback_id(record.source))
+
+
+def require_match(matcher: ScenarioMatcher, record: TraceRecord, scenario_id: str | None) -> TraceRecord:
+    """The record, damaged if a `where` needs evidence that it lacks: it could belong to another scenario."""
+    if not isinstance(record, Trace) or not record.gaps:
+        return record
+    try:
+        matcher.candidates(record, scenario_id)
+    except UndecidedMatchError as error:
+        return _damage_trace(record, str(error))
+    return record
 
 
 def damaged_trial(record: DamagedTrace) -> TrialResult:

@@ -22,10 +22,10 @@ def check_traces(configuration: Configuration, request: JudgeRequest, traces: Tr
     for suite in configuration.suites:
         if request.traces is None and suite.traces is None:
             hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or use --traces"
-            problems.append(Problem(f"suite `{suite.name}` names no traces", Location(suite.path), hint))
+            problems.append(Problem(f"suite `{suite.name}` has no `traces`", Location(suite.path), hint))
         elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
             hint = "a URL may only be given on the command line: --traces"
-            problems.append(Problem(f"suite `{suite.name}` names a URL", Location(suite.path), hint))
+            problems.append(Problem(f"`traces` of suite `{suite.name}` contains a URL", Location(suite.path), hint))
     if problems:
         raise SettingError(*problems)
 

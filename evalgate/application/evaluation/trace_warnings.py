@@ -105,7 +105,8 @@ class WarningCollector:
         warning, more = self._first[key], self._traces[key] - 1
         if not more:
             return warning
-        return {**warning, "message": f"{warning['message']} (and in {more:,} more traces)"}
+        noun = "trace" if more == 1 else "traces"
+        return {**warning, "message": f"{warning['message']} (and in {more:,} more {noun})"}
 
 
 def format_location(source: TraceLocation) -> str:

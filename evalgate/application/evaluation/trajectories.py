@@ -34,7 +34,7 @@ MOST_KEPT = 100
 MAX_LISTED = 50
 WORST_FIRST = ("broken", "regressed", "inconclusive")
 """Kinds of change for which trajectories are compared."""
-NAMES_ONLY = "changes in the agent's behaviour are shown by the names of its calls only"
+NAMES_ONLY = "only the names of the agent's tool calls are compared"
 _SOURCE = b'"source":{'
 
 

@@ -44,7 +44,7 @@ def approve_report(
     results = report_of(content, run.head_sha)
     resolved = resolve_consents(consents)
     rulings = decide_with_approvals(results, resolved.approvals, today)
-    messages = [f"{consent.label} approves nothing: {why}" for consent, why in resolved.refused]
+    messages = [f"{consent.label} does not count: {why}" for consent, why in resolved.refused]
     results["warnings"] += [{"code": NOTE, "message": each, "where": None} for each in (*notes, *messages)]
     refused = tuple((consent.provenance.comment_id or 0, why) for consent, why in resolved.refused)
     approvals = [build_approval_doc(ruling) for ruling in rulings]

@@ -49,7 +49,7 @@ def decode_approved(answer: Any, file: Callable[[str], bytes | None]) -> Approve
         found = check_records(answer, "not_approved", REFUSED, ())
         refused = [(each["comment"], each["why"]) for each, _ in found]
     except ShapeError as error:
-        raise JudgeCrashed("UnfitAnswer", [f"invalid answer of the judge: {error}"]) from None
+        raise JudgeCrashed("UnfitAnswer", [f"invalid response of the judge: {error}"]) from None
     return ApprovedReport(written, answer["heading"], approvals, refused)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """One request to the judge. Paths are relative to the working folder."""
+    """One request to the judge. Paths are relative to the working directory."""
 
     configs: Sequence[str] = ()
     traces: Sequence[str] | None = None  # replaces `traces` of every suite
@@ -49,7 +49,7 @@ class JudgeRequest:
     by_rules_of_base: bool = False  # the baseline's suites and policy decide, not the run's own
     merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
     sarif: bool = False  # make results.sarif as well
-    folder: str = ""  # the working folder, relative to the repository's root; empty for the root
+    folder: str = ""  # the working directory, relative to the repository's root; empty for the root
     report_url: str | None = None  # the page of the run, linked where a report is shortened
     history: RunHistory | None = None  # history of earlier runs from a store
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's

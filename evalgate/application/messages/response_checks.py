@@ -27,7 +27,7 @@ LARGEST = 1e100
 
 def invalid_answer(what: str) -> JudgeCrashed:
     """The error for an answer that the judge never gives."""
-    return JudgeCrashed("UnfitAnswer", [f"invalid answer of the judge: {what}"])
+    return JudgeCrashed("UnfitAnswer", [f"invalid response of the judge: {what}"])
 
 
 def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
-from evalgate.application.evaluation.trace_evaluation import damaged_trial, judge_trace, ref_of, resolve_scenario_id
+from evalgate.application.evaluation.trace_evaluation import (
+    damaged_trial,
+    judge_trace,
+    ref_of,
+    require_match,
+    resolve_scenario_id,
+)
 from evalgate.application.evaluation.trace_warnings import WarningCollector
 from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.application.evaluation.trial_batch import TrialBatchWriter
@@ -195,6 +201,7 @@ class _SuiteJudge:
     def judge(self, record: TraceRecord, encoder: WorkerEncoder) -> Row:
         """The record's scenario id in this suite, its damage, and its candidate results."""
         seen, scenario_id = resolve_scenario_id(self._suite, record)
+        seen = require_match(self._matcher, seen, scenario_id)
         candidates = self._matcher.candidates(seen, scenario_id)
         if isinstance(seen, DamagedTrace):
             if isinstance(record, Trace):

@@ -97,7 +97,8 @@ class BatchMerger:
         if self._left is not None:
             self._left -= size
             if self._left < 0:
-                raise OverLimit(Problem(f"the traces are larger than {self._most_bytes:,} bytes in total"))
+                message = f"the traces are larger than {self._most_bytes:,} bytes in total"
+                raise OverLimit(Problem(message, None, "raise limit `traces`"))
 
     def _advance(self, number: int) -> None:
         while self._number < number:

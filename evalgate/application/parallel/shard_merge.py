@@ -51,7 +51,7 @@ def check_same_run(shards: Sequence[OpenShard]) -> ShardHead:
         duplicate = seen.setdefault(other.head.shard, other)
         if duplicate is not other:
             raise SettingError(
-                Problem(f"{_shard_name(other)} was given twice: also {duplicate.path}", Location(other.path))
+                Problem(f"{_shard_name(other)} was given twice: see also {duplicate.path}", Location(other.path))
             )
         for name, what in HEAD_MISMATCHES.items():
             if getattr(other.head, name) != getattr(first.head, name):

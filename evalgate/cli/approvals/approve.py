@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   evalgate approve refund --until 2026-12-31 --because 'the API is down, ticket 4711'
   evalgate approve refund --suite support --limit 'score>=0.7' --until 2026-12-31 --because 'to be tuned'
-  evalgate approve all --until 2026-12-01 --because 'the new model is wanted' --who Ana
+  evalgate approve all --until 2026-12-01 --because 'the new model is intended' --who Ana
 """
 RESULTS = ".evalgate/results.json"
 NAMES = ("GITHUB_ACTOR", "USER", "LOGNAME", "USERNAME")

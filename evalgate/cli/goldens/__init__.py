@@ -14,7 +14,7 @@ ACTIONS = {
     "add": ("add", "store new goldens: from flags, from a file, or from a trace"),
     "list": ("list", "list goldens"),
     "show": ("show", "show a golden, and how traces scored against it"),
-    "update": ("update", "change a golden; its version goes up"),
+    "update": ("update", "change a golden and increment its version"),
     "delete": ("delete", "delete goldens and their evaluations"),
     "import": ("import_", "import goldens from files: golden files of EvalGate, or eval sets of Google ADK"),
     "export": ("export", "export goldens as JSON lines, for `import` and for suites"),

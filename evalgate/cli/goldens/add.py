@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("--id", metavar="ID", help="its id: the scenario id in traces")
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--from-trace", metavar="TRACE", help="a trace file, of any format, to make it from")
+    source.add_argument("--from-trace", metavar="TRACE", help="create it from this trace file, of any format")
     source.add_argument("--file", metavar="FILE", help="YAML, JSON or JSON lines with one or more goldens")
     parser.add_argument("--number", type=int, metavar="N", help="the N-th trace of --from-trace, counting from 1")
     add_format(parser)
@@ -62,7 +62,7 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
         fields["id"] = replace_invalid_bytes(arguments.id)
     if arguments.file is not None:
         if fields:
-            raise SettingError("--file can't be combined with --id or the flags of fields: the file has them all")
+            raise SettingError("--file can't be combined with --id or flags such as --title: the file has them all")
         from evalgate.bootstrap.export_files import load_goldens
 
         return load_goldens([arguments.file], shell.cwd)

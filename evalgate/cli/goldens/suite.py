@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from evalgate.cli.store.store_flags import add_action, add_page, add_store
 
     parser.epilog = EXAMPLES
-    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    steps = parser.add_subparsers(dest="step", metavar="ACTION", required=True)
     for name, purpose in (("add", "store a new suite"), ("update", "change a suite")):
         step = add_action(steps, name, purpose)
         step.add_argument("name", metavar="NAME", help="the suite's name")

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"
     )
-    parser.add_argument("--fail-on", type=parse_words, metavar="A,B", help="what would block; overrides every policy")
+    parser.add_argument("--fail-on", type=parse_words, metavar="A,B", help="what fails a run; overrides every policy")
     add_limits(parser, of_the_process=True)
     add_plugins(parser)
     add_store(parser)

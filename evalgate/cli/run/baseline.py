@@ -1,4 +1,4 @@
-"""The verb `baseline`: makes or shows a baseline."""
+"""The verb `baseline`: creates or shows a baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
-    make, look = "make a baseline from the output folder of a run", "show what a baseline contains"
+    make, look = "create a baseline from the output folder of a run", "show what a baseline contains"
     create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
     create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
     create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")

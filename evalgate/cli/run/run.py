@@ -55,7 +55,7 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
     add(
         "--on-weakening",
         choices=["ignore", "warn", "fail"],
-        help="what to do if the gate demands less than the baseline's; overrides every policy",
+        help="what to do if suites or policy require less than the baseline's; overrides every policy",
     )
     add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
@@ -71,7 +71,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
         help="record the run in this store: a file, or postgresql://..., or none (default"
         " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
     )
-    add("--no-baseline-zip", action="store_true", help="don't write baseline.zip (saves most of the time)")
+    add("--no-baseline-zip", action="store_true", help="don't write baseline.zip (makes long runs much faster)")
     add("--sarif", action="store_true", help="also write results.sarif, for code scanning")
     add("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)")
     add("--json", action="store_true", help="print results.json instead of the table")

@@ -25,7 +25,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         type=parse_jobs,
         metavar="N",
-        help="number of worker processes (default auto: one for less than about 10,000 traces, else one per core)",
+        help="number of worker processes (default auto: one for fewer than about 10,000 traces, else one per core)",
     )
     add(
         "--shard",

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--dimension", metavar="NAME", help="show the score of this dimension of goldens")
     add("--branch", metavar="NAME", help="only runs of this branch (default all)")
     add("--limit", type=int, metavar="N", default=20, help=f"the last N runs, up to {MAX_RUNS:,} (default 20)")
-    add("--flaky", action="store_true", help="leave out the runs, and scenarios whose outcome never changed")
+    add("--flaky", action="store_true", help="show only scenarios whose outcome changed, without the list of runs")
     add("--json", action="store_true", help="print JSON instead of the tables")
     add_store(parser)
 

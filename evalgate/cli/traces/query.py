@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
     *expressions, pattern = arguments.words
     if len(expressions) > 1:
-        raise SettingError("query takes one expression and one trace; quote the expression")
+        raise SettingError("query takes one expression and one trace file or glob: put each in quotes")
     hint = _find_order_hint(arguments.words)
     query = _compile_query(expressions[0], hint) if expressions else None
     choice = choose_format(arguments, shell)

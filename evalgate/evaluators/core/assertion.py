@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Finding
+from evalgate.evaluators.core.evidence import is_skippable
 from evalgate.models.run.run import AssertionResult
 from evalgate.records import dataclass, field
 
@@ -41,7 +42,8 @@ class Assertion:
     """A check ready to run. With `on_missing_skip`, lacking evidence does not count in the trial's mean.
 
     `written` is the entry of the suite, with the scheduling tool of its scenario and variant filled in;
-    `dimension` is the dimension of a golden that it judges.
+    `dimension` is the dimension of a golden that it judges. `careful_check` replaces `check` on traces with gaps
+    in their evidence.
     """
 
     name: str
@@ -54,19 +56,20 @@ class Assertion:
     warning: str | None = None
     written: Any = None
     dimension: Dimension | None = None
+    careful_check: Check | None = None
     row_cache: _RowCache = field(default_factory=_RowCache, init=False, repr=False, compare=False)
 
     def evaluate(self, trace: Trace) -> Finding:
         """Returns the finding; a crash of the check is an `error`, so that the other checks still report."""
         try:
-            return self.check(trace)
+            return self._check_carefully(trace) if trace.gaps else self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             return _build_crash_finding(error)
 
     def assess(self, trace: Trace) -> AssertionResult:
         """Returns the finding as a row of the results."""
         try:
-            found = self.check(trace)
+            found = self._check_carefully(trace) if trace.gaps else self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             found = _build_crash_finding(error)
         cache = self.row_cache
@@ -83,13 +86,17 @@ class Assertion:
             row.is_shared = True
             cache.finding, cache.row = found, row
             return row
-        row = self._row(outcome, reason, evidence, score)
+        is_skipped = outcome == "not_evaluable" and self.on_missing_skip and is_skippable(found)
+        row = self._row(outcome, reason, evidence, score, counts=not is_skipped)
         if len(rows) < MAX_CACHED_ROWS:
             rows[key] = row
         return row
 
+    def _check_carefully(self, trace: Trace) -> Finding:
+        return (self.careful_check or self.check)(trace)
+
     def _row(
-        self, outcome: Outcome, reason: str, evidence: dict[str, Any] | None, score: float | None
+        self, outcome: Outcome, reason: str, evidence: dict[str, Any] | None, score: float | None, *, counts: bool
     ) -> AssertionResult:
         if not reason.isprintable():  # for example a tool's name with line breaks
             reason = " ".join(reason.split())
@@ -105,7 +112,7 @@ class Assertion:
             reason,
             self.location,
             evidence,
-            outcome != "not_evaluable" or not self.on_missing_skip,
+            counts,
         )
 
 

@@ -24,6 +24,7 @@ class Finding(NamedTuple):
 
 
 Check = Callable[["Trace"], Finding]
+Order = Literal["at_most", "at_least"]
 
 
 class EvaluatorSettings(Closed):
@@ -47,9 +48,12 @@ class Evaluator(EvaluatorSettings):
     """Settings of one evaluator type.
 
     `version` is a whole number from 1; increase it when the same trace could get another finding.
+    `orders` says which fields are stricter the lower (`at_most`) or the higher (`at_least`) they are: loosening
+    one is a weakening, tightening it is not. Of any other field each change is one.
     """
 
     version: ClassVar[int] = 1
+    orders: ClassVar[dict[str, Order]] = {}
 
     @abstractmethod
     def compile(self) -> Check:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Check, Finding
+from evalgate.evaluators.core.evidence import Undecided, build_undecided, combine_undecided, is_skippable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,9 +63,18 @@ def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
         found = condition.evaluate(trace)
         if found.outcome == "passed":
             return decide(_evaluate(then, trace))
+        if isinstance(found, Undecided):
+            return _decide_unknown(found, _evaluate(then, trace))
         return decide_unmet([(condition, found)])
 
     return check
+
+
+def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:
+    """Decides if calls that were not recorded decide the condition; skippable only if no member could fail."""
+    could_fail = any(each.outcome == "failed" or not is_skippable(each) for _, each in found)
+    decided = Finding("not_evaluable", f"condition: {condition.reason}")
+    return build_undecided(decided, may_fail=condition.may_fail or could_fail, may_pass=True)
 
 
 def _decide_unmet(conditions: MemberFindings) -> Finding:
@@ -96,7 +106,8 @@ def _evaluate(members: Sequence[Assertion], trace: Trace) -> MemberFindings:
     return [
         (member, finding)
         for member, finding in found
-        if finding.outcome != "skipped" and not (finding.outcome == "not_evaluable" and member.on_missing_skip)
+        if finding.outcome != "skipped"
+        and not (finding.outcome == "not_evaluable" and member.on_missing_skip and is_skippable(finding))
     ]
 
 
@@ -120,7 +131,8 @@ def _build_finding(outcome: Outcome, found: MemberFindings, deciding: Outcome, l
     }
     if figures := _collect_figures(found):
         evidence["figures"] = figures
-    return Finding(outcome, "; ".join([lead, *reasons] if lead else reasons), evidence)
+    finding = Finding(outcome, "; ".join([lead, *reasons] if lead else reasons), evidence)
+    return combine_undecided(finding, [each for _, each in found])
 
 
 def _collect_figures(found: MemberFindings) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Check, Finding
+from evalgate.evaluators.core.evidence import EvidenceCheck, Undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,9 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
     `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
     its reason is kept, which lists the members that decided. `describe` builds the reason of a failure.
     """
+    if isinstance(check, EvidenceCheck):
+        plain, careful = (negate_check(each, label, describe) for each in (check.plain, check.careful))
+        return EvidenceCheck(plain, careful)
     passed = Finding("passed", _describe_negated(label or ""))
     passed_with_verdict = Finding("passed", passed.reason, {"verdict": "success"})
 
@@ -30,7 +34,7 @@ def negate_check(check: Check, label: str | None, describe: Callable[[Trace], st
             reason = f"expected the opposite: {found.reason}" if describe is None else describe(trace)
             return Finding("failed", reason, _negate_evidence(found.evidence))
         if found.outcome != "failed":
-            return found
+            return found.negate() if isinstance(found, Undecided) else found
         if label is not None and found.evidence is None:
             return passed
         if label is not None and found.evidence == _FAILURE:

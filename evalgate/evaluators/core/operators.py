@@ -73,7 +73,7 @@ def _build_eq(value: Any) -> ValueCheck:
 
 
 def _build_ne(value: Any) -> ValueCheck:
-    return lambda actual: f"expected anything else, got {show(actual)}" if json_equal(actual, value) else None
+    return lambda actual: f"expected any other value, got {show(actual)}" if json_equal(actual, value) else None
 
 
 def _build_contains(value: Any) -> ValueCheck:

@@ -8,6 +8,7 @@ from evalgate.declarations import refusal
 from evalgate.evaluators.core import groups
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
+from evalgate.evaluators.core.evidence import careful_form, plain_form
 from evalgate.evaluators.core.field_problems import (
     MAX_PROBLEMS,
     FieldProblem,
@@ -86,11 +87,12 @@ class Parser:
             weight=settings.weight,
             required=settings.required,
             on_missing_skip=settings.on_missing == "skip",
-            check=check,
+            check=plain_form(check),
             location=self._locate(path),
             warning=warning() if warning else None,
             written=raw,
             dimension=settings.dimension,
+            careful_check=careful_form(check),
         )
 
     def _parse_settings(self, form: CanonicalForm, path: Path) -> EvaluatorSettings | None:

@@ -59,6 +59,14 @@ BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
 }
 
 
+_WITH_TOOL_NAMES = (
+    *("convergence", "exit_code", "expected_tool", "has_timing", "is_recurring", "no_run_code", "no_tool"),
+    *("output_contains", "output_json", "output_numeric", "staggered_timing", "tool_arguments", "tool_called"),
+    *("tool_calls", "tool_latency_limit", "trajectory_score"),
+)
+_VERSIONS = {**dict.fromkeys(BUILT_IN_TYPES, 1), **dict.fromkeys(_WITH_TOOL_NAMES, 2)}
+"""Versions of the built-in evaluators. 2: `*` in the name of a tool matches any characters."""
+
 GOLDEN_VERSION = 1
 """Increase it when the same trace could get another score against the same golden."""
 
@@ -111,4 +119,4 @@ def _plugin_class(kind: str) -> type[Evaluator] | None:
 def evaluator_versions() -> dict[str, int]:
     """Returns the versions of all built-in evaluators, of golden scoring, and of the plugin ones in use."""
     own = {kind: found.version for kind, found in _used_plugins.items()}
-    return dict(sorted({**dict.fromkeys(BUILT_IN_TYPES, 1), DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))
+    return dict(sorted({**_VERSIONS, DIMENSION_TYPE: GOLDEN_VERSION, **own}.items()))

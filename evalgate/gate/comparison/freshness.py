@@ -24,8 +24,8 @@ SHORT_HASH = 12
 MAX_WARNINGS = 50
 CODE = "stale_evidence"
 NO_COMMIT = "it does not record its commit (`evalgate.commit`)"
-NO_HASH = "it does not record what made it (`evalgate.agent_hash`)"
-NO_TIME = "it does not record when it was made"
+NO_HASH = "it does not record a hash of the agent's files (`evalgate.agent_hash`)"
+NO_TIME = "it has no valid timestamp"
 NO_HEAD = "the judged commit is not known: set --commit"
 
 
@@ -53,11 +53,12 @@ def _build_warnings(places: Mapping[str, Sequence[str]]) -> list[Warning_]:
     """One warning for each reason, with its first place and how many traces share it."""
     found: list[Warning_] = []
     for reason, trace_places in islice(places.items(), MAX_WARNINGS):
-        others = f" (and {len(trace_places) - 1:,} more traces)" if len(trace_places) > 1 else ""
+        more = len(trace_places) - 1
+        others = f" (and {more:,} more {'trace' if more == 1 else 'traces'})" if more else ""
         found.append({"code": CODE, "message": f"a trace is stale: {reason}{others}", "where": trace_places[0]})
     if len(places) > MAX_WARNINGS:
-        more = f"stale traces for {len(places) - MAX_WARNINGS:,} more reasons"
-        found.append({"code": CODE, "message": more, "where": None})
+        rest = f"stale traces for {len(places) - MAX_WARNINGS:,} more reasons"
+        found.append({"code": CODE, "message": rest, "where": None})
     return found
 
 

@@ -105,7 +105,7 @@ def mark_inconclusive(change: Change, explanation: str) -> Change:
 
 def format_advice(trials: int | None) -> str:
     """How many trials a side would be enough; None: more would not help."""
-    return NOISE if trials is None else f"needs {trials} trials per side to decide"
+    return NOISE if trials is None else f"record at least {trials} trials on each side"
 
 
 def apply_corrections(found: Iterable[UndecidedChange], families: Mapping[str, int]) -> None:

@@ -170,7 +170,7 @@ def _check_bounds(approval: Approval, subject: ApprovalSubject) -> _Objection:
         actual = "the score is not known" if score is None else f"score {_format_score(score, min_score)}"
         return _Objection("void", f"worse than approved: {actual}, at least {min_score:g} was approved")
     if approval.traces and not subject.trace_hashes <= approval.traces:
-        return _Objection("void", "a different trace fails than the approved one")
+        return _Objection("void", "the failing trace is not the approved one")
     additional = subject.failures - approval.checks if approval.checks is not None else set[str]()
     return _Objection("void", f"{MORE_FAILS}: {_join_names(sorted(additional))}") if additional else NO_OBJECTION
 

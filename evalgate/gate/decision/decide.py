@@ -208,7 +208,7 @@ def no_traces(suite: SuiteResult) -> Reason | None:
     """A reason if a suite has no trace and no scenario, not even an optional one."""
     if suite.traces or suite.scenarios or suite.skipped:
         return None
-    hint = "no trace was found and no scenario is named: check the globs in `traces`"
+    hint = "no trace was found, and every scenario id is a glob: check the globs in `traces`"
     return Reason("no_traces", f"suite {cut_quote(suite.name)}: {hint}", suite.name)
 
 
@@ -221,8 +221,7 @@ def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:
         return Reason("nothing_evaluated", "no scenario had a trace to evaluate")
     kinds = Counter("quarantined" if each.quarantined else format_verdict(each.verdict) for each in scenarios)
     listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    total = format_count(len(scenarios), "scenario")
-    return Reason("nothing_evaluated", f"nothing could be evaluated in {total} ({listed})")
+    return Reason("nothing_evaluated", f"no scenario could be evaluated ({listed})")
 
 
 def too_few_evaluated(scenarios: Sequence[ScenarioResult], min_share: float, suite: str | None = None) -> Reason | None:
@@ -251,7 +250,7 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     if "no_baseline" not in fail_on or (baseline is not None and baseline.status not in ABSENT):
         return None
     state = "has expired" if baseline is not None and baseline.status == "expired" else "was not found"
-    message = f"the baseline {state} and `fail_on` has no_baseline: run the gate on the base branch first"
+    message = f"`fail_on` contains no_baseline, and the baseline {state}: run the gate on the base branch first"
     return Reason("no_baseline", message)
 
 

@@ -31,7 +31,7 @@ _OUTGROWN: CauseText = ("outgrown", f"would pass {BASELINE_RULES}: the rules got
 _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
     (True, False): {
         (True, False): _TOO_STRICT,
-        (True, True): ("together", "the agent changed in what only the new rules check"),
+        (True, True): ("together", "the agent changed, but only the new rules check for it"),
         (True, None): ("rules_stricter", f"the rules got stricter: it would pass {BASELINE_RULES}"),
         (False, True): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
         (False, False): ("both", f"the rules got stricter, and the agent would fail {BASELINE_RULES} too"),
@@ -57,8 +57,8 @@ _SCORE_MESSAGES: dict[CauseKind, str] = {
     "agent": f"the agent changed: its score moves as much {BASELINE_RULES}",
     "rules_stricter": "the agent is the same, the rules got stricter",
     "rules_looser": "the agent is the same, the rules got looser",
-    "both": "the agent and the rules changed, and each moves the score",
-    "together": "the score moves only with both the new rules and the new traces",
+    "both": "the agent and the rules changed, and each changes the score",
+    "together": "the score changes only with the new rules and the new traces together",
 }
 
 
@@ -106,7 +106,7 @@ def find_cause(
 
 
 def _explain_unknown(cross_scores: CrossScores) -> CauseText:
-    return "unknown", f"agent and rules can't be separated: {cross_scores.missing_reason}"
+    return "unknown", f"the cause (agent or rules) is unknown: {cross_scores.missing_reason}"
 
 
 def _keep_if_evaluated(scored: ScoredVerdict | None) -> ScoredVerdict | None:

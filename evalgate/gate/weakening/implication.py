@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH as TEXT
 from evalgate.gate.weakening import strictness as orders
 from evalgate.gate.weakening.strictness import Implies, Relation
@@ -21,33 +22,17 @@ _ORDERS: dict[str, dict[str, Implies]] = {
     "ends_with": {"value": orders.implies_suffix},
     "contains_all": {"values": orders.implies_containing_all},
     "contains_any": {"values": orders.implies_containing_any},
-    "convergence": {"tolerance": orders.at_most},
-    "cost_limit": {"max_usd": orders.at_most},
     "finish_reason": {"allowed": orders.implies_allowed},
     "is_json": {"schema_": orders.is_equal_or_absent},
-    "latency_limit": {"max_seconds": orders.at_most},
-    "max_length": {"max": orders.at_most},
-    "max_tool_calls": {"max": orders.at_most},
-    "max_tool_errors": {"max": orders.at_most},
-    "min_length": {"min": orders.at_least},
-    "no_loops": {"max_repeats": orders.at_most},
     "output_contains": {"value": orders.implies_containing},
-    "recorded_score": {"min": orders.at_least},
-    "similarity": {"min_score": orders.at_least},
-    "token_limit": dict.fromkeys(("max_total", "max_input", "max_output"), orders.at_most),
-    "tool_latency_limit": {"max_seconds": orders.at_most},
-    "trajectory_score": {"min_score": orders.at_least},
-    "turn_limit": {"max_turns": orders.at_most},
     "tool_calls": {
-        "min": orders.at_least,
-        **dict.fromkeys(("max", "max_tool_calls", "max_tool_errors"), orders.at_most),
         "forbidden_tools": orders.implies_forbidden,
         "allowed_tools": orders.implies_allowed,
     },
-    "expected_tool": {"min_calls": orders.at_least},
     "tool_sequence": {"is_ordered": orders.at_least, "is_closed": orders.at_least},
 }
-"""Fields of a type that have an order; any other field must be equal."""
+"""Fields with an order of their own kind; those of numbers are declared by their evaluator (`orders`)."""
+_NUMBER_ORDERS: dict[str, Implies] = {"at_most": orders.at_most, "at_least": orders.at_least}
 _OPERATORS = {"jmespath": "value", "output_json": "target", "output_numeric": "target"}
 """Types with an `operator`, and the field that it compares with."""
 
@@ -106,8 +91,16 @@ def _implies(requirement: Requirement, name: str, weaker: dict[str, Any], strong
                 weaker_relation.value, stronger_relation.value
             )  # in a list, `contains` looks for an equal member
         return orders.implies_relation(weaker_relation, stronger_relation)
-    order = _ORDERS.get(requirement.type, {}).get(name, orders.is_equal)
-    return order(weaker[name], stronger[name])
+    return _find_order(requirement.type, name)(weaker[name], stronger[name])
+
+
+def _find_order(type_name: str, field: str) -> Implies:
+    """The order of a field's values; a field without one must be equal."""
+    order = _ORDERS.get(type_name, {}).get(field)
+    if order is None:
+        declared = getattr(evaluator_class(type_name), "orders", {}).get(field)
+        order = orders.is_equal if declared is None else _NUMBER_ORDERS[declared]
+    return order
 
 
 def _normalise_fields(requirement: Requirement) -> dict[str, Any]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.jmespath.functions import BOOLEAN_FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 Node = Any
 """A tree of the jmespath library: dictionaries with type, children and value."""
 
 _CHAINS = frozenset({"subexpression", "index_expression", "pipe"})
 _LOOPS = frozenset({"projection", "value_projection", "filter_projection"})
+_MEASURES = frozenset({"length", "keys", "type"})
+"""Functions whose result shows nothing of the entries of a list."""
 SELECTIONS = frozenset({"multi_select_list", "multi_select_dict"})
 FIXED_COST = frozenset({"field", "subexpression", "index", "index_expression", "pipe", "identity", "current"})
 """Nodes that can't fail, and whose work depends on the expression alone."""
@@ -88,3 +93,44 @@ def uses_root(node: Node) -> bool:
     if kind in {"subexpression", "index_expression", "pipe", "projection", "value_projection", "filter_projection"}:
         return uses_root(children[0])
     return any(uses_root(child) for child in children)
+
+
+def field_names(node: Node) -> set[str]:
+    """Returns the names of all fields that the expression reads."""
+    own = {node["value"]} if node["type"] == "field" else set()
+    return own.union(*map(field_names, _children(node)))
+
+
+def function_names(node: Node) -> set[str]:
+    """Returns the names of all functions that the expression calls."""
+    own = {node["value"]} if node["type"] == "function_expression" else set()
+    return own.union(*map(function_names, _children(node)))
+
+
+def root_fields(node: Node) -> set[str]:
+    """Returns the names of the fields that the expression reads from the view itself: its sections."""
+    kind, children = node["type"], _children(node)
+    if kind == "field":
+        return {node["value"]}
+    if kind == "expref":
+        return set()
+    if kind in _CHAINS | _LOOPS:
+        return root_fields(children[0])
+    return set[str]().union(*map(root_fields, children))
+
+
+def ends_in(node: Node, names: Collection[str]) -> bool:
+    """Returns whether the expression may find the value of one of these fields, or entries of it."""
+    kind, children = node["type"], _children(node)
+    if kind == "field":
+        return node["value"] in names
+    if kind in _CHAINS | _LOOPS:
+        selects_entries = children[1]["type"] in {"identity", "current", "index", "slice"}
+        return ends_in(children[0] if selects_entries else children[1], names)
+    if kind in {"not_expression", "literal"} or (kind == "function_expression" and node["value"] in _MEASURES):
+        return False
+    return any(ends_in(child, names) for child in children)
+
+
+def _children(node: Node) -> list[Node]:
+    return [child for child in node["children"] if isinstance(child, dict)]

@@ -47,14 +47,15 @@ class QueryError(ValueError):
 class Query:
     """One compiled expression, used for a whole run, one search at a time.
 
-    `path` has the names of a plain path; it is empty if the expression does anything else.
+    `path` has the names of a plain path; it is empty if the expression does anything else. `tree` is its parse
+    tree.
     """
 
-    __slots__ = ("_budget", "_find", "_has_fixed_cost", "_may_multiply", "_needs_whole", "expression", "path")
+    __slots__ = ("_budget", "_find", "_has_fixed_cost", "_may_multiply", "_needs_whole", "expression", "path", "tree")
 
     def __init__(self, expression: str) -> None:
         self.expression = expression
-        tree = _parse(expression)
+        self.tree = tree = _parse(expression)
         _check(tree)
         found = node_types(tree)
         self._needs_whole = uses_root(tree)
@@ -118,7 +119,7 @@ def _parse(expression: str) -> Node:
     except exceptions.EmptyExpressionError:
         raise QueryError("the expression is empty") from None
     except exceptions.IncompleteExpressionError:
-        raise QueryError("the expression ends too early", len(expression) + 1) from None
+        raise QueryError("the expression is incomplete", len(expression) + 1) from None
     except exceptions.LexerError as error:
         raise QueryError("unexpected character", error.lexer_position + 1) from None
     except exceptions.ParseError as error:

@@ -4,13 +4,17 @@ Calls count as a bag in `precision`, `recall` and `f1` (C. van Rijsbergen, "Info
 with m = the sum over names of min(times called, times in the reference), they are m / calls, m / references
 and 2m / (calls + references). `lcs` is the length of the longest common subsequence over the longer of both
 lists (D. Bakkelund, "An LCS-based string metric", 2009), so that missing and extra calls both lower it.
-`exact`, `in_order` and `any_order` are 1 or 0: the same list, the reference as a subsequence, as a bag.
+`exact`, `in_order` and `any_order` are 1 or 0: the same list, the reference as a subsequence, as a bag. `*` in a
+name of the reference matches any characters.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
+
+from evalgate.measures.sequences.bipartite import BipartiteMatching
+from evalgate.measures.text.globs import matches_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +38,19 @@ def f1(reference: Sequence[str], called: Sequence[str]) -> float:
 
 
 def _count_common(reference: Sequence[str], called: Sequence[str]) -> int:
-    return (Counter(reference) & Counter(called)).total()
+    """Counts the most calls that can be assigned to entries: exact names first, which leaves as many to globs."""
+    left = Counter(called)
+    exact_names = Counter(name for name in reference if "*" not in name) & left
+    globs = [name for name in reference if "*" in name]
+    return exact_names.total() + (_count_by_globs(globs, left - exact_names) if globs else 0)
+
+
+def _count_by_globs(globs: Sequence[str], left: Counter[str]) -> int:
+    names, kinds = list(left), list(dict.fromkeys(globs))
+    places = [[at for at, name in enumerate(names) if matches_id(glob, name)] for glob in kinds]
+    pairs = BipartiteMatching(places.__getitem__, lambda *_: True, dict(enumerate(left.values())))
+    kind_numbers = {glob: number for number, glob in enumerate(kinds)}
+    return sum(pairs.add(number, kind_numbers[glob]) for number, glob in enumerate(globs))
 
 
 def lcs(reference: Sequence[str], called: Sequence[str]) -> float:
@@ -43,7 +59,7 @@ def lcs(reference: Sequence[str], called: Sequence[str]) -> float:
 
 
 def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest common subsequence.
+    """Length of the longest common subsequence; `*` in texts of the first matches any characters.
 
     H. Hyyrö, "Bit-parallel LCS-length computation revisited" (2004): a column of the table is one number of
     len(first) bits, in which a zero marks a row where the length grows.
@@ -52,6 +68,9 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     places: dict[str, int] = {}
     for index, name in enumerate(first):
         places[name] = places.get(name, 0) | 1 << index
+    if any("*" in name for name in places):
+        rows = places
+        places = {name: sum(rows[text] for text in rows if matches_id(text, name)) for name in set(second)}
     column = everything
     for name in second:
         matching = column & places.get(name, 0)
@@ -61,18 +80,22 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
 
 def exact(reference: Sequence[str], called: Sequence[str]) -> float:
     """1 if both lists are equal, else 0."""
-    return float(list(reference) == list(called))
+    return float(
+        list(reference) == list(called) or (len(reference) == len(called) and all(map(matches_id, reference, called)))
+    )
 
 
 def in_order(reference: Sequence[str], called: Sequence[str]) -> float:
     """1 if the reference is a subsequence of the calls, else 0."""
     rest = iter(called)
-    return float(all(name in rest for name in reference))
+    return float(
+        all(any(matches_id(name, each) for each in rest) if "*" in name else name in rest for name in reference)
+    )
 
 
 def any_order(reference: Sequence[str], called: Sequence[str]) -> float:
     """1 if each name was called at least as often as it is in the reference, else 0."""
-    return float(Counter(reference) <= Counter(called))
+    return float(_count_common(reference, called) == len(reference))
 
 
 METRICS: dict[str, Metric] = {

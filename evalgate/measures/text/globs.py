@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 MAX_CROSSINGS = 2
 
@@ -31,6 +35,11 @@ def matches_id(pattern: str, text: str) -> bool:
             return False
         position = found + len(part)
     return True
+
+
+def find_names(pattern: str, names: Iterable[str]) -> Collection[str]:
+    """Returns the pattern itself if it has no `*`, else those of the names that match it."""
+    return (pattern,) if "*" not in pattern else {name for name in names if matches_id(pattern, name)}
 
 
 def compile_path_glob(pattern: str) -> re.Pattern[str]:

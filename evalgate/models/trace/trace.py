@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
+from evalgate.models.trace.evidence import NO_GAPS
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.glance import Glance
 
 SCHEMA = "evalgate.trace/1"
@@ -236,6 +238,8 @@ class Trace:
     agent_hash: str | None = None
     source: TraceLocation = field(default_factory=TraceLocation)
     warnings: list[Warning_] = field(default_factory=list)
+    gaps: Mapping[EvidenceKind, str] = field(default_factory=lambda: NO_GAPS)
+    """Evidence that may be incomplete, with the reason and how to record it; see models.trace.evidence."""
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
     pricing: Any = field(default=None, init=False, repr=False, compare=False)
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
@@ -265,7 +269,7 @@ class Trace:
         made.scenario_id = made.trial = made.provider = made.model = made.finish_reason = None
         made.started_at = made.ended_at = made.commit = made.agent_hash = None
         made.kept_view = made.pricing = made.baseline = None
-        made.warnings = []
+        made.warnings, made.gaps = [], NO_GAPS
         return made
 
     @property

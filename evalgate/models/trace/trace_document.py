@@ -49,6 +49,8 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     if trace.cost != unknown_cost():
         document["cost"] = _drop_unknown(trace.cost)
     document["latency"] = _drop_unknown(trace.latency)
+    if trace.gaps:
+        document["missing_evidence"] = dict(trace.gaps)
     source = trace.source
     document["source"] = _drop_unknown({name: getattr(source, name) for name in source.__slots__})
     return document

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalgate.models.trace.evidence import KINDS
 from evalgate.models.trace.trace import MAX_ID_LENGTH, SCHEMA
 
 _TEXT = {"type": ["string", "null"]}
@@ -74,5 +75,11 @@ def trace_schema() -> dict[str, Any]:
             "commit": _TEXT,
             "agent_hash": _TEXT,
             "metadata": {"type": ["object", "null"]},
+            "missing_evidence": {
+                "type": ["object", "null"],
+                "description": "Kinds of evidence that are incomplete, each with the reason.",
+                "propertyNames": {"enum": list(KINDS)},
+                "additionalProperties": {"type": "string", "minLength": 1},
+            },
         },
     }

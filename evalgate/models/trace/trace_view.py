@@ -6,11 +6,14 @@ Sections are built on first access, since most suites use two or three of ten.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace import ToolCall, Trace
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.evidence import EvidenceKind, EvidenceState
 
 Section = Callable[[Trace], Any]
 
@@ -136,6 +139,42 @@ def _list_errors(trace: Trace) -> list[dict[str, Any]]:
     return [*run, *calls]
 
 
+def is_captured(call: ToolCall) -> bool:
+    """Returns whether the arguments of the call were recorded, valid or not."""
+    return not (call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None)
+
+
+OF_CALLS: frozenset[EvidenceKind] = frozenset({"calls", "arguments", "results", "errors"})
+"""Evidence that can't be complete if calls are missing."""
+
+
+def list_evidence(trace: Trace) -> dict[EvidenceKind, EvidenceState]:
+    """The state of each kind: complete, partial (some of it is known to be missing), or missing."""
+    calls = trace.tool_calls
+    has_results = [call["status"] != "missing" for call in calls]
+    states: dict[EvidenceKind, EvidenceState] = {
+        "messages": "complete" if trace.messages else "missing",
+        "calls": "complete",
+        "arguments": _state([is_captured(call) for call in calls]),
+        "results": _state(has_results),
+        "usage": "missing" if trace.usage["total_tokens"] is None else "complete",
+        "cost": "missing" if trace.cost["usd"] is None else "complete",
+        "times": "missing" if trace.latency["total_ms"] is None else "complete",
+        "errors": _state(has_results),
+    }
+    incomplete = {*trace.gaps, *(OF_CALLS if "calls" in trace.gaps else ())}
+    for kind in incomplete:
+        has_some = bool(calls) if kind in OF_CALLS else states[kind] != "missing"
+        states[kind] = "partial" if has_some and states[kind] != "missing" else "missing"
+    return states
+
+
+def _state(known: list[bool]) -> EvidenceState:
+    if all(known):
+        return "complete"
+    return "partial" if any(known) else "missing"
+
+
 METADATA: dict[str, Section] = {
     "scenario_id": lambda trace: trace.scenario_id,
     "trial": lambda trace: trace.trial,
@@ -179,4 +218,5 @@ SECTIONS: dict[str, Section] = {
     "errors": _list_errors,
     "evaluations": lambda trace: trace.evaluations,
     "scores": lambda trace: trace.scores,
+    "evidence": list_evidence,
 }

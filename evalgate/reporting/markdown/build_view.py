@@ -212,12 +212,16 @@ def _format_unclaimed(trace: UnclaimedDoc) -> str:
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Describes how to accept an intended change; empty if there is nothing to accept."""
     if document["verdict"] == "fail" and not document["report_only"]:
+        verdicts = {each.scenario["verdict"] for each in scenarios.failures}
+        if verdicts == {"ERROR"}:
+            return ""  # broken input: repair it
+        approve = ", or approve the failure (docs/approvals.md)" if verdicts - {"ERROR", "MISSING"} else ""
         return (
-            "change the expectation in the suite, or what blocks in `fail_on`; "
-            "once merged, the next run on the base branch is the new baseline."
+            f"change the suite or its policy{approve}. "
+            "After the merge, the next run on the base branch becomes the new baseline."
         )
     if _is_compared(document) and (scenarios.failures or scenarios.regressed or scenarios.other_changes):
-        return "merge; the next run on the base branch is the new baseline."
+        return "merge; the next run on the base branch becomes the new baseline."
     return ""
 
 

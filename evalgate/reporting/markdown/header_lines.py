@@ -18,7 +18,7 @@ def format_origin(run: TriggeringRun, run_url: str) -> str:
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
-    return f"{where} of {repository}: a run of the fork itself, so its results are not verified."
+    return f"{where} of the fork {repository}, which controls the results: they are not verified."
 
 
 SHORT_SHA = 7
@@ -42,7 +42,7 @@ def format_baseline(document: ResultsDoc) -> str:
     commit = document["commit"]
     tested = f"**Commit** {escape_span(commit[:SHORT_SHA])} \u00b7 " if commit else ""
     if baseline is None:
-        return f"{tested}**Baseline** not requested"
+        return f"{tested}**Baseline** none (comparison is off)"
     status = baseline["status"]
     if status in _MISSING_WORDS:
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}"
@@ -83,7 +83,7 @@ def _describe_drift(baseline: BaselineDoc) -> str:
         return ""
     drift = baseline.get("drift")
     if not drift:
-        return "judged by different rules, which may cause changes"
+        return "evaluated with other suites or evaluators, which may cause changes"
     types = [escape_span(each["type"], MAX_TYPE) for each in drift["evaluators"][:MAX_TYPES]]
     left = len(drift["evaluators"]) - MAX_TYPES
     more = [f"{left} more checks"] if left > 0 else []
@@ -91,7 +91,7 @@ def _describe_drift(baseline: BaselineDoc) -> str:
         *(["different suites or settings"] if drift["suites"] else []),
         *([f"different versions of {join_words([*types, *more])}"] if types else []),
     ]
-    return f"judged by {join_words(parts) or 'different rules'}, which may cause changes"
+    return f"evaluated with {join_words(parts) or 'different rules'}, which may cause changes"
 
 
 def _age(baseline: BaselineDoc) -> str:

@@ -29,7 +29,7 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
 }
 _UNJUDGED = {
-    "no_traces": "a suite has neither traces nor scenarios",
+    "no_traces": "a suite has no traces",
     "nothing_evaluated": "no scenario was evaluated",
     "min_evaluated": "too few scenarios were evaluated",
     "no_baseline": "there is no baseline",

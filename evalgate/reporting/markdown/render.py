@@ -74,7 +74,7 @@ def _builtin_body(name: str) -> BodyRenderer:
 def _render_user_template(build_view: ReportBuilder, template: TemplateFile, limit: Limit) -> str:
     text = _fit_report(build_view, COMMENT, _load_user_template(template).render, limit)
     if text is None:
-        problem = f"the comment is longer than {limit[1]:,} characters even with every row left out"
+        problem = f"the comment is longer than {limit[1]:,} characters even without any rows"
         raise InvalidTemplate(Problem(problem, Location(template.path)))
     return text
 

@@ -25,10 +25,7 @@ MACROS = frozenset({"super", "table", "folded", "items"})
 FILTERS = frozenset({"length", "first", "last", "join", "thousands"})
 TAGS = ("details", "summary", "b", "i", "em", "strong", "sub", "sup", "kbd", "br")
 MAX_DEPTH = 40
-_RECORDS = (
-    *(view.Report, view.Alert, view.SuiteRow, view.CheckRow, view.Failure),
-    *(view.ScenarioRow, view.Figure, view.VariantRow, view.Rows),
-)
+_RECORDS = [record for record in vars(view).values() if hasattr(record, "__dataclass_fields__")]
 FIELDS = frozenset(field.name for record in _RECORDS for field in fields(record)) | {"left"}
 LOOP_FIELDS = frozenset({"first", "last", "index", "length"})
 _ALLOWED_NODES = (nodes.If, nodes.Name, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not)

@@ -48,7 +48,7 @@ def render_explanation(
 
         add_golden(page, scenario)
     _add_trials(page, scenario)
-    page.add_title("To repeat the run")
+    page.add_title("To reproduce the run")
     page.add_text(document.get("command") or "evalgate run", indent=2)
     return str(page)
 
@@ -59,7 +59,7 @@ def render_removed_scenario(removed: RemovedDoc, *, width: int = 100, colour: bo
     page.add_heading("REMOVED", _scenario_name(removed), "yellow")
     page.add_fact("suite", removed["suite"])
     was = f"{_to_words(removed['verdict'])}, score {wording.score(removed['score'])}"
-    page.add_fact("why", f"only in the baseline ({was}): no suite of this run defines or discovers it")
+    page.add_fact("why", f"only in the baseline ({was}): no suite of this run contains it")
     return str(page)
 
 

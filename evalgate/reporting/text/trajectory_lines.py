@@ -20,7 +20,7 @@ _DIVERGENCE_WORDS = {
     "user": "the user's message in turn {}",
     "words": "the agent's message in turn {}",
     "answer": "the final answer",
-    "end": "how the trace ends",
+    "end": "the end of the trace",
 }
 
 
@@ -76,7 +76,7 @@ def describe_divergence(trajectory_diff: TrajectoryDiffDoc) -> str:
     if first is None:
         return ""
     if first["what"] != "calls":
-        return _DIVERGENCE_WORDS.get(first["what"], "something in turn {}").format(first["turn"])
+        return _DIVERGENCE_WORDS.get(first["what"], "a change in turn {}").format(first["turn"])
     if first["now"] is None:
         return f"call {first['before']} of the baseline in turn {first['turn']}, which is missing"
     new = ", which is new" if first["before"] is None else ""

@@ -52,9 +52,7 @@ def _find_problems(pair: TurnPair, score: float | None, rules: GoldenRules) -> I
     if not answer:
         yield "there is no answer", None
     elif severity(DIMENSION, score, rules.passing_score, rules.warning_threshold) not in (None, "info"):
-        difference = (
-            "differs from the golden one" if rules.is_strict else f"is only {score:.2f} similar to the golden one"
-        )
+        difference = "differs from the golden" if rules.is_strict else f"is only {score:.2f} similar to the golden"
         yield f"the answer {difference}", shorten(answer, 200)
 
 

@@ -25,10 +25,11 @@ class DimensionIssue(NamedTuple):
 
 @dataclass(slots=True)
 class StepTally:
-    """Counts the demands of one step, and how many of them were met."""
+    """Counts the demands of one step, how many of them were met, and how many were missed for lack of a call."""
 
     met: int = 0
     total: int = 0
+    missed: int = 0
 
     def count(self, *, met: bool) -> None:
         """Counts one more demand."""
@@ -40,6 +41,22 @@ class StepTally:
         """The share that was met; None if there was nothing to meet."""
         return self.met / self.total if self.total else None
 
+    @property
+    def best_share(self) -> float | None:
+        """The share if calls that were not recorded met the missed demands."""
+        return (self.met + self.missed) / self.total if self.total else None
+
+
+class EvidenceGap(NamedTuple):
+    """Why a dimension lacks evidence. `best_steps` are the best scores that more evidence could give.
+
+    `may_fail` is true if the golden demands something, so that more evidence could lower the score.
+    """
+
+    reason: str
+    best_steps: list[float | None]
+    may_fail: bool
+
 
 @dataclass(slots=True)
 class DimensionFinding:
@@ -48,6 +65,7 @@ class DimensionFinding:
     steps: list[float | None]
     issues: list[DimensionIssue] = field(default_factory=list)
     missing_reason: str = ""
+    gap: EvidenceGap | None = None
 
 
 def find_due_step(turn_pairs: Sequence[TurnPair], due: Due) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Finding as Found
+from evalgate.evaluators.core.evidence import build_undecided
 from evalgate.evaluators.kinds.output.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.models.run.golden import Issue
@@ -39,7 +40,10 @@ MOST_QUOTED = 3
 
 @dataclass(frozen=True, slots=True)
 class DimensionResult:
-    """One dimension of one trace; `steps` are its scores turn by turn, empty if it has none by turn."""
+    """One dimension of one trace; `steps` are its scores turn by turn, empty if it has none by turn.
+
+    `may_fail`: calls that were not recorded could make it fail, so that it can't be left out.
+    """
 
     name: Dimension
     score: float | None
@@ -47,6 +51,7 @@ class DimensionResult:
     reason: str
     steps: Sequence[float | None] = ()
     issues: Sequence[Issue] = ()
+    may_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,8 @@ def judge_dimension(rules: GoldenRules, name: Dimension, trace: Trace) -> Found:
     dimension = judgement.dimensions[name]
     evidence: dict[str, Any] = {"judged_by": dimension.source}
     if dimension.score is None:
-        return Found("not_evaluable", dimension.reason, evidence)
+        found = Found("not_evaluable", dimension.reason, evidence)
+        return build_undecided(found, may_fail=True, may_pass=True) if dimension.may_fail else found
     if turns := _list_turn_scores(judgement.turn_pairs, dimension):
         evidence["turns"] = turns
     outcome: Outcome = "passed" if reaches(dimension.score, rules.passing_score) else "failed"
@@ -117,11 +123,12 @@ def _score_formulas(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: T
     }
     for finding in found.values():
         if any(score is not None for score in finding.steps):
-            finding.steps = [
-                0.0 if score is None and each.is_missing else score
-                for score, each in zip(finding.steps, turn_pairs, strict=True)
-            ]
+            finding.steps = _fill_missing_turns(finding.steps, turn_pairs)
     return found
+
+
+def _fill_missing_turns(steps: Sequence[float | None], turn_pairs: Sequence[TurnPair]) -> list[float | None]:
+    return [0.0 if score is None and each.is_missing else score for score, each in zip(steps, turn_pairs, strict=True)]
 
 
 def _score_dimension(
@@ -158,7 +165,12 @@ def _score_by_assertions(rules: GoldenRules, name: Dimension, trace: Trace) -> D
 def _score_by_formula(
     rules: GoldenRules, name: Dimension, finding: DimensionFinding, turn_pairs: Sequence[TurnPair]
 ) -> DimensionResult:
-    score = mean_over_turns(finding.steps, _weigh_pairs(rules, turn_pairs))
+    weights, gap = _weigh_pairs(rules, turn_pairs), finding.gap
+    if gap is not None:
+        best = mean_over_turns(_fill_missing_turns(gap.best_steps, turn_pairs), weights)
+        if best is None or reaches(best, rules.passing_score):
+            return DimensionResult(name, None, "formula", gap.reason, may_fail=gap.may_fail)
+    score = mean_over_turns(finding.steps, weights)
     if score is None:
         return DimensionResult(name, None, "formula", finding.missing_reason)
     issues = list(_build_step_issues(rules, name, finding))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evalgate.evaluators.core.evidence import CALLS, describe_missing, find_missing
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten, show
@@ -16,6 +17,7 @@ from evalgate.models.run.golden import TOOL_USAGES
 from evalgate.scoring.golden.dimension_finding import (
     DimensionFinding,
     DimensionIssue,
+    EvidenceGap,
     StepTally,
     find_due_step,
     find_last_step,
@@ -37,7 +39,12 @@ SHORTEST_WORD = 3
 
 def score_tool_success(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: Trace) -> DimensionFinding:
     """The score of each step, and every call that failed, was missed or was not due."""
-    return _ToolScorer(rules, turn_pairs, trace).score()
+    scorer = _ToolScorer(rules, turn_pairs, trace)
+    finding = scorer.score()
+    if missing := find_missing(trace, CALLS):
+        reason, may_fail = describe_missing(trace, missing), bool(rules.golden.required_tool_usage)
+        finding.gap = EvidenceGap(reason, scorer.best_steps(), may_fail)
+    return finding
 
 
 class _ToolScorer:
@@ -63,6 +70,13 @@ class _ToolScorer:
                 tally.met += len(calls)
                 tally.total += len(calls)
         return DimensionFinding([tally.share for tally in self._tallies], self._findings, NO_CALLS)
+
+    def best_steps(self) -> list[float | None]:
+        """The best scores if further calls were made; without demands, calls that succeed raise the score."""
+        forbidden = {find_due_step(self._turn_pairs, each) for each in self._due if each.word == NO_TOOL}
+        if self._demands or self._words or None in forbidden:
+            return [tally.best_share for tally in self._tallies]
+        return [tally.share if step in forbidden else 1.0 for step, tally in enumerate(self._tallies)]
 
     def _collect_successful_calls(self, step: int, forbidden: set[int | None]) -> list[ToolCall]:
         """The successful calls of a step; the others count against it."""
@@ -121,6 +135,7 @@ class _ToolScorer:
     def _add_miss(self, demand: Due, bound: int | None, message: str) -> None:
         step = find_last_step(self._turn_pairs) if bound is None else bound
         self._tallies[step].count(met=False)
+        self._tallies[step].missed += 1
         self._add_issue(step, message, f"required_tool_usage: {shorten(demand.word, 60)}")
 
     def _add_issue(self, step: int, message: str, evidence: str | None) -> None:

@@ -77,7 +77,7 @@ def find_settings_problem(settings: GoldenSettings) -> FieldProblem | None:
     if settings.weights is not None:
         problem = Weights(**settings.weights.model_dump()).problem
         if problem is not None:
-            hint = "a weight that is not given has its default: give all that differ"
+            hint = "weights that are not given have their defaults: set every weight that differs"
             return FieldProblem(("weights",), problem, hint)
     passing = PASSING_SCORE if settings.passing_score is None else settings.passing_score
     if settings.warning_threshold is not None and settings.warning_threshold > passing:
@@ -94,7 +94,9 @@ def find_golden_problems(golden: Golden) -> Iterator[FieldProblem]:
         for index, entry in enumerate(getattr(golden, name)):
             turn = parse_due(entry).turn
             if turn is not None and turn >= turns:
-                yield FieldProblem((name, index), f"`{entry}` is expected in turn {turn + 1} of {turns}")
+                yield FieldProblem(
+                    (name, index), f"`{entry}` refers to turn {turn + 1}, but the golden has only {turns}"
+                )
 
 
 def _excluded_categories(entry: GoldenEntry, settings: GoldenSettings) -> frozenset[IssueCategory]:
@@ -112,7 +114,7 @@ def _find_problems(rules: GoldenRules, weight_count: int, assertions: Sequence[A
     if not sum(rules.weights.dimension_weight(name) for name in rules.dimensions):
         yield FieldProblem((), f"no dimension of golden `{golden.id}` is evaluated", "enable one, or give it a weight")
     if weight_count > turns:
-        yield FieldProblem(("turn_weights",), f"{weight_count} weights for {turns} turns")
+        yield FieldProblem(("turn_weights",), f"`turn_weights` has {weight_count} entries for {turns} turns")
     if rules.turn_weights and len(rules.turn_weights) == turns and not any(rules.turn_weights):
         yield FieldProblem(("turn_weights",), "the weights of the turns sum to 0")
     for each in assertions:

@@ -92,7 +92,7 @@ class GoldenScenarioBuilder:
         ids, scenarios = {each.id for each in taken}, list[Scenario]()
         for source in self._sources:
             if len(self._diagnostics.problems) >= MAX_PROBLEMS:
-                self._add_problem(source, FieldProblem((), "too many errors to check the other goldens"))
+                self._add_problem(source, FieldProblem((), "too many errors: the other goldens were not checked"))
                 break
             entry = self._read_model(source, GoldenEntry)
             if entry is None or settings is None:

@@ -32,7 +32,7 @@ def find_likely_typos(golden: Golden) -> Iterator[tuple[Path, str, str]]:
         for index, written in enumerate(getattr(golden, name)):
             word = parse_due(written).word
             if similar := _find_similar(word, known):
-                yield (name, index), f"`{word}` is not a known word of `{name}`", f"did you mean `{similar}`?"
+                yield (name, index), f"`{word}` is not a known value of `{name}`", f"did you mean `{similar}`?"
 
 
 def _find_similar(word: str, known: tuple[str, ...]) -> str | None:

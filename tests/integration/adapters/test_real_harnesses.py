@@ -294,7 +294,7 @@ def test_a_log_with_a_picture():
 def test_a_log_of_results_only():
     trace = trace_of("inspect-ai/log_tool_call_error.json")
     assert (len(trace.messages), trace.tool_calls, trace.trial) == (11, [], 4)
-    assert codes(trace) == ["result_without_call"]
+    assert codes(trace) == ["result_without_call", "missing_evidence"]
     assert (figures(trace), trace.response["content"]) == ((None,) * 4, None)
 
 

@@ -65,7 +65,7 @@ def test_a_suite_may_name_no_url(project):
     (project / "suite.yaml").write_text(SUITE.format(traces='["file:///etc/*"]'))
     ran = evalgate(project, ["suite.yaml"])
     assert ran.code == 2
-    assert "suite `s` names a URL" in ran.stderr
+    assert "`traces` of suite `s` contains a URL" in ran.stderr
 
 
 def test_a_job_reads_no_url(project):

@@ -342,7 +342,7 @@ def test_process__in_a_deleted_folder_says_so(tmp_path):
     gone.mkdir()
     command = f"rmdir {gone}; {sys.executable} -P -m evalgate run"
     done = subprocess.run(["/bin/sh", "-c", command], cwd=gone, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: the current folder does not exist any more\n")
+    assert (done.returncode, done.stderr) == (2, "error: the working directory no longer exists\n")
 
 
 def test_process__with_variables_that_are_not_text_and_an_ascii_terminal(project):

@@ -10,6 +10,7 @@ import pytest
 from store_builders import NOW, make_evaluation, make_feedback, make_golden, make_issue, make_turn
 from store_verbs import Verbs
 
+from evalgate.cli.store.export import FORMATS
 from evalgate.models.store.stored_run import RunFacts, StoredRun
 
 ON_SQLITE = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
@@ -37,7 +38,7 @@ def ids(done):
 @ON_SQLITE
 def test_exports_are_named_by_the_time(verbs, store):
     fill(store)
-    for form in ("jsonl", "csv", "json"):
+    for form in FORMATS:
         name = f"evaluation_2025-12-31T22-40-49.{form}"
         assert verbs("export", form).out == f"3 evaluations written to .evalgate/{name}\n"
         assert (verbs.folder / ".evalgate" / name).stat().st_size
@@ -247,7 +248,7 @@ def test_hostile_text_in_every_field_is_escaped_in_every_export(verbs, store):
     evaluation = make_evaluation(f"::error::{hostile}", golden.id, suite=hostile, evaluated_by=hostile, turns=[turn])
     store.evaluations.create(evaluation)
     store.feedback.create(make_feedback(conversation_id=hostile, comment=hostile))
-    for form in ("jsonl", "csv", "json"):
+    for form in FORMATS:
         out = verbs("export", form, "-o", "-").out
         assert not {"\x1b", "\r", "\u202e", "\x85"} & set(out)
         assert not [line for line in out.splitlines() if line.lstrip().startswith(("::", "##["))]

@@ -48,7 +48,7 @@ def test_a_baseline_of_other_suites_has_drifted_and_is_compared_all_the_same(hub
     assert (step.exit_code, *status) == (0, "drifted", "suites")
     assert step.outputs["baseline-sha"] == hub.state["refs"]["refs/heads/main"]
     assert int(step.outputs["baseline-age-seconds"]) < 600
-    assert "the base commit, less than a day old, judged by different suites" in own_comments(hub)[0]
+    assert "the base commit, less than a day old, evaluated with different suites" in own_comments(hub)[0]
     written = json.loads((workspace / ".evalgate/results.json").read_bytes())
     assert written["baseline"]["drift"] == {"found": "exact", "suites": True, "evaluators": []}
     assert written["suites"][0]["scenarios"][0]["change"]["kind"] == "unchanged"
@@ -161,7 +161,7 @@ def test_an_upload_that_fails_says_what_to_do(hub, act):
 def test_limits_given_to_the_action_hold_for_traces_and_suites(act, workspace):
     step = act("push", limits="messages=3\nrecord=1MB")
     assert (step.exit_code, step.outputs["hard-fails"]) == (1, "1")
-    assert "the trace has 4 messages; at most 3 are judged" in step.summary
+    assert "the trace has 4 messages; at most 3 are allowed (raise limit `messages`)" in step.summary
     refused = act("push", limits="suite=100")
     assert (refused.exit_code, refused.outputs["verdict"]) == (2, "invalid")
 

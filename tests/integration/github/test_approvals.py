@@ -98,7 +98,7 @@ def test_approvals_that_github_does_not_give_are_a_warning_and_approve_nothing(h
     assert act().exit_code == 1
     results, approvals = read_results(failing)
     assert approvals == []
-    assert any("nothing is approved" in each["message"] for each in results["warnings"])
+    assert any("no approval counts" in each["message"] for each in results["warnings"])
 
 
 def test_an_error_in_the_pull_requests_file_ends_its_run(act, failing):

@@ -33,7 +33,7 @@ def test_a_push_is_judged_and_leaves_its_baseline_to_an_official_step(hub, act, 
     assert (step.exit_code, step.outputs["baseline-path"]) == (0, ".evalgate/baseline.zip")
     [annotation] = step.annotations
     assert annotation["type"] == "warning"
-    assert "GitHub Enterprise Server does not support this" in annotation["message"]
+    assert "GitHub Enterprise Server does not support uploads from container actions" in annotation["message"]
     assert "actions/upload-artifact" in annotation["message"]
 
 

@@ -87,7 +87,7 @@ def test_a_run_that_was_overtaken_leaves_the_newer_comment_as_it_is(hub, runner,
     [comment] = own_comments(hub)
     assert "EvalGate passed" in comment
     [notice] = [notice["message"] for notice in step.annotations if notice["type"] == "notice"]
-    assert notice == "no comment: the pull request has moved on to ddddddd, whose run will comment"
+    assert notice == "no comment: the pull request has the newer commit ddddddd, whose run will comment"
     assert step.outputs["comment-id"] == ""
 
 

@@ -101,7 +101,7 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(h
     assert lines[3].startswith(
         f"Evaluated in [run 9001]({RUN_URL}) at ` {hub.state['pulls']['8']['head']['sha'][:7]} `"
     )
-    assert "` mallory/agent `: a run of the fork itself" in lines[3]
+    assert "of the fork ` mallory/agent `, which controls the results" in lines[3]
     assert step.summary.count("EvalGate failed") == 1
     publish()
     assert len(own_comments(hub)) == 1
@@ -305,7 +305,7 @@ def test_a_pull_request_that_has_moved_on_is_left_to_its_newer_run(hub, evaluate
     hub.state["pulls"]["8"]["head"]["sha"] = hub.commit("d" * 40)
     step = publish()
     assert (step.exit_code, read_annotation(step)["type"]) == (0, "notice")
-    assert "nothing is published: the pull request has moved on to ddddddd" in read_annotation(step)["message"]
+    assert "nothing is published: the pull request has the newer commit ddddddd" in read_annotation(step)["message"]
     assert nothing_posted(hub)
 
 

@@ -77,7 +77,7 @@ def test_a_duplicate_shard_is_refused(few, shards):
     copy = few.folder / "copy.zip"
     shutil.copy(shards[0], copy)
     message = refused(few, *map(str, [*shards, copy]))
-    assert "shard 1/3 was given twice: also copy.zip" in message
+    assert "shard 1/3 was given twice: see also copy.zip" in message
 
 
 def test_shards_of_another_number_are_refused(few, shards):

@@ -107,8 +107,8 @@ def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
         open_store(database.url.target, "/")
 
     assert str(refused.value) == (
-        f"the store {database.url.shown} has schema 0099, and this EvalGate knows {schema_version.NEWEST}: "
-        "it is too old (update EvalGate, or use another store)"
+        f"the store {database.url.shown} has schema 0099, newer than the {schema_version.NEWEST} of this EvalGate "
+        "(update EvalGate, or use another store)"
     )
     with database.reading() as connection:
         assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == "0099"

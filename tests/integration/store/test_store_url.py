@@ -221,7 +221,7 @@ def test_a_file_locked_for_too_long_by_another_process_is_reported(tmp_path):
     ):
         other.execute("BEGIN IMMEDIATE")
         assert waiting.execute("SELECT count(*) FROM evalgate_goldens").fetchone() == (0,)
-        message = r"the store s\.db can't be used: another process has locked it for too long"
+        message = r"the store s\.db can't be used: another process has locked it: try again"
         with pytest.raises(StoreUnreachable, match=message), translate_errors(place):
             waiting.execute("BEGIN IMMEDIATE")
 

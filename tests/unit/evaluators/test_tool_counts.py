@@ -17,7 +17,7 @@ TRACE = make_trace(calls=["search", "search", "refund"])
         ({"tool": "search", "exactly": 1}, "failed"),
         ({"tool": "search", "exactly": 3}, "failed"),
         ({"tool": "cancel", "exactly": 0}, "passed"),
-        ({"tool": "sea*", "exactly": 0}, "passed"),
+        ({"tool": "sea*", "exactly": 0}, "failed"),
         ({"min": 3}, "passed"),
         ({"exactly": 2}, "failed"),
         ({"forbidden_tools": ["delete_*", "refund"]}, "failed"),

@@ -81,7 +81,7 @@ def test_query__that_looks_at_the_view_itself_gets_all_of_it(expression):
     ("expression", "part", "position"),
     [
         ("", "empty", None),
-        ("a.[", "ends too early", 4),
+        ("a.[", "is incomplete", 4),
         ("a b", '"b"', 3),
         ("a ? b", "unexpected character", 3),
         ("lenght(a)", "did you mean length?", None),

@@ -82,7 +82,7 @@ def test_a_suite_of_another_format_has_no_mapping():
         ),
         (
             "format: custom\ncustom:\n  messages: log\n  message: {role: 'who['}\n",
-            "s.yaml:4:13: invalid expression: the expression ends too early (character 5): who[",
+            "s.yaml:4:13: invalid expression: the expression is incomplete (character 5): who[",
         ),
         (
             "format: custom\ncustom:\n  messages: log\n  tool_calls:\n    result: foo(@)\n",
@@ -125,5 +125,5 @@ def test_a_project_sets_the_mapping_for_all_suites():
 
 def test_an_error_in_a_project_is_reported_once_in_its_file():
     shared, problems = parse_defaults("defaults:\n  format: custom\n  custom: {response: 'a['}\n")
-    assert problems == ["evalgate.yaml:5:12: invalid expression: the expression ends too early (character 3): a["]
+    assert problems == ["evalgate.yaml:5:12: invalid expression: the expression is incomplete (character 3): a["]
     assert parse("", shared)[1] == []

@@ -83,4 +83,6 @@ def _evaluations(case: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
-READER = Reader(build=build, identify=identify, split=split)
+SESSIONS = ("session_details", "sessionDetails")
+SHAPES = tuple(shape._replace(path=(key, *shape.path)) for shape in adk.SHAPES for key in SESSIONS)
+READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES)

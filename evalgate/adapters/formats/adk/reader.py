@@ -8,10 +8,11 @@ from evalgate.adapters.formats.adk import is_adk_event
 from evalgate.adapters.formats.adk.events import AdkRun, normalize_keys
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -96,10 +97,26 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
     trace.warnings += warnings
     total = run.working_ms()
     if run.is_stamped_early:
-        message = "answers carry the time at which the model was called: how long the last one took is not recorded"
+        message = "answers have the time at which the model was called: the duration of the last call is not recorded"
         trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "events"})
     elif total:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 
 
-READER = Reader(build=build, identify=identify, split=split)
+EVENT_FIELDS = frozenset(
+    {
+        *("content", "usage_metadata", "usageMetadata", "actions", "options", "state", "context", "state_delta"),
+        *("grounding_metadata", "groundingMetadata", "citation_metadata", "citationMetadata"),
+        *("custom_metadata", "customMetadata", "long_running_tool_ids", "longRunningToolIds"),
+        *("logprobs_result", "logprobsResult", "cache_metadata", "cacheMetadata", "input_transcription"),
+        *("inputTranscription", "output_transcription", "outputTranscription", "live_session_resumption_update"),
+        *("liveSessionResumptionUpdate", "node_info", "nodeInfo", "output"),
+    }
+)
+SHAPES = (
+    Shape(("events", EACH), EVENT_FIELDS),
+    Shape(("events", EACH, "content"), frozenset({"parts"})),
+    Shape(("events", EACH, "content", "parts", EACH), GEMINI_PART_FIELDS),
+)
+"""Of the sessions that an agent's run stores."""
+READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES)

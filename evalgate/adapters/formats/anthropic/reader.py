@@ -10,11 +10,12 @@ from evalgate.adapters.formats.core.builder.raw_message import RawMessage
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_conversations
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import join_text
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,4 +90,10 @@ def _add_llm_call(chat: MeteredConversation, message: dict[str, Any]) -> None:
     )
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split)
+SHAPES = (
+    Shape(("messages", EACH), ROLE_FIELDS),
+    Shape(("messages", EACH, "content", EACH), PART_FIELDS),
+    Shape(("response",), ROLE_FIELDS),
+    Shape(("response", "content", EACH), PART_FIELDS),
+)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)

@@ -17,7 +17,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, split_list
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.totals import (
     is_known,
@@ -189,4 +189,10 @@ def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
         trace.warnings.append({"code": "subagent_elsewhere", "message": message, "where": "steps"})
 
 
-READER = Reader(build=build, identify=identify, split=split_list)
+STEP_FIELDS = frozenset({"message", "tool_calls", "observation", "metrics", "extra", "reasoning_content"})
+SHAPES = (
+    Shape(("steps", EACH), STEP_FIELDS),
+    Shape(("steps", EACH, "observation"), frozenset({"results", "extra"})),
+    Shape(("subagent_trajectories", EACH, "steps", EACH), STEP_FIELDS),
+)
+READER = Reader(build=build, identify=identify, split=split_list, shapes=SHAPES)

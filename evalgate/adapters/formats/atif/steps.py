@@ -106,14 +106,15 @@ class AtifConversation:
                 message = self.conversation.add_message(role, content, is_input=part.is_own)
                 message["parts"] = parts
             return []
-        message = self.conversation.add_message(role, content or None)
+        values = listing(step.get("tool_calls"), "tool_calls")
+        message = self.conversation.add_message(role, content or (None if values else content))
         message["parts"] = parts
         message["reasoning"] = text(step.get("reasoning_content"), "reasoning_content")
         message["model"] = text(step.get("model_name"), "model_name") or part.model
-        if part.is_own and content:
+        is_first_empty = content == "" and not values and (self.answer is None or not self.answer["content"])
+        if part.is_own and (content or is_first_empty):
             self.answer = message
         self._add_model_call(part, step, message)
-        values = listing(step.get("tool_calls"), "tool_calls")
         return [self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
 
     def _add_call(self, message: Message, value: Any, path: str) -> ToolCall:

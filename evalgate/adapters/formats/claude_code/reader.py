@@ -10,11 +10,12 @@ from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, Messag
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text
-from evalgate.adapters.formats.core.format import Reader, no_identity
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.usage.totals import sum_call_costs
 from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -174,7 +175,23 @@ def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
         mark_incomplete(trace, "the session ends before the agent answered")
 
 
-READER = Reader(build=build, identify=no_identity, split=split)
+LINES = frozenset(
+    {
+        *("user", "assistant", "system", "result", "summary", "attachment", "progress", "stream_event", "compact"),
+        *("file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "ai-title", "custom-title"),
+        *("mode", "permission-mode", "agent-name", "agent-color", "agent-setting", "tag", "pr-link", "worktree-state"),
+        *("bridge-session", "atis-latch", "auth_status", "tool_progress", "tool_use_summary", "rate_limit_event"),
+        *("prompt_suggestion", "control_request", "control_response", "control_cancel_request", "keep_alive"),
+        *("content-replacement", "marble-origami-commit", "task-summary", "speculation-accept", "queued_command"),
+    }
+)
+"""Types of lines that are read, or are about the session itself."""
+SHAPES = (
+    Shape((EACH,), kinds=LINES),
+    Shape((EACH, "message"), ROLE_FIELDS),
+    Shape((EACH, "message", "content", EACH), PART_FIELDS),
+)
+READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES)
 
 
 SUB_AGENT_TOOLS = ("Task", "Agent")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.adapters.formats.codex.tokens import read_total_usage
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import mapping, required_text, text, whole_number
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
@@ -21,6 +22,9 @@ TOOLS = {
     "web_search": ("query", "action"),
     "collab_tool_call": ("tool", "prompt", "receiver_thread_ids"),
 }
+HARMLESS_ITEMS = frozenset({"todo_list", "error", "user_message", "plan"})
+HARMLESS_EVENTS = frozenset({"thread.resumed", "thread.completed", "session.created"})
+SHOWN_CHARS = 60
 LATE_ARGUMENTS = frozenset({"action", "receiver_thread_ids"})
 """Arguments that may differ between the start and the completion of an item."""
 META = frozenset({"id", "type", "item_type", "status", "result", "error", "aggregated_output", "exit_code"})
@@ -68,6 +72,7 @@ class Execution:
     is_over: bool = False
     positions_by_item: dict[str, CallSlot] = field(default_factory=dict)
     answered_items: set[str] = field(default_factory=set)
+    unknown: str | None = None
 
     @property
     def incomplete_reason(self) -> str | None:
@@ -88,6 +93,8 @@ class Execution:
             self._fail(kind, event)
         elif kind.startswith("item."):
             self._add_item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
+        elif kind not in HARMLESS_EVENTS:
+            self._note_unknown("event", kind)
 
     def _fail(self, kind: str, event: dict[str, Any]) -> None:
         """A failed turn is over; an error within a turn may still be retried."""
@@ -102,8 +109,15 @@ class Execution:
         if kind in ("agent_message", "assistant_message", "reasoning"):
             if is_done:
                 self._add_text(kind, text(item.get("text"), "item.text"))
-        elif kind in TOOLS or kind == "mcp_tool_call" or "status" in item:
+            return
+        is_tool = kind in TOOLS or kind == "mcp_tool_call"
+        if is_tool or (kind and "status" in item):
             self._add_tool_item(kind, item, is_done=is_done)
+        if not is_tool and kind not in HARMLESS_ITEMS:
+            self._note_unknown("item", kind)
+
+    def _note_unknown(self, what: str, kind: str) -> None:
+        self.unknown = self.unknown or f"an {what} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
 
     def _add_text(self, kind: str, content: str | None) -> None:
         last = self.messages[-1] if self.messages else None

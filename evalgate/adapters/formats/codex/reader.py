@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.exec_events import Execution
 from evalgate.adapters.formats.codex.rollout import Rollout
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.llm_calls import measure_user_wait
 from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import do_each
-from evalgate.adapters.formats.core.format import Reader, no_identity
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ def build(record: Any) -> Trace:
     is_rollout = not any(_is_event(line) for line in record)
     run: Rollout | Execution = Rollout() if is_rollout else Execution()
     do_each(record, "lines", run.add)
-    return _build_trace(run)
+    trace = _build_trace(run)
+    note_unknown(trace, run.unknown)
+    return trace
 
 
 def _is_event(line: Any) -> bool:
@@ -80,4 +84,8 @@ def _build_trace(run: Rollout | Execution) -> Trace:
     return trace
 
 
-READER = Reader(build=build, identify=no_identity, split=split)
+SHAPES = (
+    Shape((EACH, "payload", "content", EACH), PART_FIELDS),
+    Shape((EACH, "item"), ITEM_FIELDS | {"changes", "items", "result", "receiver_thread_ids", "agents_states"}),
+)
+READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES)

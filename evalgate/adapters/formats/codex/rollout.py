@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.codex.tokens import read_total_usage
 from evalgate.adapters.formats.core.fields import mapping, text, time
-from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.core.strict_json import decode, make_printable
 from evalgate.adapters.formats.messages import responses
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
@@ -25,9 +25,36 @@ INJECTED_PREFIXES = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
+NO_ITEMS = frozenset({"compacted", "world_state", "inter_agent_communication_metadata"})
+"""Types of lines about the session itself."""
+EVENTS = frozenset(
+    {
+        *("token_count", "task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted", "error"),
+        *("user_message", "agent_message", "agent_message_delta", "agent_message_content_delta", "agent_reasoning"),
+        *("agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_raw_content_delta"),
+        *("agent_reasoning_section_break", "reasoning_content_delta", "reasoning_raw_content_delta", "warning"),
+        *("session_configured", "thread_name_updated", "thread_rolled_back", "thread_goal_updated", "turn_diff"),
+        *("exec_command_begin", "exec_command_output_delta", "exec_command_end", "terminal_interaction"),
+        *("mcp_tool_call_begin", "mcp_tool_call_end", "web_search_begin", "web_search_end", "view_image_tool_call"),
+        *("patch_apply_begin", "patch_apply_updated", "patch_apply_end", "image_generation_begin"),
+        *("image_generation_end", "dynamic_tool_call_request", "dynamic_tool_call_response"),
+        *("exec_approval_request", "apply_patch_approval_request", "elicitation_request", "request_user_input"),
+        *("request_permissions", "guardian_assessment", "background_event", "stream_error", "stream_info"),
+        *("plan_update", "plan_delta", "undo_started", "undo_completed", "context_compacted", "deprecation_notice"),
+        *("model_reroute", "model_verification", "item_started", "item_completed", "hook_started", "hook_completed"),
+        *("entered_review_mode", "exited_review_mode", "raw_response_item", "skills_update_available"),
+        *("mcp_startup_update", "mcp_startup_complete", "mcp_list_tools_response", "list_skills_response"),
+        *("get_history_entry_response", "list_custom_prompts_response", "conversation_path", "shutdown_complete"),
+        *("collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_agent_interaction_begin"),
+        *("collab_agent_interaction_end", "collab_waiting_begin", "collab_waiting_end", "collab_close_begin"),
+        *("collab_close_end", "collab_resume_begin", "collab_resume_end", "sub_agent_activity"),
+    }
+)
+"""Types of a rollout's events: they repeat what its items record, or concern the session."""
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
 HEADER_CHARS = 400
+SHOWN_CHARS = 60
 
 
 @dataclass(slots=True)
@@ -47,6 +74,7 @@ class Rollout:
     was_aborted: bool = False
     tools: dict[str, str] = field(default_factory=dict)
     last_total: Any = None
+    unknown: str | None = None
     turns: int = 0
     steps: int = 0
 
@@ -72,8 +100,14 @@ class Rollout:
             self._add_event(payload)
         elif kind == "response_item":
             self._add_item(payload, when)
-        elif kind != "compacted":
+        elif kind is not None and payload:
+            if kind not in NO_ITEMS:
+                self._note_unknown("a line", kind)
+        else:
             self._add_item(line, None)
+
+    def _note_unknown(self, what: str, kind: str) -> None:
+        self.unknown = self.unknown or f"{what} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
 
     def _add_settings(self, payload: dict[str, Any]) -> None:
         self.id = text(payload.get("id"), "payload.id")
@@ -95,6 +129,8 @@ class Rollout:
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_type = "turn_failed"
+        elif isinstance(kind, str) and kind not in EVENTS:
+            self._note_unknown("an event", kind)
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
@@ -123,6 +159,7 @@ class Rollout:
     def _add_item(self, item: dict[str, Any], when: str | None) -> None:
         first_new = len(self.messages)
         responses.add_item(self.messages, item)
+        self.unknown = self.unknown or responses.describe_unnamed(item, "an item")
         for message in self.messages[first_new:]:
             if message.role == "user" and (message.content or "").lstrip().startswith(INJECTED_PREFIXES):
                 message.role = "system"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import count, identifier
 from evalgate.errors import TraceError
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.read_limits import TraceLimits
     from evalgate.models.trace.trace import Trace, TraceLocation
+
+EACH = "[]"
+"""In the path of a shape: each entry of a list."""
 
 Identity = tuple[str | None, int | None]
 
@@ -40,6 +43,19 @@ class HeadingRule:
     is_heading: Callable[[Any], bool]
 
 
+class Shape(NamedTuple):
+    """Objects at one place of a record; a record that is a list takes the place of the first shape's first field.
+
+    `fields` may hold objects or lists; None if the fields are not checked. `kinds` are the values of
+    `kind_key` that are read or known to be no calls; None if they are not checked.
+    """
+
+    path: tuple[str, ...]
+    fields: frozenset[str] | None = None
+    kinds: frozenset[str] | None = None
+    kind_key: str = "type"
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """The functions that read one format.
@@ -49,6 +65,10 @@ class Reader:
     trial of a record that `build` refused, as far as they can be read. `unpack` decodes a binary file.
     `join_keys` returns what a file's documents share with other files: files with a common key are read as
     one. `heading_rule` is for folders where one file describes all others.
+    `without_calls` names fields in which an object with a name and arguments is not a call, such as scores;
+    `not_tools` are names that are no tool's, such as those of events.
+    `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete.
+    `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     `at_once` returns the finished trace of a plain line, else None: the same trace as the other functions
     build, but faster. Its last argument is the path below the glob's fixed part.
     """
@@ -59,6 +79,10 @@ class Reader:
     unpack: Callable[[bytes, TraceLimits], Iterator[Any]] | None = None
     join_keys: Callable[[Sequence[Any]], Iterable[str]] | None = None
     heading_rule: HeadingRule | None = None
+    without_calls: frozenset[str] = frozenset()
+    not_tools: frozenset[str] = frozenset()
+    shapes: tuple[Shape, ...] = ()
+    read_path: Callable[[str], tuple[str | None, str | None]] | None = None
     at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:

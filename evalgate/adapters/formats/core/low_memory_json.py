@@ -81,7 +81,7 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def _require_whole_characters(value: Any) -> None:
-    """Raises TraceError for half of a surrogate pair in any text or key."""
+    """Raises TraceError for an unpaired surrogate in any text or key."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -94,4 +94,4 @@ def _require_whole_characters(value: Any) -> None:
             try:
                 each.encode()
             except UnicodeEncodeError:
-                raise TraceError("half of a surrogate pair") from None
+                raise TraceError("an unpaired surrogate") from None

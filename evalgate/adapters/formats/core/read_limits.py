@@ -37,4 +37,5 @@ class ReadBudget:
         """Counts `size` bytes; raises OverLimit if the total is exceeded."""
         self.used += size
         if self._total is not None and self.used > self._total:
-            raise OverLimit(Problem(f"the traces are larger than {self._total:,} bytes in total"))
+            message = f"the traces are larger than {self._total:,} bytes in total"
+            raise OverLimit(Problem(message, None, "raise limit `traces`"))

@@ -157,7 +157,7 @@ def _describe_error(data: bytes, error: JSONDecodeError) -> str:
     if rest.lstrip("-").startswith(("NaN", "Inf")):
         return f"NaN and Infinity are not valid JSON, at {position}"
     if rest.startswith("\\u"):
-        return f"half of a surrogate pair, at {position}"
+        return f"an unpaired surrogate, at {position}"
     if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
         return f"a number is too large, at {position}"
-    return f"no valid JSON, at {position}"
+    return f"not valid JSON, at {position}"

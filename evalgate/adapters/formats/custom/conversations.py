@@ -75,6 +75,11 @@ def read_text(value: Any, path: str) -> str:
     return value if isinstance(value, str) else encode_json(value)
 
 
+def _read_parts(value: Any, path: str) -> tuple[str, list[dict[str, Any]] | None]:
+    """The text, and the parts of a list if some are not text."""
+    return read_text(value, path), read_content(value, path)[1] if isinstance(value, list) else None
+
+
 def require_list(value: Any, path: str) -> list[Any]:
     """A list."""
     if isinstance(value, list):
@@ -127,7 +132,7 @@ def _add_message(conversation: Conversation, custom: CustomMapping, value: Any, 
     location = f" of message {number + 1}"
     fields = FieldExpression(custom.message, value, "message.", location)
     role = _read_role(custom, fields, location)
-    content = fields.get("content", read_text)
+    content, parts = fields.get("content", _read_parts) or (None, None)
     if role == "tool":
         _add_result(conversation, fields, content)
     else:
@@ -138,6 +143,7 @@ def _add_message(conversation: Conversation, custom: CustomMapping, value: Any, 
             arguments: Arguments = read_arguments(details["arguments"])
             made = conversation.add_call(message, details["id"], details["name"], arguments)
             add_call_details(made, details, "tool_calls")
+    conversation.messages[-1]["parts"] = parts
     conversation.messages[-1]["timestamp"] = fields.get("timestamp", read_timestamp)
 
 

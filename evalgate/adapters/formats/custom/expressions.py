@@ -70,7 +70,7 @@ def check_value(value: Any, check: Callable[[Any, str], Checked], where: str) ->
     try:
         return check(value, where)
     except FieldError as error:
-        raise FieldError(error.path, f"{error.problem}, it found {describe_value(value)}") from None
+        raise FieldError(error.path, f"{error.problem}: it found {describe_value(value)}") from None
 
 
 def accept_any(value: Any, path: str) -> Any:

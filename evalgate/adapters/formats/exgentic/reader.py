@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.builder.run_end import (
     mark_final_call,
@@ -25,7 +27,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import (
     build_score,
@@ -111,6 +113,7 @@ def build(session: ExgenticSession) -> Trace:
     require_shallow(session.outcome)
     _add_outcome(trace, session.outcome, finished=steps.finished)
     _add_cost(trace, session)
+    note_unknown(trace, find_unknown(session.steps, SHAPES))
     return trace
 
 
@@ -250,4 +253,9 @@ def _add_cost(trace: Trace, session: ExgenticSession) -> None:
         trace.warnings.append({"code": "total_mismatch", "message": message, "where": "agent_cost"})
 
 
+STEP_FIELDS = frozenset({"action", "observation", "context", "metadata"})
+SHAPES = (
+    Shape((EACH,), STEP_FIELDS, frozenset({"action", "observation"}), "event"),
+    Shape((EACH, "action"), frozenset({"arguments", "actions", "validation", "name"})),
+)
 READER = Reader(build=build, identify=identify, split=split, join_keys=join_keys)

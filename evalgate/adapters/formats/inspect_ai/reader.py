@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, number, required_text, text, time
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
 from evalgate.adapters.formats.inspect_ai.usage import llm_calls, measure
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
 
@@ -87,6 +90,7 @@ def build(record: Sample) -> Trace:
     if attachments.missing:
         message = f"{attachments.missing} referenced attachments are not in the log"
         trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
+    note_unknown(trace, find_unknown(sample, SHAPES))
     return trace
 
 
@@ -152,7 +156,22 @@ def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages)
     }
 
 
-READER = Reader(build=build, identify=identify, split=split, unpack=unpack)
+MESSAGE_FIELDS = frozenset({"content", "tool_calls", "error", "metadata", "tool_call_id", "function"})
+EVENTS = frozenset(
+    {
+        *("model", "tool", "state", "store", "span_begin", "span_end", "step", "score", "score_edit", "sample_init"),
+        *("sample_limit", "sandbox", "info", "input", "approval", "logger", "error", "subtask", "compaction"),
+        *("branch", "checkpoint", "anchor", "interrupt"),
+    }
+)
+SHAPES = (
+    Shape(("messages", EACH), MESSAGE_FIELDS),
+    Shape(("messages", EACH, "content", EACH), PART_FIELDS | {"internal", "tool_type", "context"}),
+    Shape(("events", EACH), None, EVENTS, "event"),
+    Shape(("transcript", "events", EACH), None, EVENTS, "event"),
+)
+WITHOUT_CALLS = frozenset({"eval", "plan", "results", "reductions", "scores", "score"})
+READER = Reader(build=build, identify=identify, split=split, unpack=unpack, without_calls=WITHOUT_CALLS)
 
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

@@ -148,4 +148,4 @@ def _feedback(root: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
-READER = Reader(build=build, identify=identify, split=split)
+READER = Reader(build=build, identify=identify, split=split, without_calls=frozenset({"events"}))

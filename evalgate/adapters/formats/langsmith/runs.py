@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, amount, dict_or_empty, mapping, required_text, text
-from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.usage.provider_response import (
     ProviderResponse,
     read_langchain_usage,
     read_provider_response,
 )
-from evalgate.adapters.formats.messages.payload import read_exchange, read_payload
+from evalgate.adapters.formats.messages.payload import read_exchange
+from evalgate.adapters.formats.spans.dialects.langsmith import add_tool_exchange
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 
@@ -51,7 +51,8 @@ def read_facts(span: Span) -> SpanFacts:
     if kind == "inference":
         _add_answer(facts, run)
     elif kind == "tool":
-        _add_tool(facts, span)
+        facts.tool_name = span.name or None
+        add_tool_exchange(facts, run.get("inputs"), run.get("outputs"))
     elif kind == "agent":
         facts.agent = span.name or None
         facts.usage = _recorded_usage(run)
@@ -129,30 +130,6 @@ def _read_cost(run: dict[str, Any]) -> float | None:
             raise FieldError("total_cost", "is not an amount")
         cost = float(cost)
     return amount(cost, "total_cost")
-
-
-def _add_tool(facts: SpanFacts, span: Span) -> None:
-    run = span.attributes
-    inputs, outputs = run.get("inputs"), run.get("outputs")
-    facts.tool_name = span.name or None
-    facts.arguments = _unwrap_only(inputs, "input") if _unwrap_only(inputs, "input") is not None else inputs
-    result = outputs.get("output", outputs) if isinstance(outputs, dict) else outputs
-    messages = read_payload(result, "tool") if isinstance(result, dict) else None
-    if messages and messages[0].answers:
-        answer = messages[0].answers[0]
-        facts.tool_call_id, facts.result = answer.id, answer.content
-        if answer.is_error:
-            facts.error_type = "error"
-    else:
-        facts.result = result
-
-
-def _unwrap_only(value: Any, key: str) -> Any:
-    """The object (also as text) under the only key of an object, else None."""
-    if not isinstance(value, dict) or list(value) != [key]:
-        return None
-    inner = unwrap_text(value[key])
-    return inner if isinstance(inner, dict) else None
 
 
 def _start_time(run: dict[str, Any]) -> int | None:

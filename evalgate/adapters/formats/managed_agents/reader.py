@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY, TRIAL_KEY
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content
@@ -22,7 +23,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
 from evalgate.adapters.formats.managed_agents import session_event
@@ -90,7 +91,18 @@ def build(record: Any) -> Trace:
     session.flush()
     trace = _build_trace(session)
     _add_settings(trace, head, agent)
+    note_unknown(trace, _find_unknown(record))
     return trace
+
+
+def _find_unknown(record: list[Any]) -> str | None:
+    """Describes the first event of unknown type; requests of the client are known."""
+    for number, value in enumerate(record):
+        event = session_event(value) or (value if isinstance(value, dict) else {})
+        kind = event.get("type")
+        if isinstance(kind, str) and not (kind in HANDLERS or kind in HARMLESS or kind.endswith("_tool_use")):
+            return f"event {number + 1} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+    return None
 
 
 def identify(record: Any) -> Identity:
@@ -104,7 +116,8 @@ def identify(record: Any) -> Identity:
 
 
 def _handle_event(session: ManagedSession, event: dict[str, Any]) -> None:
-    handle = HANDLERS.get(event["type"], _handle_tool_use if event["type"].endswith("_tool_use") else None)
+    kind = event["type"]
+    handle = HANDLERS.get(kind, _handle_tool_use if kind.endswith("_tool_use") else None)
     if event["type"] != "session":
         at = _event_time(event)
         session.started_at = session.started_at or at
@@ -201,6 +214,22 @@ HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
     "session.status_terminated": _handle_error,
     "session.error": _handle_error,
 }
+
+
+HARMLESS = frozenset(
+    {
+        *("session", "user.interrupt", "user.tool_confirmation", "user.define_outcome", "agent.thinking"),
+        *("agent.thread_message_sent", "agent.thread_message_received", "agent.thread_context_compacted"),
+        *("session.status_rescheduled", "session.deleted", "session.updated", "session.thread_created"),
+        *("session.thread_status_running", "session.thread_status_idle", "session.thread_status_rescheduled"),
+        *("session.thread_status_terminated", "session_thread", "session_resource_deleted"),
+        *("span.outcome_evaluation_start", "span.outcome_evaluation_ongoing", "span.outcome_evaluation_end"),
+        *("workflow_run.created", "workflow_run.error", "workflow_run.phase_started", "workflow_run.phase_ended"),
+        *("workflow_run.status_running", "workflow_run.status_idle", "workflow_run.status_ended"),
+    }
+)
+"""Types of events about the session, which are no calls."""
+SHOWN_CHARS = 60
 
 
 def _read_result(value: Any) -> str | None:

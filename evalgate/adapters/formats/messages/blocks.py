@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.raw_message import ToolRequest, ToolResult
+from evalgate.adapters.formats.core.content import name_part
 from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, required_text, text
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def add_block(builder: MessageBuilder, value: Any) -> None:
         builder.add_text(value)
         return
     block = _add_bedrock_type(mapping(value, ""))
-    kind = text(block.get("type"), "type") or "text"
+    kind = text(block.get("type"), "type") or _find_kind(block)
     if kind.endswith(RESULT_SUFFIXES):
         builder.add_result(read_result(block))
         return
@@ -63,7 +64,7 @@ def add_block(builder: MessageBuilder, value: Any) -> None:
     elif is_tool_call(block):
         builder.add_call(read_request(block))
     else:
-        builder.add_other(kind)
+        builder.add_other(kind or name_part(block))
 
 
 def _add_bedrock_type(block: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +73,11 @@ def _add_bedrock_type(block: dict[str, Any]) -> dict[str, Any]:
         if type(block.get(key)) is dict:
             return {"type": kind, **block[key]}
     return block
+
+
+def _find_kind(block: dict[str, Any]) -> str:
+    """The type of a block without one: text if it has text or nothing, else unknown."""
+    return "text" if not block or get_first(block, TEXT_KEYS) is not None else ""
 
 
 def is_tool_call(block: dict[str, Any]) -> bool:

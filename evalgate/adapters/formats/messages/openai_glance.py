@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.builder.unread_calls import ARGUMENT_KEYS, JSON_STARTS, NAME_KEYS, PRINTED
+from evalgate.adapters.formats.core.content import may_hold_calls, read_plain_content
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
@@ -24,7 +25,16 @@ MOST = 10_000
 """A conversation with more messages or calls is not plain."""
 OF_MESSAGE = 2
 """The number of fields of nearly all messages: role and content."""
+OF_RESULT, OF_CALL, OF_FUNCTION = 3, 3, 2
+"""The same of a result, of a call and of its function."""
+CALL_FIELDS = frozenset({"id", "type", "function", "index"})
+BARE_FIELDS = frozenset({"id", "type", "name", "arguments", "index"})
 TEXTS = ("name", "reasoning_content", "finish_reason")
+MESSAGE_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio", *TEXTS}
+)
+RESULT_FIELDS = frozenset({"role", "content", "tool_call_id", "name"})
+"""Other fields may hold calls: the full reader looks into them."""
 
 
 def glance_at_chat(messages: Any) -> Glance | None:
@@ -41,20 +51,23 @@ def glance_at_chat(messages: Any) -> Glance | None:
 def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
     called: list[str] = []
     waiting: set[str] = set()
-    turns, answer, answered, instructions, opening = 0, None, None, None, None
+    turns, answer, answered, instructions, opening, empty = 0, None, None, None, None, None
     for index, message in enumerate(messages):
         role, content = message["role"], message.get("content")
         if type(content) is not str and content is not None:
-            content, _ = read_content(content, "content")
+            content = read_plain_content(content)
         if role == "tool":
             waiting.remove(message["tool_call_id"])
-            name = message.get("name")
-            if type(name) is not str and name is not None:
-                raise NotPlain
+            if len(message) != OF_RESULT or "content" not in message:
+                _look_at_result(message)
             continue
+        if content and "(" in content and PRINTED in content:
+            raise NotPlain
         if role == "assistant":
             if content:
                 answer, answered = index, content
+            elif content is not None and not message.get("tool_calls"):
+                empty = index
             calls = message.get("tool_calls")
             if len(message) != OF_MESSAGE + (calls is not None) or "content" not in message:
                 _look_at_rest(message, content)
@@ -62,7 +75,7 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
                 _look_at_calls(calls, called, waiting)
             continue
         is_bare = len(message) == OF_MESSAGE and "content" in message
-        if not is_bare and type(message.get("name", "")) is not str:
+        if not is_bare and (type(message.get("name", "")) is not str or not MESSAGE_FIELDS.issuperset(message)):
             raise NotPlain
         if role == "user":
             turns += 1
@@ -73,6 +86,8 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
             instructions = content
     if waiting or len(called) > MOST or "content" not in messages[0]:
         raise NotPlain
+    if answer is None and empty is not None:
+        answer, answered = empty, ""
     reason = None if answer is None else finish_reason(messages[answer].get("finish_reason"))
     response: Response = {"content": answered, "finish_reason": reason, "message_index": answer}
     read = partial(_read_messages_and_calls, messages)
@@ -81,9 +96,16 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
 
 def _look_at_rest(message: dict[str, Any], content: Any) -> None:
     """Checks fields that few assistant messages have."""
+    if not MESSAGE_FIELDS.issuperset(message):
+        raise NotPlain
     for name in TEXTS:
-        if type(message.get(name, "")) is not str and message[name] is not None:
+        value = message.get(name)
+        if value is not None and (type(value) is not str or value.startswith(JSON_STARTS) or PRINTED in value):
             raise NotPlain
+    if not message.get("tool_calls") and finish_reason(message.get("finish_reason")) == "tool_calls":
+        raise NotPlain
+    if message.get("annotations") or message.get("audio"):
+        raise NotPlain  # they may hold calls
     if message.get("function_call") is not None or (content is None and message.get("refusal") is not None):
         raise NotPlain
 
@@ -95,9 +117,10 @@ def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
     for call in calls:
         call_id, function = call["id"], call.get("function")
         if function is None:  # some recorders omit it around name and arguments
-            if call.get("custom") is not None:
-                raise NotPlain
+            _look_at_bare_call(call)
             function = call
+        elif len(function) != OF_FUNCTION or len(call) != OF_CALL or call.get("type") != "function":
+            _look_at_call(call, function)
         name, arguments = function["name"], function["arguments"]
         if type(call_id) is not str or not call_id or call_id in waiting or type(name) is not str or not name:
             raise NotPlain
@@ -110,6 +133,28 @@ def _look_at_calls(calls: Any, called: list[str], waiting: set[str]) -> None:
                     break
         waiting.add(call_id)
         called.append(name)
+
+
+def _look_at_result(message: dict[str, Any]) -> None:
+    """Checks a result with other fields than role, id and content."""
+    name = message.get("name")
+    if (type(name) is not str and name is not None) or not RESULT_FIELDS.issuperset(message):
+        raise NotPlain
+
+
+def _look_at_call(call: dict[str, Any], function: dict[str, Any]) -> None:
+    """Checks a call with other fields than id, type and function."""
+    if len(function) != OF_FUNCTION or not CALL_FIELDS.issuperset(call) or type(call.get("type", "")) is not str:
+        raise NotPlain
+
+
+def _look_at_bare_call(call: dict[str, Any]) -> None:
+    """Refuses other fields that may name a tool or hold a call."""
+    if type(call.get("type", "")) is not str:
+        raise NotPlain
+    for name, value in call.items():
+        if name not in BARE_FIELDS and (name in NAME_KEYS or name in ARGUMENT_KEYS or may_hold_calls(value)):
+            raise NotPlain
 
 
 def _read_messages_and_calls(messages: list[Any]) -> tuple[list[Message], list[ToolCall]]:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.fields import FieldError, do_each, required_text, text
+from evalgate.adapters.formats.core.fields import do_each, required_text, text
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
 
+SHOWN_CHARS = 60
 CALL = "_call"
 OUTPUT = "_call_output"
 NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 IGNORED_TYPES = frozenset(
-    {"item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction"}
+    {
+        *("item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction"),
+        *("compaction_summary", "context_compaction", "ghost_snapshot", "additional_tools"),
+    }
 )
 RESULT_KEYS = ("output", "outputs", "results", "error")
 FAILED = ("failed", "incomplete")
@@ -56,7 +61,7 @@ def add_item(messages: list[RawMessage], item: dict[str, Any]) -> None:
         if kind not in ("function_call", "custom_tool_call"):
             _add_provider_result(messages, item, kind, request)
     elif kind not in IGNORED_TYPES:
-        raise FieldError("type", "is not an item of a response")
+        _get_open_message(messages).calls.append(_read_unknown(item, kind))
 
 
 def _add_message(messages: list[RawMessage], item: dict[str, Any]) -> None:
@@ -103,6 +108,41 @@ def _read_request(item: dict[str, Any], tool: str, *, is_named: bool) -> ToolReq
     known = {key: item[key] for key in ("action", "code", "queries", "operation") if item.get(key) is not None}
     action = known.get("action")
     return ToolRequest(call_id, tool, action if len(known) == 1 and type(action) is dict else known or None)
+
+
+def find_unnamed(items: Any, path: str) -> str | None:
+    """Describes the first item of unknown type that names no tool; it was read as a call named after its type."""
+    listed = enumerate(items if type(items) is list else [])
+    described = (describe_unnamed(item, f"`{path}[{number}]`") for number, item in listed)
+    return next(filter(None, described), None)
+
+
+def describe_unnamed(item: Any, place: str) -> str | None:
+    """Describes an item of unknown type that names no tool; None for any other."""
+    kind = item.get("type") if type(item) is dict else None
+    if type(kind) is not str or not kind or _is_known(kind) or _find_name(item) is not None:
+        return None
+    return f"{place} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+
+
+def _is_known(kind: str) -> bool:
+    return kind in ("message", "reasoning") or kind.endswith((CALL, OUTPUT)) or kind in IGNORED_TYPES
+
+
+def _find_name(item: dict[str, Any]) -> str | None:
+    name = get_first(item, ("name", "tool_name"))
+    return name if type(name) is str and name else None
+
+
+def _read_unknown(item: dict[str, Any], kind: str) -> ToolRequest:
+    """An item of unknown type as a call: under the name it has, else under its type."""
+    call_id = get_first(item, ("call_id", "id"))
+    given = get_first(item, ("arguments", "input", "args", "parameters"))
+    return ToolRequest(
+        call_id if type(call_id) is str and call_id else None,
+        _find_name(item) or kind,
+        given if type(given) in (str, dict) else None,
+    )
 
 
 def _read_result(item: dict[str, Any]) -> ToolResult:

@@ -59,7 +59,8 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     if recorded.get("parts") is None:
         _add_tools(builder, listing(recorded.get("toolInvocations"), "toolInvocations"))
         builder.start_after_results()
-        builder.add_text(text(recorded.get("content"), "content") or None)
+        words = text(recorded.get("content"), "content")
+        builder.add_text(words or (None if recorded.get("toolInvocations") else words))
         return builder.build_messages()
     _add_parts(builder, listing(recorded["parts"], "parts"))
     return builder.build_messages()

@@ -25,7 +25,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
@@ -34,6 +34,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
     read_provider_usage,
     split_provider_and_model,
 )
+from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import add_message
 from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
 from evalgate.models.trace.trace import LlmCall, Trace
@@ -233,4 +234,8 @@ def _add_end(trace: Trace, status: str | None) -> None:
         trace.status, trace.error = "error", {"type": status, "message": None}
 
 
-READER = Reader(build=build, identify=identify)
+SHAPES = (
+    Shape(("messages", EACH), CHAT_FIELDS | {"extra", "tool_call_ids"}),
+    Shape(("messages", EACH, "content", EACH), PART_FIELDS),
+)
+READER = Reader(build=build, identify=identify, shapes=SHAPES)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import ORIGIN_KEYS, SCENARIO_KEY
+from evalgate.adapters.formats.core.builder.quick_scan import may_name_tools, require_no_calls, require_plain_names
 from evalgate.adapters.formats.core.builder.trace_naming import build_trace_name
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER, amount
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_scores, to_milliseconds, total_tokens
 from evalgate.adapters.formats.native.glance import glance_at
-from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN
+from evalgate.adapters.formats.native.known_fields import FIELDS, KNOWN, UNREADABLE
 from evalgate.adapters.formats.native.parts import TOKENS
 from evalgate.adapters.formats.native.spellings import set_latency_from_times
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
@@ -83,6 +84,7 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
     trace.scenario_id, trace.trial, trace.model, trace.provider = scenario_id, trial, model, provider
     trace.trace_id = trace_id or (trace.source.sha256 or "")[:ID_DIGITS]
     trace.finish_reason = reason if reason in STANDARD_REASONS else _finish_reason(reason)
+    require_plain_names(trace.called, trace.finish_reason)
     usage, usd, seconds, metadata = get("usage"), get("cost_usd"), get("latency_seconds"), get("metadata")
     if usage is not None:
         trace.usage = _usage(usage)
@@ -101,6 +103,8 @@ def _add_usual(trace: Trace, document: dict[str, Any]) -> None:  # noqa: C901, P
             if type(value) is not str and (type(value) is dict or type(value) is list):
                 require_shallow(metadata, 1)
                 break
+        if may_name_tools(metadata):
+            require_no_calls(document, trace.called)
         trace.metadata = metadata
 
 
@@ -127,6 +131,7 @@ def _usage(recorded: Any) -> Usage:
 
 def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
     """Sets rare fields and notes unknown ones; refuses incomplete runs, which need a warning."""
+    require_no_calls(document, trace.called)
     unknown: UnknownFields | None = None
     for name, value in document.items():
         if name in USUAL:
@@ -135,6 +140,8 @@ def _add_rest(trace: Trace, document: dict[str, Any]) -> None:
             if value is not None:
                 _add_known(trace, name, value)
             continue
+        if name in UNREADABLE:
+            raise NotPlain  # an error, unless it is empty
         require_shallow(value, 1)
         unknown = unknown or UnknownFields()
         unknown.add("", name, KNOWN)

@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, BLANK_MESSAGE, mark_failed
-from evalgate.adapters.formats.core.content import read_content
+from evalgate.adapters.formats.core.builder.unread_calls import PRINTED
+from evalgate.adapters.formats.core.content import read_content, read_plain_content
 from evalgate.adapters.formats.core.fields import LARGEST_COUNT, LARGEST_NUMBER
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -40,10 +41,10 @@ def glance_at(document: dict[str, Any]) -> Glance | None:
 
 
 # Reading spends most of its time here, so the checks that nearly every message needs are inlined.
-def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
+def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901, PLR0912
     called: list[str] = []
     waiting: set[str | None] = set()
-    turns, answer, answered, instructions, opening = 0, None, None, None, None
+    turns, answer, answered, instructions, opening, empty = 0, None, None, None, None, None
     for index, message in enumerate(messages):
         role, content = message["role"], message["content"]
         if role == "tool":
@@ -54,10 +55,14 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
                 _look_at_result(message, content)
             continue
         if type(content) is not str and content is not None:
-            content, _ = read_content(content, "content")
+            content = read_plain_content(content)
+        if content and "(" in content and PRINTED in content:
+            raise NotPlain
         if role == "assistant":
             if content:
                 answer, answered = index, content
+            elif content is not None and not message.get("tool_calls"):
+                empty = index
             if len(message) != OF_MESSAGE:
                 _look_at_calls(message, called, waiting)
         elif content is None or len(message) != OF_MESSAGE:
@@ -71,6 +76,8 @@ def _look_at(messages: list[dict[str, Any]]) -> Glance:  # noqa: C901
             instructions = content
     if waiting or len(called) > MOST:
         raise NotPlain
+    if answer is None and empty is not None:
+        answer, answered = empty, ""
     response: Response = {"content": answered, "finish_reason": None, "message_index": answer}
     read = partial(read_plain, messages)
     return Glance(called, len(messages), turns, response, instructions, read, messages, opening)

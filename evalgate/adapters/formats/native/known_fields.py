@@ -43,6 +43,11 @@ FIELDS: dict[str, Read] = {
 }
 """Fields that become the trace's attribute of the same name."""
 
-READ_ELSEWHERE = frozenset({"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores"})
+READ_ELSEWHERE = frozenset(
+    {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores", "missing_evidence"}
+)
 IGNORED_FIELDS = frozenset({"run_id", "models", "resource", "spans"})
+GAPS = "missing_evidence"
+UNREADABLE = frozenset({"output", "outputs", "completion", "steps", "choices"})
+"""Fields in which recorders keep what the agent did, and which a native trace does not have."""
 KNOWN = frozenset(FIELDS) | READ_ELSEWHERE | IGNORED_FIELDS

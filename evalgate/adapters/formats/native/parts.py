@@ -16,6 +16,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
+from evalgate.models.trace.evidence import KINDS, NO_GAPS
 from evalgate.models.trace.trace import (
     Cost,
     ErrorInfo,
@@ -30,13 +31,17 @@ from evalgate.models.trace.trace import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+    from evalgate.models.trace.evidence import EvidenceKind
 
 TOKENS = unknown_usage().keys() - {"source"}
 USAGE_FIELDS = frozenset({*TOKENS, "source"})
 USAGE_SOURCES = ("recorded_total", "inference_sum", "agent_span", "none")
 COST_SOURCES = ("recorded", "computed", "partial", "unknown")
 LATENCY_SOURCES = ("recorded", "span", "timestamps", "none")
+RESPONSE_FIELDS = frozenset({"content", "finish_reason", "message_index"})
 STATUSES = ("ok", "error", "incomplete")
 
 
@@ -47,6 +52,15 @@ def read_one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
     if type(value) is not str or value not in words:
         raise FieldError(path, f"is not one of {', '.join(words)}")
     return value
+
+
+def read_gaps(value: Any, path: str) -> Mapping[EvidenceKind, str]:
+    """Kinds of evidence that are incomplete, each with the reason."""
+    for kind, reason in mapping(value, path).items():
+        if kind not in KINDS:
+            raise FieldError(f"{path}.{make_printable(kind)}", f"is not one of {', '.join(KINDS)}")
+        required_text(reason, f"{path}.{kind}")
+    return value or NO_GAPS
 
 
 def read_status(value: Any, path: str) -> Any:
@@ -130,6 +144,9 @@ def read_latency(value: Any, path: str) -> Latency:
 def read_response(value: Any, path: str) -> Response:
     """The final response, recorded separately from the messages."""
     found = mapping(value, path)
+    for name in sorted(found.keys() - RESPONSE_FIELDS):
+        if found[name]:
+            raise FieldError(f"{path}.{make_printable(name)}", f"is not one of {', '.join(sorted(RESPONSE_FIELDS))}")
     return {
         "content": text(found.get("content"), f"{path}.content"),
         "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),

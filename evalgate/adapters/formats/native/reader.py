@@ -12,7 +12,14 @@ from evalgate.adapters.formats.core.strict_json import make_printable, require_s
 from evalgate.adapters.formats.native import parts
 from evalgate.adapters.formats.native.at_once import read_at_once
 from evalgate.adapters.formats.native.glance import glance_at
-from evalgate.adapters.formats.native.known_fields import FIELDS, IGNORED_FIELDS, KNOWN, READ_ELSEWHERE
+from evalgate.adapters.formats.native.known_fields import (
+    FIELDS,
+    GAPS,
+    IGNORED_FIELDS,
+    KNOWN,
+    READ_ELSEWHERE,
+    UNREADABLE,
+)
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.spellings import settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
@@ -41,6 +48,8 @@ def build(record: Any) -> Trace:
         _fill_fields(trace, document, unknown)
     settle_spellings(trace, document)
     _settle_scenario(trace)
+    if document.get(GAPS) is not None:
+        trace.gaps = parts.read_gaps(document[GAPS], GAPS)
     parts.note_unknown_usage(document.get("usage"), unknown)
     if "response" in document:
         _check_message_index(trace)
@@ -69,6 +78,8 @@ def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields)
                 setattr(trace, name, read(value, name))
         elif name not in READ_ELSEWHERE:
             require_shallow(value, 1)
+            if name in UNREADABLE and value:
+                raise FieldError(name, "is not a field of a native trace: put what the agent did into `messages`")
             if name not in IGNORED_FIELDS:
                 unknown.add("", name, KNOWN)
 

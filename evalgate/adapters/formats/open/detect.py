@@ -7,15 +7,24 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.adk import ADK, ADK_EVAL, ADK_EVALSET
 from evalgate.adapters.formats.anthropic import ANTHROPIC
 from evalgate.adapters.formats.atif import ATIF
+from evalgate.adapters.formats.autogen import AUTOGEN
+from evalgate.adapters.formats.bedrock import BEDROCK
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
 from evalgate.adapters.formats.codex import CODEX
 from evalgate.adapters.formats.core.fields import describe_shape
+from evalgate.adapters.formats.crewai import CREWAI
+from evalgate.adapters.formats.cursor import CURSOR
+from evalgate.adapters.formats.deepeval import DEEPEVAL
+from evalgate.adapters.formats.dspy import DSPY
 from evalgate.adapters.formats.exgentic import EXGENTIC
+from evalgate.adapters.formats.gemini import GEMINI
 from evalgate.adapters.formats.inspect_ai import INSPECT
 from evalgate.adapters.formats.jaeger import JAEGER
 from evalgate.adapters.formats.langchain import LANGCHAIN
 from evalgate.adapters.formats.langfuse import LANGFUSE
+from evalgate.adapters.formats.langgraph import LANGGRAPH
 from evalgate.adapters.formats.langsmith import LANGSMITH
+from evalgate.adapters.formats.litellm import LITELLM
 from evalgate.adapters.formats.managed_agents import MANAGED_AGENTS
 from evalgate.adapters.formats.mini_swe_agent import MINI_SWE_AGENT
 from evalgate.adapters.formats.native import NATIVE
@@ -24,7 +33,10 @@ from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
 from evalgate.adapters.formats.openai_responses import OPENAI_RESPONSES
 from evalgate.adapters.formats.openhands import OPENHANDS
 from evalgate.adapters.formats.otlp import OTLP
+from evalgate.adapters.formats.promptfoo import PROMPTFOO
 from evalgate.adapters.formats.pydantic_ai import PYDANTIC_AI
+from evalgate.adapters.formats.ragas import RAGAS
+from evalgate.adapters.formats.response_cache import RESPONSE_CACHE
 from evalgate.adapters.formats.salvo import SALVO
 from evalgate.adapters.formats.span_list import SPAN_LIST
 from evalgate.adapters.formats.swe_agent import SWE_AGENT
@@ -55,6 +67,12 @@ FORMATS: tuple[Format, ...] = (
     EXGENTIC,
     TOOLBENCH,
     SALVO,
+    LITELLM,
+    DSPY,
+    RESPONSE_CACHE,
+    PROMPTFOO,
+    DEEPEVAL,
+    RAGAS,
     MANAGED_AGENTS,
     LANGFUSE,
     LANGSMITH,
@@ -63,8 +81,14 @@ FORMATS: tuple[Format, ...] = (
     OTLP,
     JAEGER,
     SPAN_LIST,
+    CURSOR,
     CLAUDE_CODE,
     CODEX,
+    BEDROCK,
+    GEMINI,
+    LANGGRAPH,
+    AUTOGEN,
+    CREWAI,
     PYDANTIC_AI,
     VERCEL,
     LANGCHAIN,
@@ -103,7 +127,7 @@ def detect_format(values: Iterable[Any]) -> Format:
         return FORMATS[best]
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in FORMATS)
     found = describe_shape(seen[0]) if seen else "it"
-    raise TraceError(f"no format matches {found} (use `format: custom` for JSON of your own): {needs}")
+    raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
 
 
 def find_claiming_format(value: Any) -> Format | None:

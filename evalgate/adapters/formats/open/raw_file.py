@@ -116,7 +116,7 @@ class RawFile:
             raise TraceError("the file is damaged: it can't be unpacked or read to the end") from None
         self._position += len(data)
         if self._largest is not None and self._position > self._largest:
-            raise TraceError(f"the file unpacks to more than {self._largest:,} bytes")
+            raise TraceError(f"the file unpacks to more than {self._largest:,} bytes (raise limit `unpacked`)")
         if self._position > self._counted:
             self._budget.take(self._position - self._counted)
             self._counted = self._position

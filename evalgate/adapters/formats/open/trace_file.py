@@ -263,10 +263,11 @@ class TraceFile:
         return len(data) <= self._limits.record_bytes
 
     def _describe_record_limit(self) -> str:
-        return f"the record is larger than {self._limits.record_bytes:,} bytes"
+        return f"the record is larger than {self._limits.record_bytes:,} bytes (raise limit `record`)"
 
     def _describe_file_limit(self) -> str:
-        return f"the file must be read as a whole and is larger than {self._limits.whole_file_bytes:,} bytes"
+        most = f"{self._limits.whole_file_bytes:,} bytes (raise limit `together`)"
+        return f"the file must be read as a whole and is larger than {most}"
 
 
 def _decode_readable(data: bytes) -> Any:

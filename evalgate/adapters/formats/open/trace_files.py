@@ -78,7 +78,7 @@ class TraceFiles:
             return found
         for noun, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
             if count > limit:
-                reason = f"the trace has {count:,} {noun}; at most {limit:,} are judged"
+                reason = f"the trace has {count:,} {noun}; at most {limit:,} are allowed (raise limit `messages`)"
                 name = found.scenario_id
                 return DamagedTrace(reason, found.source, name or "", name, found.trial)
         return found

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.fields import FieldError, mapping, prefix_errors, required_text, text
-from evalgate.adapters.formats.core.format import Identity, Reader
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
 from evalgate.adapters.formats.messages.payload import read_exchange
 from evalgate.adapters.formats.spans import assemble
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 FRAMEWORK = "openai-agents"
 OBJECTS = ("trace", "trace.span")
 TOLERANCE = 1.01
+SHOWN_CHARS = 60
 
 
 class AgentsRun(NamedTuple):
@@ -30,16 +33,20 @@ class AgentsRun(NamedTuple):
 
     head: Any
     spans: list[Any]
+    unknown: str | None = None
 
 
 def split(documents: list[Any]) -> Sequence[AgentsRun]:
-    """One run for each trace id, in order of appearance; objects of unknown kinds are skipped."""
+    """One run for each trace id, in order of appearance; objects of unknown kinds are noted."""
     heads: dict[str, Any] = {}
     spans: dict[str, list[Any]] = {}
+    unknown: str | None = None
     for item in _list_items(documents):
         if not isinstance(item, dict):
             continue
         kind = item.get("object")
+        if isinstance(kind, str) and kind not in OBJECTS:
+            unknown = unknown or f"an entry has the unknown object `{make_printable(kind[:SHOWN_CHARS])}`"
         trace_id = item.get("trace_id" if kind == "trace.span" else "id")
         if not isinstance(trace_id, str) or kind not in OBJECTS:
             continue
@@ -48,7 +55,7 @@ def split(documents: list[Any]) -> Sequence[AgentsRun]:
             heads[trace_id] = item
         else:
             trace_spans.append(item)
-    return [AgentsRun(heads.get(trace_id, {"id": trace_id}), found) for trace_id, found in spans.items()]
+    return [AgentsRun(heads.get(trace_id, {"id": trace_id}), found, unknown) for trace_id, found in spans.items()]
 
 
 def build(record: AgentsRun) -> Trace:
@@ -67,6 +74,7 @@ def build(record: AgentsRun) -> Trace:
     trace.metadata = {**trace.metadata, **mapping(record.head.get("metadata"), "metadata")}
     set_scenario_and_trial(trace, trace.metadata)
     _compare_totals(trace, record.spans)
+    note_unknown(trace, record.unknown or find_unknown(record.spans, SHAPES))
     return trace
 
 
@@ -159,6 +167,12 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], SpanFacts]] = {
     "function": _read_function,
     "agent": _read_agent,
 }
+
+
+OTHER_SPANS = frozenset(
+    {"handoff", "guardrail", "custom", "mcp_tools", "transcription", "speech", "speech_group", "task", "turn"}
+)
+SHAPES = (Shape((EACH, "span_data"), None, OTHER_SPANS.union(HANDLERS)),)
 
 
 def _compare_totals(trace: Trace, spans: list[Any]) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, conversation_from_messages
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.models.trace.trace import LlmCall, Trace, Usage
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def build(record: Any) -> Trace:
         warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls), *about_usage],
     )
     set_scenario_and_trial(trace, metadata)
+    note_unknown(trace, _find_unknown(state))
     return trace
 
 
@@ -62,13 +65,30 @@ def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
     """The input and all later items; `session_items` are complete, even after a handoff."""
     given = state.get("original_input")
     messages = [RawMessage("user", given)] if isinstance(given, str) else _read_items(given, "original_input")
-    name = "session_items" if state.get("session_items") else "generated_items"
+    name = _name_list(state)
+    return [*messages, *_read_items(_list_raw_items(state, name), name)]
+
+
+def _list_raw_items(state: dict[str, Any], name: str) -> list[Any]:
+    """The model's items of a list; an item without one is listed itself, and so read as a call."""
     items = []
     for number, value in enumerate(listing(state.get(name), name)):
         item = mapping(value, f"{name}[{number}]")
         if item.get("type") != APPROVAL:
-            items.append(item.get("raw_item"))
-    return [*messages, *_read_items(items, name)]
+            raw = item.get("raw_item")
+            items.append(raw if isinstance(raw, dict) and raw else item)
+    return items
+
+
+def _find_unknown(state: dict[str, Any]) -> str | None:
+    """Describes the first item of unknown type that names no tool."""
+    name = _name_list(state)
+    given = responses.find_unnamed(state.get("original_input"), "original_input")
+    return given or responses.find_unnamed(_list_raw_items(state, name), name)
+
+
+def _name_list(state: dict[str, Any]) -> str:
+    return "session_items" if state.get("session_items") else "generated_items"
 
 
 def _read_items(value: Any, path: str) -> list[RawMessage]:
@@ -110,4 +130,9 @@ def _read_usage(value: Any, path: str) -> Usage | None:
     return usage if usage["total_tokens"] else None
 
 
-READER = Reader(build=build, identify=identify)
+SHAPES = (
+    Shape(("original_input", EACH), ITEM_FIELDS),
+    *(Shape((name, EACH, "raw_item"), ITEM_FIELDS) for name in ("session_items", "generated_items")),
+    *(Shape((name, EACH, "raw_item", "content", EACH), PART_FIELDS) for name in ("session_items", "generated_items")),
+)
+READER = Reader(build=build, identify=identify, shapes=SHAPES)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.evalgate_metadata import ORIGIN_KEYS, SCENARIO_KEY, TRIAL_KEY, set_origin
+from evalgate.adapters.formats.core.builder.quick_scan import may_name_tools, require_no_calls, require_plain_names
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import (
     add_side_fields,
@@ -18,10 +19,11 @@ from evalgate.adapters.formats.core.builder.side_fields import (
 )
 from evalgate.adapters.formats.core.builder.trace_naming import build_trace_name
 from evalgate.adapters.formats.core.fields import FieldError, count, identifier, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_provider_usage, read_scores
+from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import add_message, read_conversation
 from evalgate.adapters.formats.messages.openai_glance import glance_at_chat
 from evalgate.adapters.formats.openai_chat import is_chat
@@ -39,6 +41,14 @@ COSTS = frozenset({"cost_usd", "cost"})
 RARE = frozenset({"metadata", "tools", "scores"})
 SAY_MORE = frozenset({SCENARIO_KEY, TRIAL_KEY, *ORIGIN_KEYS})
 """Metadata keys that set a field of the trace."""
+READ_HERE = frozenset(
+    {
+        *("messages", "id", "model", "provider", "scenario_id", "trial", "finish_reason", "usage", "object", "created"),
+        *LATENCIES | COSTS | {"metadata"},
+    }
+)
+"""Other fields are searched for calls."""
+USAGE_FIELDS = frozenset({"prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens"})
 SAY_OTHERWISE = frozenset({"schema", "simulations", "choices"})
 """Fields of other formats and of raw completions."""
 
@@ -56,6 +66,9 @@ def read_at_once(document: Any, source: TraceLocation, below: str) -> Trace | No
         _add_figures(trace, document)
         if not RARE.isdisjoint(document):
             _add_rare(trace, document)
+        if may_hold_calls(document):
+            require_no_calls(document, trace.called)
+        require_plain_names(trace.called, trace.finish_reason)
         if trace.scenario_id is None:
             if not glance.opening:
                 return None
@@ -117,6 +130,16 @@ def _add_rare(trace: Trace, document: dict[str, Any]) -> None:
         trace.trial = count(find_trial(document), "trial")
 
 
+def may_hold_calls(document: dict[str, Any]) -> bool:
+    """True if fields next to the messages have to be searched for calls."""
+    get = document.get
+    return (
+        not READ_HERE.issuperset(document)
+        or not USAGE_FIELDS.issuperset(get("usage") or ())
+        or may_name_tools(get("metadata") or {})
+    )
+
+
 def split(document: Any) -> Sequence[Any]:
     """Returns the conversations of a document."""
     return [document] if is_chat(document) or not isinstance(document, list) else document
@@ -158,9 +181,18 @@ def _add_choice(conversation: Conversation, document: dict[str, Any]) -> str | N
     return finished
 
 
+CHOICE_FIELDS = frozenset({"message", "logprobs", "content_filter_results", "provider_specific_fields", "token_ids"})
+SHAPES = (
+    Shape(("messages", EACH), CHAT_FIELDS),
+    Shape(("messages", EACH, "content", EACH), PART_FIELDS),
+    Shape(("choices", EACH), CHOICE_FIELDS),
+    Shape(("choices", EACH, "message"), CHAT_FIELDS),
+    Shape(("choices", EACH, "message", "content", EACH), PART_FIELDS),
+)
 READER = Reader(
     build=build,
     identify=identify_by_side_fields,
     split=split,
     at_once=read_at_once,
+    shapes=SHAPES,
 )

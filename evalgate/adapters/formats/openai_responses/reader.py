@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, to_milliseconds
 from evalgate.adapters.formats.messages import responses
+from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_responses import is_responses
 
 if TYPE_CHECKING:
@@ -51,6 +53,9 @@ def build(record: Any) -> Trace:
     trace.trace_id = trace.trace_id or text(answer.get("id"), "id") or ""
     _add_end(trace, answer)
     _add_final_output(trace, document.get("final_output"))
+    for name in LISTS:
+        note_unknown(trace, responses.find_unnamed(document.get(name), name))
+    note_unknown(trace, responses.find_unnamed(answer.get("output"), "output"))
     return trace
 
 
@@ -129,4 +134,8 @@ def _add_final_output(trace: Trace, final_output: Any) -> None:
         set_final_response(trace, answer, messages[-1] if messages else None)
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split)
+SHAPES = (
+    *(Shape((name, EACH), ITEM_FIELDS) for name in (*LISTS, "output")),
+    *(Shape((name, EACH, "content", EACH), PART_FIELDS) for name in (*LISTS, "output")),
+)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)

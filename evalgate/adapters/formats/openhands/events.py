@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FINISH = "finish"
 IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_changed", "condensation", "pause"})
 """Kinds of events that concern the machinery around the agent."""
+SOURCES = frozenset({"agent", "user", "environment"})
 EDITOR_ERROR = "ERROR:"
 """Prefix of the file tool's output when it failed."""
 NON_ARGUMENTS = frozenset(
@@ -82,6 +83,8 @@ class OpenHandsEvents:
     def _add_action(self, event: dict[str, Any], kind: str) -> None:
         args = mapping(event["args"], "args") if "args" in event else event
         source = text(event.get("source"), "source")
+        if source is not None and source not in SOURCES:
+            raise FieldError("source", "is not one of agent, user, environment")
         when = time(event.get("timestamp"), "timestamp")
         if kind in IGNORED:
             return

@@ -16,7 +16,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.totals import is_known, sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
@@ -158,4 +158,12 @@ def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) ->
         mark_incomplete(trace, f"the history ends with a call of `{make_printable(trace.tool_calls[-1]['name'])}`")
 
 
-READER = Reader(build=build, identify=identify)
+NOT_TOOLS = frozenset({"message", "system", "think", "finish", "recall", "change_agent_state", "condensation", "null"})
+EVENT_FIELDS = frozenset(
+    {
+        *("args", "extras", "tool_call_metadata", "llm_metrics", "metadata", "outputs", "inputs"),
+        *("content", "message", "thought", "action", "observation", "final_thought"),
+    }
+)
+SHAPES = (Shape(("history", EACH), EVENT_FIELDS), Shape(("history", EACH, EACH), EVENT_FIELDS))
+READER = Reader(build=build, identify=identify, not_tools=NOT_TOOLS, shapes=SHAPES)

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.run_end import set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.messages import pydantic_ai
@@ -102,4 +102,15 @@ def _add_final_output(trace: Trace) -> None:
         set_final_response(trace, given if isinstance(given, str) else encode_json(given), calling_messages[-1])
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split)
+MESSAGE_FIELDS = frozenset({"parts", "usage", "provider_details", "vendor_details", "metadata", "state"})
+REQUEST_PARTS = ("system-prompt", "user-prompt", "tool-return", "retry-prompt", "builtin-tool-return", "instruction")
+RESPONSE_PARTS = ("text", "thinking", "tool-call", "builtin-tool-call", "builtin-tool-return", "file", "compaction")
+KINDS = frozenset({*REQUEST_PARTS, *RESPONSE_PARTS, "tool-search-call", "tool-search-return"})
+PART_FIELDS = frozenset(
+    {"content", "args", "tool_name", "metadata", "provider_details", "return_schema", "outcome", "instruction_parts"}
+)
+SHAPES = (
+    *(Shape((name, EACH), MESSAGE_FIELDS | {"instruction_parts"}) for name in LISTS),
+    *(Shape((name, EACH, "parts", EACH), PART_FIELDS, KINDS, "part_kind") for name in LISTS),
+)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)

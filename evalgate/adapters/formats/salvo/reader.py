@@ -22,7 +22,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import (
     finish_reason,
@@ -160,4 +160,6 @@ def _read_latency(fields: dict[str, Any], prefix: str) -> Latency:
     return read_latency_seconds(fields.get("latency_seconds"), f"{prefix}latency_seconds")
 
 
-READER = Reader(build=build, identify=identify)
+TURN_FIELDS = frozenset({"content", "tool_calls", "usage", "metadata"})
+SHAPES = (Shape(("turns", EACH), TURN_FIELDS), Shape(("messages", EACH), TURN_FIELDS))
+READER = Reader(build=build, identify=identify, shapes=SHAPES)

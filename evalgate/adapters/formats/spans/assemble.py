@@ -15,11 +15,13 @@ from evalgate.adapters.formats.spans.aggregate import (
     model_calls,
     outermost_agents,
 )
+from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
 from evalgate.adapters.formats.spans.span_clock import clock_warnings, format_rfc3339
 from evalgate.adapters.formats.spans.span_conversation import build_conversation, find_instructions, outermost_calls
 from evalgate.adapters.formats.spans.timeline import Timeline
 from evalgate.adapters.formats.spans.tool_calls import merge_tool_calls
 from evalgate.adapters.formats.spans.tree import BOUNDARY_KINDS, SpanNode, build_tree, nodes_of_kind
+from evalgate.adapters.formats.spans.unread_attributes import find_unread_calls
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_usage
 
@@ -58,6 +60,8 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
         trace.messages
     )
     trace.warnings += [*warn_of_missing_results(found), *_content_warnings(trace, nodes)]
+    add_span_gaps(trace, nodes, calls)
+    find_unread_calls(trace, nodes)
     return trace
 
 

@@ -19,6 +19,8 @@ WRAPPERS = ("trace", "result")
 TRACE_IDS = ("trace_id", "traceId", "traceID")
 SPAN_IDS = ("span_id", "spanId", "spanID")
 CONTEXTS = ("context", "spanContext", "span_context")
+CONTEXT_COLUMNS = {"context.trace_id": "trace_id", "context.span_id": "span_id"}
+"""Columns of Phoenix's data frame with the fields of the context."""
 PARENT_CONTEXTS = ("parentSpanContext", "parent_span_context", "parent")
 PROTOBUF_START = b"\n"
 # Tags that may follow the length of the first message: resource, scopes, schema URL.
@@ -56,6 +58,8 @@ def _nested_spans(value: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     data = value.get("data")
+    if isinstance(data, list):
+        return data if is_span(first_object(data)) else None
     spans = value.get("spans", data.get("spans") if isinstance(data, dict) else None)
     return spans if isinstance(spans, list) else None
 
@@ -70,12 +74,19 @@ def find_jaeger_traces(value: Any) -> list[Any] | None:
 
 
 def is_span(value: Any) -> bool:
-    """True for a span that has ids, directly or in a context."""
+    """True for a span that has ids, directly or in a context, maybe in columns of a data frame."""
     if not isinstance(value, dict):
         return False
+    if is_row(value):
+        return True
     ids: Any = next((value[key] for key in CONTEXTS if isinstance(value.get(key), dict)), value)
     has_ids = any(key in ids for key in TRACE_IDS) and any(key in ids for key in SPAN_IDS)
     return has_ids and ("name" in value or "attributes" in value)
+
+
+def is_row(value: dict[str, Any]) -> bool:
+    """True for a line of Phoenix's data frame: one column for each field of the span."""
+    return all(column in value for column in CONTEXT_COLUMNS)
 
 
 def _is_envelope(value: Any) -> bool:

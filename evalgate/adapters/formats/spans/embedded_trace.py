@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.errors import TraceError
 
@@ -27,7 +28,10 @@ def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
     from evalgate.adapters.formats.native import reader
 
     try:
-        return reader.build(decode(value.encode()))
+        record = decode(value.encode())
+        trace = reader.build(record)
+        find_gaps(trace, record, reader.READER)
     except (TraceError, UnicodeEncodeError) as error:
         message = str(error) if isinstance(error, TraceError) else "is not text"
         raise FieldError(ATTRIBUTE, message) from None
+    return trace

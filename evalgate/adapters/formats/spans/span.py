@@ -38,6 +38,7 @@ class Span:
 
     Attribute values are text, numbers, booleans, lists or objects, never the wrappers of an encoding.
     `is_from_logs`: it is known from log records only, so its name, parent and end are unknown.
+    `unknown_fields`: names of recorded fields that were not read.
     """
 
     trace_id: str
@@ -53,6 +54,7 @@ class Span:
     has_failed: bool = False
     status_message: str | None = None
     is_from_logs: bool = False
+    unknown_fields: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

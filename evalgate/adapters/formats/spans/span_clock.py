@@ -34,10 +34,10 @@ def clock_warnings(total_ms: float | None, calls: Sequence[ModelCall]) -> list[W
             tokens += output_tokens
             spent_ms += call.duration_ms
     if total_ms == 0:
-        message = "the run took no time at all: its timestamps may be made up"
+        message = "the run took no time at all: its timestamps may be synthetic"
     elif tokens and tokens > spent_ms * FASTEST_TOKENS_A_MS:
         message = (
-            f"{tokens:,} tokens were generated in {spent_ms:,.1f} ms: this is a replay, or the timestamps are made up"
+            f"{tokens:,} tokens were generated in {spent_ms:,.1f} ms: this is a replay, or the timestamps are synthetic"
         )
     else:
         return []

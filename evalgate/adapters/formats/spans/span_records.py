@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import TRIAL_KEY
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.spans import assemble
+from evalgate.adapters.formats.spans.dialects.langsmith import clear_parents
 from evalgate.adapters.formats.spans.embedded_trace import read_embedded_trace
 from evalgate.adapters.formats.spans.encodings.container import SpanFile
 from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity, is_request
@@ -29,11 +31,15 @@ SCENARIO_KEYS = ("evalgate.scenario.id", "evalgate.scenario_id")
 
 @dataclass(slots=True)
 class AgentRun:
-    """The spans of one run, warnings about them, and the error that makes the run unreadable, if any."""
+    """The spans of one run, warnings about them, and the error that makes the run unreadable, if any.
+
+    `missing` says why spans of the run may be missing.
+    """
 
     spans: list[Span]
     problem: TraceError | None = None
     warnings: list[Warning_] = field(default_factory=list)
+    missing: str | None = None
 
 
 def build_span_reader(
@@ -57,7 +63,7 @@ def runs_from_file(span_file: SpanFile) -> list[AgentRun]:
     Traces that record nothing about an agent (a health check, a queue) are left out with a warning if the
     file holds other runs; if it holds nothing else, the result is one record with that error.
     """
-    spans, differing = merge_duplicates(span_file.spans)
+    spans, differing = merge_duplicates(clear_parents(span_file.spans))
     runs: list[AgentRun] = []
     noise: list[list[Span]] = []
     logs, ambiguous = assign_logs(spans, span_file.logs)
@@ -68,7 +74,8 @@ def runs_from_file(span_file: SpanFile) -> list[AgentRun]:
         if problem is None and not has_agent_activity(group):
             noise.append(group)
             continue
-        runs.append(AgentRun(group, problem, _conflicts(sum(differing.get(name, 0) for name in traces))))
+        conflicts = _conflicts(sum(differing.get(name, 0) for name in traces))
+        runs.append(AgentRun(group, problem, conflicts, span_file.missing))
     runs += [AgentRun([], problem) for problem in span_file.damaged.values()]
     if noise:
         _report_left_out(noise, runs)
@@ -87,6 +94,8 @@ def build(record: AgentRun) -> Trace:
         raise record.problem
     trace = read_embedded_trace(record.spans) or assemble.build(record.spans)
     trace.warnings += record.warnings
+    if record.missing is not None:
+        add_gap(trace, "calls", record.missing)
     return trace
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.run_end import (
     add_command_call,
     command_word,
@@ -23,12 +24,15 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    prefix_errors,
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, to_milliseconds, total_tokens
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
+from evalgate.adapters.formats.swe_agent.alignment import align
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage
 from evalgate.records import dataclass
@@ -38,15 +42,15 @@ if TYPE_CHECKING:
 
 LIMITS = frozenset({"exit_cost", "exit_context", "exit_total_execution_time", "exit_command_timeout", "early_exit"})
 ORDERLY_STATUSES = frozenset({"submitted", "exit_forfeit"})
+ACTION_FIELDS = frozenset({"action", "tool_calls"})
 STAND_IN_MODELS = frozenset({"replay", "human", "human_thought", "instant_empty_submit"})
 """Model names that are not models: they replay a recorded run or ask a person."""
 
 
 @dataclass(slots=True)
 class _Step:
-    """One answer of the model, its action, and its call if it made exactly one."""
+    """One answer of the model, and its call if it made exactly one."""
 
-    action: str
     message: Message
     call: ToolCall | None
 
@@ -55,8 +59,8 @@ def build(record: Any) -> Trace:
     """Builds one trajectory. An action in text becomes a call named after its first word."""
     require_shallow(record)
     document = mapping(record, "")
-    conversation, steps = _build_conversation(listing(document.get("history"), "history"))
-    _add_steps(conversation, steps, listing(document.get("trajectory"), "trajectory"))
+    run = _Run(listing(document.get("history"), "history"), listing(document.get("trajectory"), "trajectory"))
+    conversation, steps = run.conversation, run.steps
     info = mapping(document.get("info"), "info")
     trace = Trace(
         "",
@@ -72,6 +76,8 @@ def build(record: Any) -> Trace:
         mark_final_call(steps[-1].call)
     set_final_response(trace, submission, steps[-1].message if steps else None)
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
+    if run.without_action is not None:
+        add_gap(trace, "calls", f"`{run.without_action}` has no `action`: {ADVICE}")
     if "info" in document:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
     _add_usage(trace, mapping(info.get("model_stats"), "info.model_stats"))
@@ -89,30 +95,89 @@ def identify(record: Any) -> Identity:
     return build_identity(problem.get("id") if isinstance(problem, dict) else None, None)
 
 
-def _build_conversation(history: list[Any]) -> tuple[Conversation, list[_Step]]:
-    conversation, steps = Conversation(), list[_Step]()
-    do_each(history, "history", lambda recorded: _add_message(conversation, steps, recorded))
-    return conversation, steps
+class _Run:
+    """The conversation of the history, with the steps that only the trajectory has where they were made."""
+
+    def __init__(self, history: list[Any], trajectory: list[Any]) -> None:
+        self.conversation = Conversation()
+        self.steps: list[_Step] = []
+        self.without_action = _find_without_action(history, "history") or _find_without_action(trajectory, "trajectory")
+        self._trajectory = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
+        actions = []
+        for number, step in enumerate(self._trajectory):
+            with prefix_errors(f"trajectory[{number}]"):
+                actions.append(_read_action(step))
+        self._alignment = align([_find_action(value) for value in history if _is_answer(value)], actions)
+        self._paired: list[tuple[_Step, int]] = []
+        self._unpaired = 0
+        do_each(history, "history", self._add_message)
+        for answer, number in self._paired:
+            _finish_step(self.conversation, answer.call, self._trajectory[number], f"trajectory[{number}]")
+        self._add_steps_before(len(self._alignment.steps))
+
+    def _add_message(self, recorded: dict[str, Any]) -> None:
+        conversation, steps = self.conversation, self.steps
+        role = required_text(recorded.get("role"), "role")
+        content, parts = read_content(recorded.get("content"), "content")
+        if role == "system" or recorded.get("is_demo"):
+            # A demonstration is another run, shown to the model before this one starts.
+            message = conversation.add_message("system", content)
+        elif role == "assistant":
+            message = self._add_answer(recorded, content)
+        elif role == "tool":
+            message = _add_results(conversation, recorded, content)
+        elif role != "user":
+            raise FieldError("role", "is not one of system, user, assistant, tool")
+        elif steps and steps[-1].call is not None and steps[-1].call["status"] == "missing":
+            message, _ = conversation.add_result(steps[-1].call["id"], None, content)
+        else:
+            message = conversation.add_message("user", content, is_input=not steps)
+        message["parts"] = parts
+
+    def _add_answer(self, recorded: dict[str, Any], content: str | None) -> Message:
+        answer = len(self._paired) + self._unpaired
+        self._add_steps_before(answer)
+        number = self._alignment.steps[answer]
+        message = self.conversation.add_message("assistant", content)
+        call = _add_calls(self.conversation, message, recorded)
+        if number is not None and not message["tool_calls"]:
+            call = _add_calls(self.conversation, message, self._trajectory[number])
+        step = _Step(message, call)
+        self.steps.append(step)
+        if number is None:
+            self._unpaired += 1
+        else:
+            self._paired.append((step, number))
+        return message
+
+    def _add_steps_before(self, answer: int) -> None:
+        """Adds the steps of the trajectory that come before an answer and that the history does not have."""
+        for number in self._alignment.before.get(answer, ()):
+            recorded, path = self._trajectory[number], f"trajectory[{number}]"
+            with prefix_errors(path):
+                message = self.conversation.add_message("assistant", text(recorded.get("response"), "response"))
+                step = _Step(message, _add_calls(self.conversation, message, recorded))
+            self.steps.append(step)
+            _finish_step(self.conversation, step.call, recorded, path)
 
 
-def _add_message(conversation: Conversation, steps: list[_Step], recorded: dict[str, Any]) -> None:
-    role = required_text(recorded.get("role"), "role")
-    content, parts = read_content(recorded.get("content"), "content")
-    if role == "system" or recorded.get("is_demo"):
-        # A demonstration is another run, shown to the model before this one starts.
-        message = conversation.add_message("system", content)
-    elif role == "assistant":
-        message = conversation.add_message("assistant", content)
-        steps.append(_Step(_read_action(recorded), message, _add_calls(conversation, message, recorded)))
-    elif role == "tool":
-        message = _add_results(conversation, recorded, content)
-    elif role != "user":
-        raise FieldError("role", "is not one of system, user, assistant, tool")
-    elif steps and steps[-1].call is not None and steps[-1].call["status"] == "missing":
-        message, _ = conversation.add_result(steps[-1].call["id"], None, content)
-    else:
-        message = conversation.add_message("user", content, is_input=not steps)
-    message["parts"] = parts
+def _find_without_action(values: list[Any], path: str) -> str | None:
+    """The path of the first answer or step that has no field for what the model did."""
+    for number, value in enumerate(values):
+        is_step = path == "trajectory" and isinstance(value, dict)
+        if (is_step or _is_answer(value)) and not ACTION_FIELDS.intersection(value):
+            return f"{path}[{number}]"
+    return None
+
+
+def _is_answer(value: Any) -> bool:
+    """True for a message of the model in this run."""
+    return isinstance(value, dict) and value.get("role") == "assistant" and not value.get("is_demo")
+
+
+def _find_action(recorded: dict[str, Any]) -> str:
+    action = recorded.get("action")
+    return action.strip() if isinstance(action, str) else ""
 
 
 def _read_action(recorded: dict[str, Any]) -> str:
@@ -143,23 +208,6 @@ def _add_results(conversation: Conversation, recorded: dict[str, Any], content: 
     for call_id in call_ids[1:]:
         conversation.add_result(call_id, None, content)
     return conversation.add_result(call_ids[0], None, content)[0]
-
-
-def _add_steps(conversation: Conversation, steps: list[_Step], trajectory: list[Any]) -> None:
-    """Adds what only the trajectory holds: the last result, durations, a step after the history.
-
-    Ignores a trajectory whose actions differ from those of the history.
-    """
-    recorded_steps = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
-    actions = [_read_action(step) for step in recorded_steps]
-    if actions[: len(steps)] != [step.action for step in steps]:
-        return
-    for number, recorded in enumerate(recorded_steps):
-        path = f"trajectory[{number}]"
-        if number >= len(steps):
-            message = conversation.add_message("assistant", text(recorded.get("response"), f"{path}.response"))
-            steps.append(_Step(actions[number], message, _add_calls(conversation, message, recorded)))
-        _finish_step(conversation, steps[number].call, recorded, path)
 
 
 def _finish_step(conversation: Conversation, call: ToolCall | None, recorded: dict[str, Any], path: str) -> None:
@@ -214,7 +262,7 @@ def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
     if trace.cost["usd"] == 0:
         trace.cost = unknown_cost()
-        message = "cost and tokens of 0 are treated as unknown: replays are not metered"
+        message = "cost and tokens of 0 are treated as unknown: replays record no usage"
         warnings = [{"code": "zero_cost", "message": message, "where": path}]
     trace.warnings += warnings
 
@@ -227,4 +275,12 @@ def _build_usage(sent: int | None, received: int | None) -> Usage:
     return usage
 
 
-READER = Reader(build=build, identify=identify)
+HISTORY_FIELDS = frozenset({"content", "tool_calls", "tool_call_ids", "thinking_blocks", "cache_control", "tags"})
+STEP_FIELDS = frozenset({"messages", "query", "extra_info", "tool_calls", "tool_call_ids", "thinking_blocks", "state"})
+TEXTS = frozenset({"action", "thought", "observation", "response", "reasoning", "reasoning_content"})
+SHAPES = (
+    Shape(("history", EACH), HISTORY_FIELDS | TEXTS),
+    Shape(("history", EACH, "content", EACH), PART_FIELDS),
+    Shape(("trajectory", EACH), STEP_FIELDS | TEXTS),
+)
+READER = Reader(build=build, identify=identify, shapes=SHAPES)

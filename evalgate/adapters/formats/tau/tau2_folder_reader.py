@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.fields import listing, mapping, text
-from evalgate.adapters.formats.core.format import HeadingRule, Reader
+from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.tau import is_tau2_settings, tau2_reader
 from evalgate.errors import TraceError
@@ -68,6 +70,7 @@ def build(record: tau2_reader.Simulation) -> Trace:
             )
         record = record._replace(data={**run, "messages": messages})
     trace = tau2_reader.build(record)
+    note_unknown(trace, find_unknown(run, SHAPES))
     if record.model is None:
         message = "the results.json of the run was not read: the agent's model is unknown"
         trace.warnings.append({"code": "no_settings", "message": message, "where": None})
@@ -77,11 +80,19 @@ def build(record: tau2_reader.Simulation) -> Trace:
     return trace
 
 
+TICK_FIELDS = frozenset(
+    {
+        *("agent_chunk", "user_chunk", "agent_tool_calls", "agent_tool_results", "user_tool_calls"),
+        *("user_tool_results", "usage", "metadata"),
+    }
+)
+SHAPES = (Shape(("ticks", EACH), TICK_FIELDS),)
 READER = Reader(
     build=build,
     identify=tau2_reader.identify,
     split=split,
     heading_rule=HeadingRule(folder, is_tau2_settings),
+    without_calls=tau2_reader.EXPECTATIONS,
 )
 
 

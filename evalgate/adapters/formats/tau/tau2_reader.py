@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
@@ -19,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import (
@@ -30,6 +32,7 @@ from evalgate.adapters.formats.core.usage.usage_fields import (
     read_provider_usage,
     split_provider_and_model,
 )
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.models.trace.trace import LlmCall, Message, Role, Trace, TraceScore
 
 if TYPE_CHECKING:
@@ -91,6 +94,7 @@ def build(record: Simulation) -> Trace:
         trace.metadata["domain"] = text(record.domain, "info.environment_info.domain_name")
     _add_end(trace, text(run.get("termination_reason"), "termination_reason"))
     _add_usage(trace, run, has_equal_durations=record.has_equal_durations)
+    note_unknown(trace, find_unknown(run, SHAPES))
     return trace
 
 
@@ -177,7 +181,7 @@ def _add_usage(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool) 
     trace.warnings += about_usage + warnings
     trace.latency = read_latency_seconds(run.get("duration"), "duration")
     if has_equal_durations:
-        message = "all runs of the file took exactly the same time: the timestamps may be made up"
+        message = "all runs of the file took exactly the same time: the timestamps may be synthetic"
         trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "duration"})
 
 
@@ -198,8 +202,13 @@ def _read_scores(run: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
+MESSAGE_FIELDS = frozenset({"content", "tool_calls", "usage", "raw_data", "errors", "tool_messages"})
+SHAPES = (Shape(("messages", EACH), MESSAGE_FIELDS), Shape(("messages", EACH, "content", EACH), PART_FIELDS))
+EXPECTATIONS = frozenset({"info", "reward_info", "evaluation_criteria", "tasks"})
+"""Fields with the actions that a task expects."""
 READER = Reader(
     build=build,
     identify=identify,
     split=split,
+    without_calls=EXPECTATIONS,
 )

@@ -6,10 +6,12 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import build_score
+from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import read_conversation
+from evalgate.adapters.formats.tau.tau2_reader import EXPECTATIONS
 from evalgate.models.trace.trace import Trace, TraceScore
 
 ERROR_PREFIX = "Error"
@@ -62,8 +64,11 @@ def _read_scores(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
     return found
 
 
+SHAPES = (Shape(("traj", EACH), CHAT_FIELDS), Shape(("traj", EACH, "content", EACH), PART_FIELDS))
 READER = Reader(
     build=build,
     identify=identify,
     split=split_list,
+    without_calls=EXPECTATIONS,
+    shapes=SHAPES,
 )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.run_end import mark_final_call, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
-from evalgate.adapters.formats.core.format import Reader, no_identity
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import build_score
+from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
 from evalgate.adapters.formats.messages.openai import read_conversation
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_usage
@@ -95,4 +96,5 @@ def _add_answer(trace: Trace, answer: dict[str, Any]) -> None:
     set_final_response(trace, final_answer if isinstance(final_answer, str) else None, calling_message)
 
 
-READER = Reader(build=build, identify=no_identity)
+SHAPES = (Shape((ANSWER_PATH, "train_messages", EACH, EACH), CHAT_FIELDS),)
+READER = Reader(build=build, identify=no_identity, shapes=SHAPES)

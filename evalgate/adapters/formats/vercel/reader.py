@@ -10,11 +10,12 @@ from evalgate.adapters.formats.core.builder.run_end import set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text, time
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import read_blocks, read_request, read_result
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.vercel import is_vercel
 from evalgate.models.trace.trace import Trace, Usage, unknown_usage
@@ -97,7 +98,8 @@ def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:
 def _add_lists(builder: MessageBuilder, step: dict[str, Any]) -> None:
     reasoning = step.get("reasoningText", step.get("reasoning"))
     builder.add_reasoning(reasoning if isinstance(reasoning, str) else None)
-    builder.add_text(text(step.get("text"), "text") or None)
+    words = text(step.get("text"), "text")
+    builder.add_text(words or (None if step.get("toolCalls") else words))
     for number, call in enumerate(listing(step.get("toolCalls"), "toolCalls")):
         builder.add_call(read_request(mapping(call, f"toolCalls[{number}]")))
     for number, result in enumerate(listing(step.get("toolResults"), "toolResults")):
@@ -126,4 +128,19 @@ def _get_any(data: dict[str, Any], keys: tuple[str, str]) -> int | None:
     return None
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split)
+STEP_FIELDS = frozenset(
+    {
+        *("content", "text", "toolCalls", "toolResults", "staticToolCalls", "dynamicToolCalls", "staticToolResults"),
+        *("dynamicToolResults", "reasoning", "reasoningDetails", "reasoningText", "files", "sources", "usage"),
+        *("warnings", "request", "response", "logprobs", "providerMetadata", "experimental_providerMetadata"),
+        *("callWarnings", "model", "performance", "experimental_context"),
+    }
+)
+SHAPES = (
+    Shape(("messages", EACH), ROLE_FIELDS | {"parts", "toolInvocations", "data", "attachments"}),
+    Shape(("messages", EACH, "content", EACH), PART_FIELDS),
+    Shape(("messages", EACH, "parts", EACH), PART_FIELDS | {"toolName"}),
+    Shape(("steps", EACH), STEP_FIELDS),
+    Shape(("steps", EACH, "content", EACH), PART_FIELDS | {"toolName"}),
+)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)

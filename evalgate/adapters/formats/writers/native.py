@@ -8,6 +8,7 @@ import orjson
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.native import reader
+from evalgate.adapters.formats.native.known_fields import GAPS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import SCHEMA, unknown_cost, unknown_latency, unknown_usage
 from evalgate.models.trace.trace_document import encode_trace
@@ -51,6 +52,8 @@ def _to_short_form(trace: Trace) -> dict[str, Any]:
     calls_by_id = _index_by_id(trace.tool_calls)
     document["messages"] = [_encode_message(message, calls_by_id) for message in trace.messages]
     _add_measurements(document, trace)
+    if trace.gaps:
+        document[GAPS] = dict(trace.gaps)
     return document
 
 

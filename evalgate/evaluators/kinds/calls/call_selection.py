@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import json_equal, shorten, show
+from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CallFilter(NamedTuple):
-    """Selects all calls of `tool`, or those whose argument `argument` is `action`."""
+    """Selects all calls of `tool` (a name or glob), or those whose argument `argument` is `action`."""
 
     tool: str
     action: str | None = None
@@ -27,8 +29,11 @@ class CallFilter(NamedTuple):
     def select(self, trace: Trace) -> SelectedCalls:
         """Selects calls of the agent, numbered from 1 among all its calls."""
         found = SelectedCalls([], [])
-        for number, call in enumerate(trace.agent_calls, 1):
-            if call["name"] != self.tool:
+        calls = trace.agent_calls
+        tool = self.tool
+        tools = find_names(tool, [call["name"] for call in calls]) if "*" in tool else (tool,)
+        for number, call in enumerate(calls, 1):
+            if call["name"] not in tools:
                 continue
             if self.action is None or self._is_action(call):
                 found.matching.append((number, call))
@@ -46,11 +51,6 @@ class SelectedCalls(NamedTuple):
 
     matching: list[NumberedCall]
     possible: list[NumberedCall]
-
-
-def is_captured(call: ToolCall) -> bool:
-    """Returns whether the arguments of the call were recorded, valid or not."""
-    return not (call["arguments"] is None and call["arguments_raw"] is None and call["arguments_error"] is None)
 
 
 def format_times(count: int) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evidence import ARGUMENTS, CALLS, FAILED, PASSED, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, format_calls, format_times
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.evaluators.kinds.calls.tool_rules import build_count_rule
 
 if TYPE_CHECKING:
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import Trace
 
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
@@ -19,6 +21,10 @@ Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 def _build_evidence(calls: int, expected: int) -> dict[str, int]:
     return {"calls": calls, "expected_calls": expected}
+
+
+def _evidence(target: CallFilter) -> tuple[EvidenceKind, ...]:
+    return CALLS if target.action is None else ARGUMENTS
 
 
 def _require_calls(target: CallFilter, least: int) -> Check:
@@ -36,7 +42,7 @@ def _require_calls(target: CallFilter, least: int) -> Check:
         others = f"other calls: {format_names(names)}" if names else "no tool calls"
         return Finding("failed", f"{reason} ({others})", evidence)
 
-    return check
+    return require_evidence(check, _evidence(target), PASSED)
 
 
 def _forbid_calls(target: CallFilter) -> Check:
@@ -49,7 +55,7 @@ def _forbid_calls(target: CallFilter) -> Check:
             return Finding("not_evaluable", f"{target} may have been called: its arguments were not captured")
         return Finding("passed", f"{target} was not called")
 
-    return check
+    return require_evidence(check, _evidence(target), FAILED)
 
 
 class ExpectedTool(Evaluator):
@@ -60,6 +66,7 @@ class ExpectedTool(Evaluator):
     """
 
     type: Literal["expected_tool"]
+    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
     expected_tool: ToolName | None = None
     tool: ToolName | None = None
     min_calls: Annotated[int, Field(ge=0)] | None = None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import is_captured
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evidence import ARGUMENTS, require_evidence
 from evalgate.evaluators.kinds.calls.tool_called import format_names
 from evalgate.measures.sequences.repeats import Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import shorten, show
+from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -23,6 +24,7 @@ class NoLoops(Evaluator):
     """No call with the same arguments and no cycle of calls occurs more than `max_repeats` times in a row."""
 
     type: Literal["no_loops"]
+    orders: ClassVar[dict[str, Order]] = {"max_repeats": "at_most"}
     max_repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 3
 
     def label(self) -> str:
@@ -42,7 +44,9 @@ class NoLoops(Evaluator):
                 return Finding("not_evaluable", "the same tools repeat, but their arguments were not captured")
             return Finding("passed", f"nothing repeats more than {most} times in a row")
 
-        return check
+        return require_evidence(
+            check, ARGUMENTS, is_decided=lambda found, trace: found.outcome == "failed" and "calls" not in trace.gaps
+        )
 
 
 def _call_key(index: int, call: ToolCall) -> Hashable:

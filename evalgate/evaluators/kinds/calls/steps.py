@@ -15,11 +15,12 @@ from evalgate.measures.values.json_values import shorten, show
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from evalgate.evaluators.core.field_problems import Path
     from evalgate.measures.sequences.argument_lookups import Lookup
     from evalgate.measures.sequences.argument_matchers import Matcher
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import ToolCall
 
 MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
@@ -170,9 +171,37 @@ class CompiledSequence:
         return [kind[0].tool for kind in kinds]
 
     @property
+    def evidence(self) -> tuple[EvidenceKind, ...]:
+        """The kinds of evidence that the steps need."""
+        alternatives = [step for kind in self.kinds for step in kind]
+        with_arguments = any(step.matcher is not None for step in alternatives)
+        with_status = any(step.status != "any" for step in alternatives)
+        return ("calls", *(("arguments",) if with_arguments else ()), *(("errors",) if with_status else ()))
+
+    @property
     def is_demanding(self) -> bool:
         """True if more than names is demanded, so that a trace may lack what is needed to judge."""
         return any(not step.is_bare for kind in self.kinds for step in kind)
+
+
+def loosen_steps(steps: CompiledSequence, missing: Collection[EvidenceKind]) -> CompiledSequence:
+    """Returns steps that demand only what is known without the missing kinds of evidence."""
+    kinds = [
+        [
+            CompiledStep(
+                each.tool,
+                each.text,
+                None if "arguments" in missing else each.matcher,
+                "any" if "errors" in missing else each.status,
+                () if "arguments" in missing else each.lookups,
+                each.cost,
+            )
+            for each in alternatives
+        ]
+        for alternatives in steps.kinds
+    ]
+    slots = [Slot(slot.kind, slot.optional or "calls" in missing) for slot in steps.plan.slots]
+    return CompiledSequence(StepPlan(slots, steps.plan.segments), kinds, steps.texts)
 
 
 def compile_steps(sequence: Sequence[Any]) -> CompiledSequence:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, is_captured
+from evalgate.evaluators.core.evidence import ARGUMENTS, require_evidence
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
 from evalgate.measures.sequences.repeats import json_key
 from evalgate.measures.values.json_values import show
+from evalgate.models.run.run import Outcome
+from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
@@ -32,6 +35,8 @@ class Timing(Evaluator):
     delay_argument: Argument = "delay_seconds"
     when_argument: Argument = "when"
     recurring_argument: Argument = "recurring"
+    final_outcome: ClassVar[Outcome | None] = None
+    """The outcome that one call decides, however many others there are."""
 
     def label(self) -> str:
         """The check in words."""
@@ -51,7 +56,10 @@ class Timing(Evaluator):
             captured_calls = [each for each in matching if is_captured(each[1])]
             return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
 
-        return check
+        def is_decided(found: Finding, trace: Trace) -> bool:
+            return found.outcome == self.final_outcome and bool(target.select(trace).matching)
+
+        return require_evidence(check, ARGUMENTS, is_decided=is_decided)
 
     @abstractmethod
     def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
@@ -76,6 +84,7 @@ class HasTiming(Timing):
     """Each call has a number of seconds as its delay, or a time as its `when` argument."""
 
     type: Literal["has_timing"]
+    final_outcome = "failed"
 
     def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Fails if one call has no time."""
@@ -130,6 +139,7 @@ class IsRecurring(Timing):
     """At least one call recurs: its `recurring` is true, or its `when` looks like a cron expression."""
 
     type: Literal["is_recurring"]
+    final_outcome = "passed"
 
     def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
         """Passes if one call recurs."""

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evidence import ARGUMENTS, FAILED, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.call_selection import CallFilter, is_captured
+from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
+from evalgate.evaluators.kinds.calls.tool_rules import combine
 from evalgate.measures.values.json_schemas import Schema, SchemaError
 from evalgate.measures.values.json_values import json_equal, shorten, show
+from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
@@ -37,21 +40,19 @@ class ToolArguments(Evaluator):
     def compile(self) -> Check:
         """Compiles the schema; raises FieldProblemError."""
         target, suite_schema = CallFilter(self.tool), self._compile_schema()
-        recorded_schemas = _RecordedSchemas()
+        recorded_schemas, is_glob = _RecordedSchemas(), "*" in self.tool
 
         def check(trace: Trace) -> Finding:
             calls = target.select(trace).matching
             if not calls:
                 return Finding("not_evaluable", f"{target} was not called: {describe_other_calls(trace)}")
-            try:
-                schema = suite_schema or recorded_schemas.get_schema(trace, target.tool)
-            except SchemaError:
-                return Finding("not_evaluable", f"the schema of {target} in the trace is not a JSON Schema")
-            if schema is None:
-                return Finding("not_evaluable", f"the trace has no schema of {target}", None)
-            return _judge_calls(calls, schema, str(target))
+            if suite_schema is not None:
+                return _judge_calls(calls, suite_schema, str(target))
+            if not is_glob:
+                return recorded_schemas.judge_calls(trace, target.tool, calls)
+            return combine([recorded_schemas.judge_calls(trace, *each) for each in _group_by_tool(calls).items()])
 
-        return check
+        return require_evidence(check, ARGUMENTS, FAILED)
 
     def _compile_schema(self) -> Schema | None:
         if self.json_schema is None:
@@ -60,6 +61,13 @@ class ToolArguments(Evaluator):
             return Schema(self.json_schema)
         except SchemaError as error:
             raise FieldProblemError("schema", str(error)) from None
+
+
+def _group_by_tool(calls: list[NumberedCall]) -> dict[str, list[NumberedCall]]:
+    found: dict[str, list[NumberedCall]] = {}
+    for each in calls:
+        found.setdefault(each[1]["name"], []).append(each)
+    return found
 
 
 def _judge_calls(calls: list[NumberedCall], schema: Schema, tool: str) -> Finding:
@@ -94,6 +102,17 @@ class _RecordedSchemas:
     def __init__(self) -> None:
         self._source: Any = None
         self._compiled: Schema | None = None
+
+    def judge_calls(self, trace: Trace, tool: str, calls: list[NumberedCall]) -> Finding:
+        """Judges the calls of one tool by its schema in the trace."""
+        name = shorten(tool, 60)
+        try:
+            schema = self.get_schema(trace, tool)
+        except SchemaError:
+            return Finding("not_evaluable", f"the schema of {name} in the trace is not a JSON Schema")
+        if schema is None:
+            return Finding("not_evaluable", f"the trace has no schema of {name}")
+        return _judge_calls(calls, schema, name)
 
     def get_schema(self, trace: Trace, tool: str) -> Schema | None:
         """Returns the compiled schema of a tool, None if the trace has none. Raises SchemaError."""

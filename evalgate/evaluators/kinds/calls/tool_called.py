@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evidence import CALLS, PASSED, require_evidence
+from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ MAX_LISTED = 12
 
 
 class ToolCalled(Evaluator):
-    """The agent called `tool` at least once. The name is literal: no character in it is special."""
+    """The agent called `tool` at least once. `*` in its name matches any characters, other characters are literal."""
 
     type: Literal["tool_called"]
     tool: ToolName
@@ -30,19 +32,20 @@ class ToolCalled(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the names."""
-        tool = self.tool
+        tool, is_glob = self.tool, "*" in self.tool
         passed = Finding("passed", f"{tool} was called")
 
         def check(trace: Trace) -> Finding:
-            if tool in trace.called:
+            if find_names(tool, trace.called) if is_glob else tool in trace.called:
                 return passed
             return Finding("failed", f"expected a call of {tool}, {describe_other_calls(trace)}")
 
-        return check
+        return require_evidence(check, CALLS, PASSED)
 
     def describe_unwanted(self, trace: Trace) -> str:
         """Describes the calls that were made although the assertion is negated."""
-        return f"expected no call of {self.tool}, got {trace.called.count(self.tool):,}"
+        names = trace.called
+        return f"expected no call of {self.tool}, got {sum(map(names.count, find_names(self.tool, names))):,}"
 
 
 def format_names(names: Sequence[str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.evaluators.kinds.calls.tool_rules import (
@@ -13,7 +13,7 @@ from evalgate.evaluators.kinds.calls.tool_rules import (
     build_count_rule,
     build_error_rule,
     build_forbidden_rule,
-    combine,
+    combine_rules,
 )
 
 Count = Annotated[int, Field(ge=0)]
@@ -23,10 +23,16 @@ ToolNames = Annotated[list[ToolName], Field(min_length=1)]
 class ToolCalls(Evaluator):
     """Counts calls of `tool`, or of all tools if it is not given; every given rule must hold.
 
-    `forbidden_tools` and `allowed_tools` are names in which `*` matches any characters.
+    `*` in the name of a tool matches any characters.
     """
 
     type: Literal["tool_calls"]
+    orders: ClassVar[dict[str, Order]] = {
+        "min": "at_least",
+        "max": "at_most",
+        "max_tool_calls": "at_most",
+        "max_tool_errors": "at_most",
+    }
     tool: ToolName | None = None
     min: Count | None = None
     max: Count | None = None
@@ -63,7 +69,7 @@ class ToolCalls(Evaluator):
             rules.append(build_error_rule(self.max_tool_errors))
         if not rules:
             raise FieldProblemError("type", "tool_calls checks nothing", "set `min`, `max`, `exactly` or another rule")
-        return rules[0] if len(rules) == 1 else lambda trace: combine([rule(trace) for rule in rules])
+        return rules[0] if len(rules) == 1 else combine_rules(rules)
 
     def _refuse_contradictions(self) -> None:
         least, most, exactly = self.min, self.max, self.exactly
@@ -113,6 +119,7 @@ class MaxToolCalls(Evaluator):
     """The agent makes at most `max` tool calls in total."""
 
     type: Literal["max_tool_calls"]
+    orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Count
 
     def label(self) -> str:
@@ -128,6 +135,7 @@ class MaxToolErrors(Evaluator):
     """At most `max` of the agent's tool calls end in an error."""
 
     type: Literal["max_tool_errors"]
+    orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Count
 
     def label(self) -> str:

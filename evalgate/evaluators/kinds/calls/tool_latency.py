@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evidence import FAILED, require_evidence
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.numeric.means import DIGITS
@@ -21,6 +22,7 @@ class ToolLatencyLimit(Evaluator):
     """Each call of `tool` took at most `max_seconds` s. Without a call or a known time: not_evaluable."""
 
     type: Literal["tool_latency_limit"]
+    orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     tool: ToolName
     max_seconds: Amount
 
@@ -49,4 +51,4 @@ class ToolLatencyLimit(Evaluator):
                 return Finding("not_evaluable", f"latency unknown for {unknown:,} of {len(calls):,} calls of {target}")
             return Finding("passed", reason)
 
-        return check
+        return require_evidence(check, ("calls", "times"), FAILED)

@@ -8,6 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.evaluator import Check, Finding
+from evalgate.evaluators.core.evidence import (
+    CALLS,
+    FAILED,
+    PASSED,
+    EvidenceCheck,
+    careful_form,
+    combine_undecided,
+    plain_form,
+    require_evidence,
+)
 from evalgate.evaluators.kinds.calls.call_selection import format_calls
 from evalgate.evaluators.kinds.calls.tool_called import format_names
 from evalgate.measures.text.globs import matches_id
@@ -22,23 +32,40 @@ if TYPE_CHECKING:
 def combine(findings: Sequence[Finding]) -> Finding:
     """Combines the findings of several rules: failed decides, then not_evaluable."""
     for outcome in ("failed", "not_evaluable"):
-        reasons = [found.reason for found in findings if found.outcome == outcome]
+        reasons = list(dict.fromkeys(found.reason for found in findings if found.outcome == outcome))
         if reasons:
-            return Finding(outcome, "; ".join(reasons))
+            return combine_undecided(Finding(outcome, "; ".join(reasons)), findings)
     return Finding("passed", "; ".join(found.reason for found in findings))
 
 
+def combine_rules(rules: Sequence[Check]) -> Check:
+    """Builds a check of several rules, all of which must hold."""
+    plain, careful = [plain_form(rule) for rule in rules], [careful_form(rule) for rule in rules]
+    return EvidenceCheck(
+        lambda trace: combine([rule(trace) for rule in plain]), lambda trace: combine([rule(trace) for rule in careful])
+    )
+
+
 def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
-    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (None: of all tools)."""
+    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (a name or glob; None: of all tools)."""
     expected = _format_bounds(least, most, None if tool is None else shorten(tool, 60))
 
     def judge(trace: Trace) -> Finding:
-        names = trace.called
-        found = len(names) if tool is None else names.count(tool)
+        found = _count_calls(trace.called, tool)
         is_within = least <= found and (most is None or found <= most)
         return Finding("passed" if is_within else "failed", f"expected {expected}, got {found:,}")
 
-    return judge
+    if most is None:
+        return require_evidence(judge, CALLS, PASSED)
+    if not least:
+        return require_evidence(judge, CALLS, FAILED)
+    return require_evidence(judge, CALLS, is_decided=lambda _, trace: _count_calls(trace.called, tool) > most)
+
+
+def _count_calls(names: Sequence[str], tool: str | None) -> int:
+    if tool is None:
+        return len(names)
+    return sum(matches_id(tool, name) for name in names) if "*" in tool else names.count(tool)
 
 
 def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
@@ -63,7 +90,7 @@ def build_forbidden_rule(globs: Sequence[str]) -> Check:
         others = f"; also forbidden: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
         return Finding("failed", f"expected no call of {shorten(name, 60)}, got call {first_calls[name]}{by}{others}")
 
-    return judge
+    return require_evidence(judge, CALLS, FAILED)
 
 
 def build_allowed_rule(globs: Sequence[str]) -> Check:
@@ -80,7 +107,7 @@ def build_allowed_rule(globs: Sequence[str]) -> Check:
             "failed", f"expected {expected}, got {format_names(others)} (the first is call {first_calls[others[0]]})"
         )
 
-    return judge
+    return require_evidence(judge, CALLS, FAILED)
 
 
 def _find_first_calls(names: Sequence[str]) -> dict[str, int]:
@@ -108,7 +135,7 @@ def build_error_rule(most: int) -> Check:
             return Finding("not_evaluable", f"{reason}, but {unknown:,} have no recorded result")
         return Finding("passed", reason)
 
-    return judge
+    return require_evidence(judge, ("calls", "errors"), FAILED)
 
 
 def _describe_error(call: ToolCall) -> str:

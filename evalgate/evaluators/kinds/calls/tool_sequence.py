@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from evalgate.declarations import BeforeValidator, Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evidence import PASSED, find_missing, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
 from evalgate.evaluators.kinds.calls.steps import (
@@ -19,6 +20,7 @@ from evalgate.evaluators.kinds.calls.steps import (
     Entry,
     compile_steps,
     describe_entry,
+    loosen_steps,
 )
 from evalgate.evaluators.kinds.calls.tool_called import MAX_LISTED, format_names
 from evalgate.measures.sequences.step_matching import (
@@ -94,7 +96,20 @@ class ToolSequence(Evaluator):
             calls.worst_match, calls.budget = MATCHES, WorkBudget(MAX_ALIGNMENT_COMPARISONS)
             return self._build_failure(steps, calls)
 
-        return check if steps.names is None else self._compile_by_names(steps.names, steps, passed)
+        by_names = None if steps.names is None else self._compile_by_names(steps.names, steps, passed)
+        return self._require_evidence(by_names or check, steps)
+
+    def _require_evidence(self, check: Check, steps: CompiledSequence) -> Check:
+        def is_decided(found: Finding, trace: Trace) -> bool:
+            """Returns whether the calls seen fit no sequence of calls that fits the steps."""
+            if found.outcome != "failed":
+                return False
+            loose = loosen_steps(steps, find_missing(trace, steps.evidence))
+            calls = CallMatcher(trace.agent_calls, loose.kinds, MAX_COMPARISONS)
+            calls.worst_match = BROKEN
+            return not self._fits(loose, calls) and not calls.budget.ran_out
+
+        return require_evidence(check, steps.evidence, () if self._is_closed else PASSED, is_decided)
 
     def _compile_by_names(self, names: list[str], steps: CompiledSequence, passed: Finding) -> Check:
         """Compiles the check of a sequence that consists of names only, as most do.

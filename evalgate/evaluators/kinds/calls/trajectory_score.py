@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evidence import CALLS, PASSED, require_evidence
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.trajectory_metrics import METRICS
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 MAX_REFERENCE = 10_000
+_GROWING = frozenset({"recall", "in_order", "any_order"})
+"""Metrics that more calls never lower."""
 
 
 class TrajectoryScore(Evaluator):
@@ -28,6 +31,7 @@ class TrajectoryScore(Evaluator):
     """
 
     type: Literal["trajectory_score"]
+    orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Literal["precision", "recall", "f1", "lcs", "exact", "in_order", "any_order"]
     reference: Annotated[list[ToolName], Field(min_length=1, max_length=MAX_REFERENCE)]
     min_score: Annotated[float, Field(ge=0, le=1)] = 1.0
@@ -50,4 +54,4 @@ class TrajectoryScore(Evaluator):
             reason = f"{metric} {found}, expected at least {needed}; {calls}, reference {format_names(reference)}"
             return Finding(outcome, reason, {metric: score}, score)
 
-        return check
+        return require_evidence(check, CALLS, PASSED if metric in _GROWING else ())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from sys import float_info
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from evalgate.declarations import Field, WithJsonSchema
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.core.query_evidence import query_evidence
+from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.numeric.means import DIGITS, mean_amount
@@ -19,6 +20,7 @@ from evalgate.measures.values.outputs import OutputError, format_number, read_nu
 from evalgate.models.trace.trace_view import get_view
 
 if TYPE_CHECKING:
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import Trace
 
 _PREVIOUS = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}], "default": None}
@@ -32,6 +34,7 @@ class Convergence(Evaluator):
     """
 
     type: Literal["convergence"]
+    orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
     target: float
     tolerance: Annotated[float, Field(ge=0)] = 0.0
     direction: Literal["minimize", "maximize"]
@@ -62,7 +65,7 @@ class Convergence(Evaluator):
             change = f"{found}, was {format_number(previous)}, {'higher' if upwards else 'lower'} is better"
             return build_finding("progress" if improvement > 0 else "stall", change, value=current, previous=previous)
 
-        return build_check(source, build_reader(self.source), judge)
+        return build_check(self.source, judge, more_evidence=_previous_evidence(self.previous))
 
 
 PreviousReader = Callable[["Trace"], float | None]
@@ -85,8 +88,18 @@ def build_previous_reader(given: Any, name: str, type_name: str) -> PreviousRead
     return lambda _: given
 
 
+def _previous_evidence(given: Any) -> Sequence[EvidenceKind]:
+    """Returns the kinds of evidence that `previous` reads from the trace; it must be valid."""
+    reads_trace = isinstance(given, str) and "trial" in given
+    return query_evidence(compile_query(_find_expression(given), "previous")) if reads_trace else ()
+
+
+def _find_expression(given: str) -> str:
+    return given[2:-1].strip() if given.startswith("${") and given.endswith("}") else ""
+
+
 def _build_expression_reader(given: str) -> PreviousReader:
-    expression = given[2:-1].strip() if given.startswith("${") and given.endswith("}") else ""
+    expression = _find_expression(given)
     if not expression.startswith(EXPRESSION_ROOTS):
         raise FieldProblemError("previous", f"`previous` can't be text {show(given, 40)}", f"use {HINT}")
     query = compile_query(expression, "previous")

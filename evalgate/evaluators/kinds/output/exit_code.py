@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.measures.values.json_values import shorten
 from evalgate.measures.values.outputs import OutputError, quote_beginning
@@ -30,9 +30,7 @@ class ExitCode(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check of the number; raises FieldProblemError if the source is invalid."""
-        return build_check(
-            describe_source(self.source, "exit_code"), build_reader(self.source, "exit_code"), _judge_code
-        )
+        return build_check(self.source, _judge_code, "exit_code")
 
 
 def _judge_code(text: str, _: Trace) -> Finding:

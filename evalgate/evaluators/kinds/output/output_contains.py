@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
@@ -50,7 +50,7 @@ class OutputContains(Evaluator):
                 return passed
             return build_finding("failure", f"expected {source} to contain {requirement}, got {show(output, 120)}")
 
-        return build_check(source, build_reader(self.source), judge)
+        return build_check(self.source, judge)
 
     def warning(self) -> str | None:
         """Returns the warning of `validate` about a pattern that is searched for as text."""

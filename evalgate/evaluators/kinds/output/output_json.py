@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import sign
-from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
 from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
@@ -61,7 +61,7 @@ class OutputJson(Evaluator):
             expected = f"expected {path_text} {sign(self.operator)} {show(self.target)}"
             return build_finding("failure", f"{expected}, got {show(value)}", **evidence)
 
-        return build_check(describe_source(self.source), build_reader(self.source), judge)
+        return build_check(self.source, judge)
 
     def _holds(self, value: Any) -> bool:
         if _is_number(value) and _is_number(self.target):

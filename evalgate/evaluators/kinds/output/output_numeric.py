@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.operators import sign
-from evalgate.evaluators.kinds.output.output_source import SourceField, build_reader, describe_source
+from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
 from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
 from evalgate.evaluators.kinds.output.relations import COMPARE, Relation
 from evalgate.measures.values.outputs import format_number, read_number
@@ -39,4 +39,4 @@ class OutputNumeric(Evaluator):
                 return build_finding("success", f"{source} is {format_number(value)}", value=value)
             return build_finding("failure", f"{expected}, got {format_number(value)}", value=value)
 
-        return build_check(source, build_reader(self.source), judge)
+        return build_check(self.source, judge)

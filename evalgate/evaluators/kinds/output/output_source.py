@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from evalgate.declarations import BeforeValidator, Closed, Field
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.evaluators.kinds.run.jmespath import compile_query
+from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import shorten
 from evalgate.measures.values.outputs import to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import Trace
 
 SourcePart = Literal["result", "exit_code"]
@@ -66,6 +71,13 @@ def build_reader(source: Source | None, part: SourcePart = "result") -> OutputRe
     return _build_tool_reader(source.tool or "", source.index, source.field or part)
 
 
+def source_evidence(source: Source | None) -> Sequence[EvidenceKind]:
+    """Returns the kinds of evidence that the source needs; it must be valid."""
+    if source is None:
+        return ()
+    return ("calls", "results") if source.path is None else query_evidence(compile_query(source.path, "source"))
+
+
 def _read_answer(trace: Trace) -> str:
     answer = trace.response["content"]
     if answer is None:
@@ -86,10 +98,12 @@ def _build_path_reader(path: str) -> OutputReader:
 
 
 def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
-    tool_text = shorten(tool, 60)
+    tool_text, is_glob = shorten(tool, 60), "*" in tool
 
     def read_output(trace: Trace) -> str:
-        calls = [call for call in trace.agent_calls if call["name"] == tool]
+        calls = trace.agent_calls
+        tools = find_names(tool, [call["name"] for call in calls]) if is_glob else (tool,)
+        calls = [call for call in calls if call["name"] in tools]
         if not -len(calls) <= index < len(calls):
             raise NoOutputError(f"no call of {tool_text} at index {index}: the trace has {len(calls)} of them")
         call = calls[index]

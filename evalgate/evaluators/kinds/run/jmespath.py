@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evalgate.declarations import BeforeValidator
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evidence import require_evidence
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import Operator, build_value_check, resolve_alias, sign
+from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
@@ -54,7 +56,12 @@ class QueryAssertion(Evaluator):
                 return Finding("error", f"{subject}: {error}")
             return passed if problem is None else Finding("failed", f"{subject}: {problem}")
 
-        return check
+        def was_found(found: Finding, trace: Trace) -> bool:
+            return must_exist and found.outcome == "passed" and bool(getter(trace))
+
+        must_exist = self.operator == "exists" and self.value is True
+        kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
+        return require_evidence(check, kinds, is_decided=was_found)
 
 
 def compile_query(expression: str, field: str) -> Query:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evidence import FAILED, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.tool_rules import combine
 from evalgate.measures.numeric.means import DIGITS
@@ -33,6 +34,7 @@ class TokenLimit(Evaluator):
     """
 
     type: Literal["token_limit"]
+    orders: ClassVar[dict[str, Order]] = {"max_total": "at_most", "max_input": "at_most", "max_output": "at_most"}
     max_total: Count | None = None
     max_input: Count | None = None
     max_output: Count | None = None
@@ -62,7 +64,7 @@ class TokenLimit(Evaluator):
                 return pass_finding
             return combine([_judge_tokens(usage, kind, limit) for kind, limit in limits.items()])
 
-        return check
+        return require_evidence(check, ("usage",), FAILED)
 
 
 def _are_all_within(usage: Usage, limits: Mapping[TokenKind, int]) -> bool:
@@ -81,9 +83,13 @@ def _judge_tokens(usage: Usage, kind: TokenKind, limit: int) -> Finding:
 
 
 class TurnLimit(Evaluator):
-    """The conversation has at most `max_turns` user exchanges. Without messages: not_evaluable."""
+    """The conversation has at most `max_turns` exchanges, each a user message with its answers.
+
+    Without messages: not_evaluable.
+    """
 
     type: Literal["turn_limit"]
+    orders: ClassVar[dict[str, Order]] = {"max_turns": "at_most"}
     max_turns: Count
 
     def label(self) -> str:
@@ -100,7 +106,7 @@ class TurnLimit(Evaluator):
                 return Finding("not_evaluable", "turns unknown: the trace has no messages")
             return Finding("passed" if turns <= limit else "failed", f"{turns:,} turns, limit {limit:,}")
 
-        return check
+        return require_evidence(check, ("messages",), FAILED)
 
 
 Amount = Annotated[float, Field(ge=0)]
@@ -131,6 +137,11 @@ def build_limit_judge(evaluator: Evaluator, limit: float, template: str) -> Call
     return judge
 
 
+def _has_recorded_cost(_: Finding, trace: Trace) -> bool:
+    """Returns whether the cost is complete though the tokens, from which it could be computed, are not."""
+    return trace.cost["source"] == "recorded" and "cost" not in trace.gaps
+
+
 class CostLimit(Evaluator):
     """The agent's own model calls cost at most `max_usd` US dollars. Unknown cost is not_evaluable.
 
@@ -138,6 +149,7 @@ class CostLimit(Evaluator):
     """
 
     type: Literal["cost_limit"]
+    orders: ClassVar[dict[str, Order]] = {"max_usd": "at_most"}
     max_usd: Amount
 
     def label(self) -> str:
@@ -155,13 +167,14 @@ class CostLimit(Evaluator):
             note = trace.cost.get("note")
             return Finding("not_evaluable", f"cost unknown: {note}") if note else _NO_COST
 
-        return check
+        return require_evidence(check, ("cost", "usage"), FAILED, _has_recorded_cost)
 
 
 class LatencyLimit(Evaluator):
     """The whole run took at most `max_seconds` seconds. Unknown latency is not_evaluable."""
 
     type: Literal["latency_limit"]
+    orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     max_seconds: Amount
 
     def label(self) -> str:
@@ -176,4 +189,4 @@ class LatencyLimit(Evaluator):
             total_ms = trace.latency["total_ms"]
             return _NO_LATENCY if total_ms is None else judge(total_ms / 1000)
 
-        return check
+        return require_evidence(check, ("times",), FAILED)

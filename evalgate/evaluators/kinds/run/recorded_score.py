@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.measures.values.json_values import format_distinct, show
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class RecordedScore(Evaluator):
     """
 
     type: Literal["recorded_score"]
+    orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     name: Annotated[str, Field(min_length=1, max_length=200)]
     min: float = 1.0
 

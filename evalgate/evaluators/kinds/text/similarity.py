@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from evalgate.declarations import Field
-from evalgate.evaluators.core.evaluator import Finding
+from evalgate.evaluators.core.evaluator import Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.text.text_source import TextEvaluator, quote
 from evalgate.measures.numeric.means import DIGITS
@@ -24,6 +24,7 @@ class Similarity(TextEvaluator):
     """The similarity of the text to `reference`, measured by `metric`, is at least `min_score` (0 to 1)."""
 
     type: Literal["similarity"]
+    orders: ClassVar[dict[str, Order]] = {"min_score": "at_least"}
     metric: Metric
     reference: Annotated[str, Field(min_length=1)]
     min_score: Annotated[float, Field(ge=0, le=1)]

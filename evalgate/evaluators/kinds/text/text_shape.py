@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import orjson
 
 from evalgate.declarations import Field
+from evalgate.evaluators.core.evaluator import Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
@@ -57,6 +58,7 @@ class MaxLength(TextCondition):
     """The text has at most `max` characters."""
 
     type: Literal["max_length"]
+    orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Length
 
     def requirement(self) -> str:
@@ -73,6 +75,7 @@ class MinLength(TextCondition):
     """The text has at least `min` characters."""
 
     type: Literal["min_length"]
+    orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     min: Length
 
     def requirement(self) -> str:

@@ -6,7 +6,9 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evidence import require_evidence
 from evalgate.evaluators.core.field_access import FieldGetter, answer_of, build_getter
+from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.jmespath.query import QueryFailedError
@@ -46,8 +48,10 @@ class TextEvaluator(Evaluator):
 
     def compile(self) -> Check:
         """Returns a check that reads the text and judges it; raises FieldProblemError."""
-        judge, read, subject = self.build_judge(), self._build_reader(), self.subject()
+        judge, subject = self.build_judge(), self.subject()
         is_answer = self.path == DEFAULT_PATH
+        query = None if is_answer else compile_query(self.path, "path")
+        read: FieldGetter = answer_of if query is None else build_getter(query)
         missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
         nothing = Finding("not_evaluable", missing)
 
@@ -62,10 +66,7 @@ class TextEvaluator(Evaluator):
             except (QueryFailedError, PatternFailedError, TooLongError) as error:
                 return Finding("error", f"{subject}: {error}")
 
-        return check
-
-    def _build_reader(self) -> FieldGetter:
-        return answer_of if self.path == DEFAULT_PATH else build_getter(compile_query(self.path, "path"))
+        return check if query is None else require_evidence(check, query_evidence(query))
 
 
 class TextCondition(TextEvaluator):

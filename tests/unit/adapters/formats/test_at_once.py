@@ -70,6 +70,7 @@ ODD = st.sampled_from(
         *([], {}, "length", "incomplete", "{", '{"a":1}', {"a": {"b": []}}, ["a"], "2026-01-01", "y" * 600),
         *([{"type": "text", "text": "hi"}], [{"type": "image"}, {"type": "text", "text": "hi"}]),
         [{"id": "c9", "name": "n", "arguments": {}}],
+        *("tool_calls", "Call(name='x')", '{"tool": "x"}', [{"type": "unknown"}], {"name": "n", "arguments": {}}),
     ]
 )
 CHAT: dict[str, Any] = {
@@ -115,6 +116,7 @@ NAMES: tuple[str, ...] = (
     *("total_tokens", "latency", "duration_ms", "response", "evaluations", "llm_calls", "warnings"),
     *("run_id", "usd", "evalgate.scenario.id", "evalgate.commit", "cache_read_input_tokens", "schema"),
     *("refusal", "reasoning_content", "function_call", "function", "choices", "evalgate.trial", "custom"),
+    *("tool_name", "tool_calls", "calls", "annotations", "usage"),
 )
 MORE = [*NAMES, *RARE, *RARE_CHAT]
 PLACE = TraceLocation("t/a.jsonl", "native", 3, None, "0123456789abcdef" * 4)
@@ -189,6 +191,57 @@ def test_a_native_line_is_read_in_one_go_as_with_care(document):
 def test_a_line_of_openai_messages_is_read_in_one_go_as_with_care(document):
     at_once, with_care = both(openai_chat, OPENAI_CHAT, document)
     assert at_once is None or describe_trace(at_once) == describe_trace(with_care)
+
+
+HIDDEN_CALLS: list[tuple[str, Any]] = [
+    ("function_calls", [{"name": "delete_user", "arguments": {}}]),
+    ("zzz", {"steps": [{"tool": "delete_user", "tool_input": {}}]}),
+    ("metadata", {"tool_name": "delete_user"}),
+    ("metadata", {"run": {"tool_name": "delete_user"}}),
+    ("tool_name", "delete_user"),
+    ("function_calls", '[{"name": "delete_user", "arguments": {}}]'),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), HIDDEN_CALLS)
+@pytest.mark.parametrize("form", [NATIVE, CHAT])
+def test_a_field_that_may_hold_a_call_is_read_with_care(form, name, value):
+    reader = native if form is NATIVE else openai_chat
+    assert reader.READER.at_once({**form, name: value}, PLACE, "below.jsonl") is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "Done.", "tool_name": "delete_user"},
+        {"role": "assistant", "content": "Done.", "steps": [{"fn": "delete_user"}]},
+        {"role": "assistant", "content": [{"type": "action", "name": "delete_user"}]},
+        {"role": "assistant", "content": [{"type": "image", "toolUse": {"name": "delete_user"}}]},
+        {"role": "assistant", "content": "ToolCall(name='delete_user', arguments='{}')"},
+    ],
+)
+@pytest.mark.parametrize("form", [NATIVE, CHAT])
+def test_a_message_that_may_hold_a_call_is_read_with_care(form, message):
+    reader = native if form is NATIVE else openai_chat
+    assert reader.READER.at_once({**form, "messages": [*form["messages"], message]}, PLACE, "b.jsonl") is None
+
+
+@pytest.mark.parametrize("form", [NATIVE, CHAT])
+def test_a_model_that_asked_for_tools_without_a_call_is_read_with_care(form):
+    reader = native if form is NATIVE else openai_chat
+    document = {**form, "messages": form["messages"][:2], "finish_reason": "tool_calls"}
+    assert reader.READER.at_once(document, PLACE, "b.jsonl") is None
+
+
+@pytest.mark.parametrize("form", [NATIVE, CHAT])
+def test_an_empty_answer_is_known(form):
+    reader, kind = (native, OF_OUR_OWN) if form is NATIVE else (openai_chat, OPENAI_CHAT)
+    document = {**form, "messages": [*form["messages"][:2], {"role": "assistant", "content": ""}]}
+    document.pop("finish_reason")
+    at_once, with_care = both(reader, kind, document)
+    assert at_once is not None
+    assert at_once.response == {"content": "", "finish_reason": None, "message_index": 2}
+    assert describe_trace(at_once) == describe_trace(with_care)
 
 
 @pytest.mark.parametrize("name", ["schema", *RARE])

@@ -196,11 +196,11 @@ def test_a_tool_message_that_failed_fails_its_call():
     [
         (
             {"bill": {"usd": "two"}},
-            "custom.cost_usd (`bill.usd`) is not a number, it found `two`",
+            "custom.cost_usd (`bill.usd`) is not a number: it found `two`",
         ),
-        ({"bill": {"in": -1}}, "custom.input_tokens (`bill.in`) is negative, it found -1"),
+        ({"bill": {"in": -1}}, "custom.input_tokens (`bill.in`) is negative: it found -1"),
         ({"log": None}, "custom.messages (`log`) finds nothing"),
-        ({"log": {"a": 1}}, "custom.messages (`log`) is not a list, it found an object with `a`"),
+        ({"log": {"a": 1}}, "custom.messages (`log`) is not a list: it found an object with `a`"),
         (
             {"log": [{"who": "robot", "text": "x"}]},
             "custom.message.role (`who`) of message 1 is `robot`, which is not in `roles`",
@@ -212,13 +212,13 @@ def test_a_tool_message_that_failed_fails_its_call():
         ),
         (
             {"log": [{"who": "bot", "did": [{"fn": "a", "ok": "maybe"}]}]},
-            "custom.tool_calls.status (`ok`) of call 1 of message 1 is not one of ok, error, true, false, it found `maybe`",
+            "custom.tool_calls.status (`ok`) of call 1 of message 1 is not one of ok, error, true, false: it found `maybe`",
         ),
-        ({"begun": "yesterday"}, "custom.started_at (`begun`) is not an RFC 3339 time, it found `yesterday`"),
-        ({"marks": [1]}, "custom.scores (`marks`) is not an object, it found a list"),
-        ({"labels": 5}, "custom.tags (`labels`) is neither a list of text nor an object, it found 5"),
-        ({"case": True}, "custom.scenario_id (`case`) is neither text nor a number, it found true"),
-        ({"state": "fine"}, "custom.status (`state`) is not one of error, incomplete, ok, it found `fine`"),
+        ({"begun": "yesterday"}, "custom.started_at (`begun`) is not an RFC 3339 time: it found `yesterday`"),
+        ({"marks": [1]}, "custom.scores (`marks`) is not an object: it found a list"),
+        ({"labels": 5}, "custom.tags (`labels`) is neither a list of text nor an object: it found 5"),
+        ({"case": True}, "custom.scenario_id (`case`) is neither text nor a number: it found true"),
+        ({"state": "fine"}, "custom.status (`state`) is not one of error, incomplete, ok: it found `fine`"),
     ],
 )
 def test_an_error_names_the_expression_and_the_value_found(change, message):
@@ -251,7 +251,7 @@ def test_records_lead_to_the_runs():
     assert split(plain, {"a": 1}) == [{"a": 1}]
     with pytest.raises(TraceError, match=r"custom\.records \(`runs`\) finds nothing"):
         split(EVERYTHING, {"rows": []})
-    with pytest.raises(TraceError, match=r"custom\.records \(`runs`\) is not a list, it found `x`"):
+    with pytest.raises(TraceError, match=r"custom\.records \(`runs`\) is not a list: it found `x`"):
         split(EVERYTHING, {"runs": "x"})
 
 

@@ -95,8 +95,8 @@ def test_a_large_record__is_read_within_the_memory_limit(value, tmp_path):
         (b', "a": 1, "a": 2}', "the key `a` appears twice in one object"),
         (b', "a": NaN}', "NaN and Infinity are not valid JSON"),
         (b', "a": 1e999}', "a number is too large"),
-        (b', "a": "\\ud800"}', "half of a surrogate pair"),
-        (b', "a": }', "no valid JSON, at column 24000016"),
+        (b', "a": "\\ud800"}', "an unpaired surrogate"),
+        (b', "a": }', "not valid JSON, at column 24000016"),
     ],
 )
 def test_a_large_record__is_refused_with_the_same_message(tail, message, tmp_path):

@@ -282,3 +282,10 @@ def test_any_damage_gives_a_trace_or_a_reason(record):
         openhands.build(record)
     except TraceError as error:
         assert "\n" not in str(error)
+
+
+def test_an_event_of_an_unknown_source_is_refused():
+    events = bare()
+    events[-1] = {**events[-1], "source": "agent_v2", "action": "finish"}
+    with pytest.raises(TraceError, match="source is not one of agent, user, environment"):
+        openhands.build(events)

@@ -308,7 +308,8 @@ def test_tool_calls_without_content_come_from_spans_alone():
         ("a", None, 1),
         ("b", None, 1),
     ]
-    assert codes(trace) == ["content_not_captured"]
+    assert codes(trace) == ["content_not_captured", *["missing_evidence"] * 3]
+    assert set(trace.gaps) == {"messages", "arguments", "results"}
     assert trace.messages == []
 
 

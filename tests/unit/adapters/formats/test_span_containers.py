@@ -218,7 +218,7 @@ def test_protobuf_of_far_too_many_messages_is_refused_before_they_fill_the_memor
 def test_a_message_of_protobuf_that_is_larger_than_a_record_is_refused():
     whole = protobuf(otlp())
     reason = refused(read(whole, record_bytes=len(whole) - 1))
-    assert reason == f"a protobuf message is larger than {len(whole) - 1:,} bytes"
+    assert reason == f"a protobuf message is larger than {len(whole) - 1:,} bytes (raise limit `record`)"
     assert isinstance(only(read(whole, record_bytes=len(whole))), Trace)
 
 
@@ -449,7 +449,7 @@ def test_a_broken_span_of_an_unknown_trace_is_a_damaged_record_by_itself():
     ],
 )
 def test_an_envelope_of_another_shape_is_refused_with_its_path(document, reason):
-    assert [r.reason for r in read(document) if isinstance(r, DamagedTrace)] == [reason]
+    assert reason in [r.reason for r in read(document) if isinstance(r, DamagedTrace)]
 
 
 def test_a_damaged_trace_keeps_its_scenario():

@@ -137,7 +137,7 @@ def test_an_invalid_duration_is_refused(written):
         ({"bytesValue": "AAECAw=="}, "(6 bytes)"),
         ({}, None),
         (None, None),
-        ({"somethingNew": 1}, None),
+        ({"somethingNew": 1}, {"somethingNew": 1}),
         ("plain", "plain"),
     ],
 )

@@ -78,11 +78,11 @@ def test_a_duplicate_anywhere_is_found(value, data):
         (b'{"a":-Infinity}', "NaN and Infinity are not valid JSON"),
         (b'{"a":1e999}', "a number is too large"),
         (b'{"a":' + b"1" * 5000 + b"}", "a number is too large"),
-        (b'{"a":"\\ud800"}', "half of a surrogate pair"),
+        (b'{"a":"\\ud800"}', "an unpaired surrogate"),
         (b'{"a":', "the JSON ends unexpectedly, at column 6"),
-        (b'{"a":1}\n{', "no valid JSON, at line 2, column 1"),
+        (b'{"a":1}\n{', "not valid JSON, at line 2, column 1"),
         (b'{"a":"\xff"}', "byte 7 is not UTF-8"),
-        (b"{'a': 1}", "no valid JSON, at column 2"),
+        (b"{'a': 1}", "not valid JSON, at column 2"),
     ],
 )
 def test_invalid_json_is_refused_with_the_kind_of_error_and_its_position(text, message):

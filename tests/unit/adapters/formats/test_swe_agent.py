@@ -6,9 +6,11 @@ import pytest
 from damage import damage_document, nest_lists
 from hypothesis import given, settings
 
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.swe_agent import reader as swe_agent
 from evalgate.errors import TraceError
+from evalgate.models.trace.trace import TraceLocation
 
 STATS = {"instance_cost": 0.25, "tokens_sent": 900, "tokens_received": 80, "api_calls": 2}
 
@@ -124,10 +126,51 @@ def test_a_step_that_only_the_trajectory_has_follows_the_history():
     assert trace.messages[-2]["content"] == "I submit"
 
 
-def test_a_trajectory_of_other_actions_adds_nothing():
+def list_calls(trace):
+    return [(call["name"], call["result_text"]) for call in trace.tool_calls]
+
+
+def test_actions_that_only_the_trajectory_has_are_calls_with_their_results():
+    steps = [step("ls -F", "setup.py"), step("rm -rf data", "removed"), step("submit", "x"), step("exit", "bye")]
+    trace = swe_agent.build(in_text(trajectory=steps))
+    found = [("ls", "setup.py\n(Open file: n/a)"), ("rm", "removed"), ("submit", "x"), ("exit", "bye")]
+    assert list_calls(trace) == found
+    assert [message["role"] for message in trace.messages][2:] == ["assistant", "tool"] * 4
+
+
+def test_actions_that_differ_are_all_calls():
     trace = swe_agent.build(in_text(trajectory=[step("pwd", "/"), step("submit", "x")]))
-    assert [call["name"] for call in trace.tool_calls] == ["ls", "submit"]
-    assert trace.tool_calls[0]["duration_ms"] is None
+    assert sorted(call["name"] for call in trace.tool_calls) == ["ls", "pwd", "submit"]
+
+
+def test_an_answer_without_an_action_has_that_of_its_step():
+    history = [make_message("user", "Fix it."), make_message("assistant", "Look."), make_message("user", "setup.py")]
+    trace = swe_agent.build(in_text(history=history, trajectory=[step("ls", "setup.py"), step("submit", "x")]))
+    assert list_calls(trace) == [("ls", "setup.py"), ("submit", "x")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "steps", "count"),
+    [
+        (["", "ls"], ["ls"], 1),
+        (["ls", "", "ls"], ["ls", "ls"], 2),
+        (["ls"] * 3, ["ls"] * 5, 5),
+        (["a", "b", "c"], ["c"], 3),
+        (["c"], ["a", "b", "c"], 3),
+        ([], ["a", "b"], 2),
+        (["a", "x", "b"], ["a", "y", "b"], 4),
+    ],
+)
+def test_no_action_is_lost_or_counted_twice(answers, steps, count):
+    history = [make_message("user", "Fix it."), *(acted("I act.", action) for action in answers)]
+    trace = swe_agent.build(in_text(history=history, trajectory=[step(action, "done") for action in steps]))
+    assert len(trace.tool_calls) == count
+
+
+def test_an_unknown_field_of_a_step_may_hold_calls():
+    steps = [step("ls -F", "setup.py", forked={"run": ["rm -rf data"]})]
+    found = read_record(swe_agent.READER, in_text(trajectory=steps), TraceLocation("a.traj"), "a.traj")
+    assert "`trajectory[0].forked`" in found.gaps["calls"]
 
 
 def test_problem_and_model_come_from_the_settings_and_no_key_does():
@@ -221,3 +264,9 @@ def test_any_damage_gives_a_trace_or_a_reason(record):
         swe_agent.build(record)
     except TraceError as error:
         assert "\n" not in str(error)
+
+
+def test_a_step_without_a_field_for_the_action_is_a_gap():
+    record = in_text()
+    record["trajectory"][0]["action_v2"] = record["trajectory"][0].pop("action")
+    assert swe_agent.build(record).gaps["calls"].startswith("`trajectory[0]` has no `action`")

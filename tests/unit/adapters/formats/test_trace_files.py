@@ -138,11 +138,11 @@ def test_an_empty_file_is_damage(content):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"hello", "no valid JSON"),
-        (b"hello\nworld\n", "no valid JSON"),
+        (b"hello", "not valid JSON"),
+        (b"hello\nworld\n", "not valid JSON"),
         (
             b'{"widgets": []}',
-            "no format matches an object with `widgets` (use `format: custom` for JSON of your own): native needs",
+            "no format matches an object with `widgets` (use `format: custom` for your own JSON format): native needs",
         ),
         (b'{"resourceSpans": []}', "it contains no trace"),
         (b"5", "no format matches a single value"),
@@ -255,7 +255,7 @@ def test_a_record_over_the_limit_is_damage_and_the_next_line_is_read():
         records = read(b"\n".join(order), record_bytes=300)
         assert sorted(type(record).__name__ for record in records) == ["DamagedTrace", "Trace"]
         damaged = next(record for record in records if isinstance(record, DamagedTrace))
-        assert damaged.reason == "the record is larger than 300 bytes"
+        assert damaged.reason == "the record is larger than 300 bytes (raise limit `record`)"
         assert damaged.source.line == order.index(rows[0]) + 1
 
 
@@ -264,7 +264,7 @@ def test_a_record_over_the_limit_is_damage_and_the_next_line_is_read():
     [
         (
             {"messages": [{"role": "user", "content": "x"}] * 4},
-            "the trace has 4 messages; at most 3 are judged",
+            "the trace has 4 messages; at most 3 are allowed (raise limit `messages`)",
         ),
         (
             {
@@ -276,7 +276,7 @@ def test_a_record_over_the_limit_is_damage_and_the_next_line_is_read():
                     }
                 ]
             },
-            "the trace has 4 tool calls; at most 3 are judged",
+            "the trace has 4 tool calls; at most 3 are allowed (raise limit `messages`)",
         ),
     ],
 )
@@ -294,7 +294,9 @@ def test_a_line_of_exactly_the_limit_is_read():
 
 def test_a_document_over_the_limit_is_damage():
     for content in (line("x" * 500), json.dumps(native("x" * 500), indent=1).encode()):
-        assert only(read(content, record_bytes=300)).reason == "the record is larger than 300 bytes"
+        assert (
+            only(read(content, record_bytes=300)).reason == "the record is larger than 300 bytes (raise limit `record`)"
+        )
 
 
 def test_a_gzip_bomb_is_stopped():

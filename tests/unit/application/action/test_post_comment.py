@@ -68,7 +68,7 @@ def test_a_run_of_an_older_commit_does_not_overwrite_the_newer_comment():
     assert pull_request.comments == {"k": "# of b"}
     assert step.set == {}
     [annotation] = step.annotations
-    assert (annotation.level, "moved on to bbbbbbb" in annotation.message) == ("notice", True)
+    assert (annotation.level, "newer commit bbbbbbb" in annotation.message) == ("notice", True)
 
 
 @pytest.mark.parametrize("pull_request", [FakePullRequest(at=""), HeadUnknown()])

@@ -82,8 +82,8 @@ def test_the_report_starts_with_evalgates_marker_and_names_the_run():
     assert lines[0] == "<!-- evalgate:sticky v1 key=k -->"
     assert lines[1] == "## \u274c EvalGate failed: 1 scenario hard-failed"
     assert lines[3] == (
-        f"Evaluated in [run 9]({URL}) at ` c0ffee0 ` of ` mallory/agent `: "
-        "a run of the fork itself, so its results are not verified."
+        f"Evaluated in [run 9]({URL}) at ` c0ffee0 ` of the fork ` mallory/agent `, "
+        "which controls the results: they are not verified."
     )
 
 

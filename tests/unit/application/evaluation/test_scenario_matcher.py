@@ -1,12 +1,18 @@
 """Which scenario a trace belongs to."""
 
+from dataclasses import replace
+
 import pytest
 from builders import make_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.suites.yaml_tree import load
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trace_evaluation import require_match, resolve_scenario_id
+from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_suite
@@ -124,3 +130,45 @@ def test_claims__do_not_depend_on_the_order_of_traces(ids):
 
 def test_natural_order__puts_two_before_ten_and_sorts_any_ids():
     assert sorted(["10", "2", "a", "a1b10", "a1b2", ""], key=natural) == ["", "2", "10", "a", "a1b2", "a1b10"]
+
+
+def with_gap(trace):
+    trace.gaps = {"calls": "content was not captured: record it"}
+    return trace
+
+
+def test_where__on_calls_that_may_be_missing_makes_the_record_unreadable():
+    matcher = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'tool_calls[0]'}\n  - id: b\n"))
+    found = require_match(matcher, with_gap(make_trace(calls=["x"], scenario_id=None)), None)
+    assert isinstance(found, DamagedTrace)
+    assert found.reason == "match.where tool_calls[0]: missing evidence (calls): content was not captured: record it"
+    decided = with_gap(make_trace(scenario_id="b"))
+    assert require_match(matcher, decided, "b") is decided, "its id decides before any `where` is asked"
+    complete = make_trace(calls=["x"])
+    assert require_match(matcher, complete, None) is complete
+
+
+def test_where__on_other_evidence_is_decided():
+    matcher = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'response.content'}\n"))
+    trace = with_gap(make_trace())
+    assert require_match(matcher, trace, "s1") is trace
+    assert claim_trace(matcher, trace) == "a"
+
+
+def test_undecided_traces__are_error_results_of_the_suite():
+    trace = with_gap(make_trace(calls=["x"], scenario_id="s9"))
+    evaluation = SuiteEvaluation(suite_of("  - id: a\n    match: {where: 'tool_calls[0]'}\n"), BaselineScenarios())
+    evaluation.add(trace)
+    results = {each.id: each for each in evaluation.result().scenarios}
+    assert results["traces/t1.json"].verdict == "ERROR"
+    assert "missing evidence (calls)" in results["traces/t1.json"].reason
+    assert not evaluation.unclaimed
+
+
+def test_scenario_from__on_calls_that_may_be_missing_is_an_error():
+    suite = replace(suite_of("  - id: '*'\n"), scenario_from=Query("tool_calls[0].name"))
+    found, scenario_id = resolve_scenario_id(suite, with_gap(make_trace(calls=["x"])))
+    assert isinstance(found, DamagedTrace)
+    assert found.reason == "scenario_from: missing evidence (calls): content was not captured: record it"
+    assert scenario_id is None
+    assert resolve_scenario_id(suite, make_trace(calls=["x"]))[1] == "x"

@@ -119,7 +119,7 @@ def test_damaged_traces_of_a_baseline_are_a_warning():
     assert results["suites"][0]["scenarios"][0]["change"]["kind"] == "broken"
     (warning,) = results["warnings"]
     assert warning["message"].startswith(
-        "the baseline b.zip is refused: traces.jsonl in it is damaged: changes in the agent's behaviour are"
+        "the baseline b.zip is refused: traces.jsonl in it is damaged: only the names of the agent's tool calls are"
     )
 
 

@@ -104,4 +104,4 @@ def test_errors_in_documents__are_reported_together():
         goldens_in(documents)
     messages = [str(problem) for problem in caught.value.problems]
     assert len(messages) == 3
-    assert "`x@9` is expected in turn 9 of 0" in messages[2]
+    assert "`x@9` refers to turn 9, but the golden has only 0" in messages[2]

@@ -167,7 +167,7 @@ def test_scenario_from__that_finds_no_text_is_an_error():
     ("suite", "part"),
     [
         (STAR.replace("contains", "contain"), "did you mean `contains`?"),
-        (STAR.replace("traces: [t]\n", ""), "names no traces"),
+        (STAR.replace("traces: [t]\n", ""), "has no `traces`"),
         (STAR.replace("traces: [t]", "traces: [t]\nformat: nativ"), "did you mean `native`?"),
     ],
 )

@@ -80,7 +80,7 @@ def test_an_error_in_the_file_of_the_base_approves_nothing_and_is_a_warning():
     found = run_judge(approvals=file("approvals: 1"), approvals_of_base=True, proposed=file())
     assert (found.exit_code, list_statuses(found)) == (1, ["proposed"])
     [warning] = found.results["warnings"]
-    assert warning["message"].startswith("nothing is approved, since the approvals of the base commit can't be read: ")
+    assert warning["message"].startswith("no approval counts, because those of the base commit can't be read: ")
 
 
 def test_an_approval_of_the_store_is_used_and_is_not_a_weakening():
@@ -114,7 +114,7 @@ def test_unavailable_approvals_of_the_base_are_a_note(trouble):
     request = with_approvals(JudgeRequest(notes=["x"]), Source(trouble), Source(file()))
     assert (request.approvals, request.proposed, request.approvals_of_base) == (None, file(), True)
     assert request.notes[0] == "x"
-    assert "nothing is approved" in request.notes[1]
+    assert "no approval counts" in request.notes[1]
 
 
 def test_unavailable_approvals_of_the_workspace_end_the_run():

@@ -119,7 +119,7 @@ def test_scenarios_not_in_quarantine_still_decide():
 def test_run_with_all_scenarios_in_quarantine_cannot_be_judged():
     found = decide_run(make_run(in_quarantine("PASS", "a"), in_quarantine("FAIL")))
     assert (found.verdict, found.exit_code) == ("cannot_judge", 3)
-    assert found.reasons[0].message == "nothing could be evaluated in 2 scenarios (2 quarantined)"
+    assert found.reasons[0].message == "no scenario could be evaluated (2 quarantined)"
 
 
 def test_suite_with_all_scenarios_in_quarantine_does_not_pass_next_to_a_passing_one():

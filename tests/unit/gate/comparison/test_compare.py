@@ -47,7 +47,7 @@ def test_single_trial_in_one_run_only_is_still_single():
 def test_single_trial_where_evidence_is_required_is_inconclusive():
     found = change(make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True)
     assert (found.kind, found.flags) == ("inconclusive", ["single_trial"])
-    assert found.reason.endswith("needs 4 trials per side to decide")
+    assert found.reason.endswith("record at least 4 trials on each side")
 
 
 def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
@@ -60,7 +60,7 @@ def test_four_of_four_to_none_of_four_is_broken_with_its_p_value():
 def test_four_trials_at_a_stricter_alpha_are_inconclusive():
     found = change(of_trials("PASS", 4, 0), of_trials("FAIL", 0, 4), alpha=0.01)
     assert found.kind == "inconclusive"
-    assert found.reason.endswith(": needs 5 trials per side to decide")
+    assert found.reason.endswith(": record at least 5 trials on each side")
 
 
 def test_p_equal_to_alpha_is_evidence_enough():
@@ -72,7 +72,7 @@ def test_p_equal_to_alpha_is_evidence_enough():
 def test_two_against_two_trials_can_never_decide():
     found = change(of_trials("PASS", 2, 0), of_trials("FAIL", 0, 2))
     assert (found.kind, found.flags) == ("inconclusive", [])
-    assert found.reason == ("passed 2/2 before, 0/2 now (Fisher p 0.33): needs 4 trials per side to decide")
+    assert found.reason == ("passed 2/2 before, 0/2 now (Fisher p 0.33): record at least 4 trials on each side")
 
 
 def test_flip_without_a_difference_in_passes_is_noise():
@@ -147,7 +147,7 @@ def test_scores_that_overlap_are_inconclusive():
 def test_scores_of_two_against_two_trials_need_more_trials():
     found = change(make_scenario_outcome("PASS", [1.0, 1.0]), make_scenario_outcome("PASS", [0.8, 0.8]))
     assert found.kind == "inconclusive"
-    assert found.reason.endswith("permutation p 0.33: needs 4 trials per side to decide")
+    assert found.reason.endswith("permutation p 0.33: record at least 4 trials on each side")
 
 
 def test_change_between_two_failing_verdicts_is_not_a_flip():
@@ -264,7 +264,7 @@ def test_four_pairs_are_too_few():
     before, now = numbered(of_trials("PASS", 4, 0)), numbered(of_trials("FAIL", 0, 4))
     found = change(before, now, pair_by="trial")
     assert found.kind == "inconclusive"
-    assert found.reason == "passed 4/4 before, 0/4 now (McNemar p 0.12): needs 6 trials per side to decide"
+    assert found.reason == "passed 4/4 before, 0/4 now (McNemar p 0.12): record at least 6 trials on each side"
 
 
 def test_trials_are_paired_by_number_and_not_by_position():
@@ -299,7 +299,7 @@ def test_scores_of_few_pairs_need_more_trials():
     assert change(before, now).kind == "regressed"
     found = change(before, now, pair_by="trial")
     assert (found.kind, found.p_value) == ("inconclusive", 0.125)
-    assert found.reason.endswith("needs 6 trials per side to decide")
+    assert found.reason.endswith("record at least 6 trials on each side")
     apart = change(before, numbered(now, 6, 7, 8, 9), pair_by="trial")
     assert apart.reason.endswith("fewer than two trials have the same number on both sides")
 
@@ -308,7 +308,7 @@ def test_single_trial_where_pairs_are_evidence_needs_six():
     found = change(
         make_scenario_outcome(), make_scenario_outcome("FAIL", [0.0]), require_evidence=True, pair_by="trial"
     )
-    assert found.reason.endswith("needs 6 trials per side to decide")
+    assert found.reason.endswith("record at least 6 trials on each side")
 
 
 def family(size, *, suite="support", broken=1, trials=4):
@@ -327,7 +327,7 @@ def test_correction_over_many_scenarios_hides_a_break_of_four_trials(correction)
     found = compare(now, before, {"support": RegressionPolicy(correction=correction)}).changes[first]
     assert (found.kind, found.p_value, found.p_corrected) == ("inconclusive", plain.p_value, 1.0)
     assert found.reason == (
-        f"passed 4/4 before, 0/4 now (Fisher p 0.029, 1 by {correction}): needs 7 trials per side to decide"
+        f"passed 4/4 before, 0/4 now (Fisher p 0.029, 1 by {correction}): record at least 7 trials on each side"
     )
 
 

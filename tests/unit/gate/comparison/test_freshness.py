@@ -93,8 +93,8 @@ def test_a_trace_without_an_agent_hash_is_stale_if_files_are_watched():
         ("2026-11-14T11:59:59Z", "it is 7 days old, at most 7d is allowed"),
         ("2025-01-01T00:00:00Z", "it is 689 days old, at most 7d is allowed"),
         ("2027-01-01T00:00:00Z", None),
-        (None, "it does not record when it was made"),
-        ("yesterday", "it does not record when it was made"),
+        (None, "it has no valid timestamp"),
+        ("yesterday", "it has no valid timestamp"),
     ],
 )
 def test_the_age_of_a_trace_is_counted_from_its_start(recorded_at, message):

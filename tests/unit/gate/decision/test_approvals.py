@@ -140,7 +140,7 @@ def test_an_approval_of_a_kind_of_change_covers_only_that_kind(kind, message):
 def test_another_trace_than_the_approved_one_is_not_covered():
     scenario = failing()
     scenario.trials[0].trace.sha256 = "b" * 64
-    rulings = [("void", "a different trace fails than the approved one")]
+    rulings = [("void", "the failing trace is not the approved one")]
     assert rule(scenario, approval(traces=frozenset({"a" * 64}))) == (rulings, frozenset())
     assert rule(scenario, approval(traces=frozenset({"a" * 64, "b" * 64})))[1] == {KEY}
 

@@ -208,7 +208,7 @@ def test_unevaluated_scenarios_are_counted_by_verdict():
         3,
         [("nothing_evaluated", None)],
     )
-    assert found.reasons[0].message == ("nothing could be evaluated in 3 scenarios (2 MISSING, 1 NOT EVALUABLE)")
+    assert found.reasons[0].message == ("no scenario could be evaluated (2 MISSING, 1 NOT EVALUABLE)")
 
 
 def test_if_everything_is_missing_the_failed_gate_comes_first():

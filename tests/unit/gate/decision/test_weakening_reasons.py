@@ -20,7 +20,7 @@ def test_each_scenario_or_policy__gives_one_reason():
     other = LOWERED._replace(kind="errors_allowed", baseline=None, current=None)
     assert list_reasons(LOWERED, DROPPED, other) == [
         ("support", "s1", "the threshold was lowered: threshold: 0.9 -> 0.5 (and 1 more)"),
-        (None, None, "the gate fails on less: fail_on: broken"),
+        (None, None, "a condition of `fail_on` was removed: fail_on: broken"),
     ]
 
 

@@ -72,7 +72,7 @@ def test_a_break_and_its_fix__have_the_same_cause(row):
 def test_the_messages_of_common_causes():
     assert cause("PFPF").message == "the agent is the same, the rules got stricter"
     assert "would fail under the baseline's rules" in cause("PPFP").message
-    assert cause("PF??").message == "agent and rules can't be separated: why"
+    assert cause("PF??").message == "the cause (agent or rules) is unknown: why"
 
 
 @pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE"])

@@ -213,7 +213,7 @@ def test_heading__report_only__states_that_nothing_is_blocked():
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("no_traces", "cannot judge: a suite has neither traces nor scenarios"),
+        ("no_traces", "cannot judge: a suite has no traces"),
         ("nothing_evaluated", "cannot judge: no scenario was evaluated"),
         ("min_evaluated", "cannot judge: too few scenarios were evaluated"),
         ("no_baseline", "cannot judge: there is no baseline"),
@@ -239,15 +239,15 @@ def drifted(found, *, suites=False, types=(), **changes):
 @pytest.mark.parametrize(
     ("baseline", "words"),
     [
-        (None, "**Baseline** not requested"),
+        (None, "**Baseline** none (comparison is off)"),
         (a_baseline(), "`` ba5e000 `` \u00b7 the base commit, less than a day old".replace("``", "`")),
         (a_baseline("ancestor", distance=3), "3 commits before the base commit"),
         (a_baseline("latest"), "the latest on the base branch, not the base commit"),
-        (drifted("exact", suites=True), "the base commit, less than a day old, judged by different suites or settings, which may cause changes"),
-        (drifted("ancestor", distance=3), "3 commits before the base commit, less than a day old, judged by different rules"),
-        (drifted("latest", types=["contains", "a|b"]), "judged by different versions of ` contains ` and ` a|b `, which"),
+        (drifted("exact", suites=True), "the base commit, less than a day old, evaluated with different suites or settings, which may cause changes"),
+        (drifted("ancestor", distance=3), "3 commits before the base commit, less than a day old, evaluated with different rules"),
+        (drifted("latest", types=["contains", "a|b"]), "evaluated with different versions of ` contains ` and ` a|b `, which"),
         (drifted("exact", types=[*"abcdefgh"]), "` d `, ` e ` and 3 more checks, which may cause changes"),
-        (a_baseline("drifted"), "judged by different rules, which may cause changes"),
+        (a_baseline("drifted"), "evaluated with other suites or evaluators, which may cause changes"),
         (a_baseline("given", sha=None, path="base.zip"), "` base.zip ` \u00b7 chosen with --baseline"),
         (a_baseline("none"), "none yet, so changes can't be shown"),
         (a_baseline("expired"), "expired, so changes can't be shown"),
@@ -434,7 +434,7 @@ def test_comment__more_failures_than_room__shown_and_counted_ones_add_up():
     shown = sum(f"` s{index} `" in text for index in range(300))
     left = int(text.split(" more are not shown")[0].rsplit("*", 1)[1])
     assert shown + left == 300
-    assert "### Broken and hard-failed (300)" in text
+    assert "### Failures (300)" in text
 
 
 def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():

@@ -144,7 +144,7 @@ def test_loops_conditions_names_and_filters():
         (block("{{ report.heading | thousands }}"), 3, "`thousands` needs a whole number"),
         (block("<details>{{ report.version }}</details>"), None, "recorded text is inside an HTML block"),
         (block("- <details><summary>\n{{ report.version }}</summary></details>"), None, "inside an HTML block"),
-        (block("x" * 60_000), None, "even with every row left out"),
+        (block("x" * 60_000), None, "even without any rows"),
         (block("{{ " + "9" * 5_000 + " }}"), None, "it contains an invalid number"),
         (block("{{ 1e400 }}"), 3, "it uses a value that does not exist"),
     ],

@@ -116,7 +116,7 @@ def test_the_difference__is_shown_turn_by_turn():
 
 def test_an_equal_trace__is_reported_as_equal():
     change = a_change("unchanged", behaviour=diff_of_traces(make_trace(["a"]), make_trace(["a"])))
-    assert "  the agent behaved the same" in explain(a_scenario(change=change)).split("\n")
+    assert "  the agent's behaviour is unchanged" in explain(a_scenario(change=change)).split("\n")
 
 
 def test_an_equal_call_with_another_result__shows_both_results():
@@ -171,7 +171,7 @@ def test_very_many_trials_and_checks__are_counted():
 
 
 def test_the_rerun_command__is_last():
-    assert explain(a_scenario()).endswith("\n\nTo repeat the run\n  evalgate run suite.yaml")
+    assert explain(a_scenario()).endswith("\n\nTo reproduce the run\n  evalgate run suite.yaml")
     assert explain(a_scenario(), command=None).endswith("  evalgate run")
 
 
@@ -184,8 +184,7 @@ def test_a_removed_scenario__has_its_last_verdict():
     assert render_removed_scenario(removed).split("\n") == [
         "REMOVED  old",
         "  suite    support",
-        "  why      only in the baseline (HARD FAIL, score 0.50): no suite of this run defines or discovers",
-        "           it",
+        "  why      only in the baseline (HARD FAIL, score 0.50): no suite of this run contains it",
     ]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from assess_assertion import compile_assertion
-from builders import make_call
+from builders import make_call, make_trace
 from golden_builders import dimension, golden, judge, talk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.models.run.golden import DIMENSIONS
+from evalgate.scoring.golden.dimension_checks import dimension_checks
+from evalgate.scoring.golden.rules import GoldenRules
 from evalgate.scoring.golden.weights import compute_overall_score
 
 REFUSES = "I can't help with that."
@@ -270,3 +272,39 @@ def test_one_more_failed_call__never_raises_the_rate(right, wrong):
         return tools(["lookup"], *made)[0]
 
     assert rate(wrong + 1) <= rate(wrong)
+
+
+def with_gap(trace):
+    trace.gaps = {"calls": "content was not captured: record it"}
+    return trace
+
+
+@pytest.mark.parametrize(
+    ("required", "calls", "score"),
+    [
+        ([], [], None),
+        ([], ["a"], None),
+        (["a"], [], None),
+        (["a"], ["a"], None),
+        (["not_applicable"], [], None),
+        (["not_applicable"], ["a"], 0.0),
+        (["not_applicable@1"], ["a"], 0.0),
+        (["correct_invocation"], [], None),
+        (["a"], [make_call("b", status="error"), make_call("c", status="error")], 0.0),
+    ],
+)
+def test_tools__with_missing_calls_are_judged_only_if_what_was_seen_decides(required, calls, score):
+    trace = make_trace(calls=calls, user="one")
+    found = dimension("tool_success_rate", golden(("one", "Done."), required_tool_usage=required), with_gap(trace))
+    assert found.score == score
+    if score is None:
+        assert found.reason == "missing evidence (calls): content was not captured: record it"
+    assert found.may_fail == (score is None and bool(required))
+
+
+@pytest.mark.parametrize(("required", "counts"), [(["a"], True), (["not_applicable"], True), ([], False)])
+def test_tools__with_missing_calls_count_if_the_golden_demands_something_of_them(required, counts):
+    rules = GoldenRules(golden(("one", "Done."), required_tool_usage=required))
+    trace = with_gap(make_trace(user="one"))
+    (row,) = [each.assess(trace) for each in dimension_checks(rules, None) if each.name == "tool_success_rate"]
+    assert (row.outcome, row.counts) == ("not_evaluable", counts)

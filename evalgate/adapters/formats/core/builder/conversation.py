@@ -116,15 +116,21 @@ class Conversation:
         return message, call
 
     def get_response(self) -> Response:
-        """The last assistant message that has text; a later message without text or of a user is ignored."""
-        for message in reversed(self.messages):
-            if message["role"] == "assistant" and message["content"]:
-                return {
-                    "content": message["content"],
-                    "finish_reason": message["finish_reason"],
-                    "message_index": message["index"],
-                }
-        return {"content": None, "finish_reason": None, "message_index": None}
+        """The last assistant message that has text; a later message without text or of a user is ignored.
+
+        If none has text, the last one whose recorded text is empty and that requests no calls.
+        """
+        answers = [message for message in self.messages if message["role"] == "assistant"]
+        found = next((message for message in reversed(answers) if message["content"]), None)
+        if found is None:
+            found = next((message for message in reversed(answers) if is_empty_answer(message)), None)
+        if found is None:
+            return {"content": None, "finish_reason": None, "message_index": None}
+        return {
+            "content": found["content"],
+            "finish_reason": found["finish_reason"],
+            "message_index": found["index"],
+        }
 
     def list_warnings(self) -> list[Warning_]:
         """Warnings about the conversation as a whole."""
@@ -132,6 +138,11 @@ class Conversation:
             return []
         message = f"{self.orphans} tool results belong to no recorded call"
         return [{"code": "result_without_call", "message": message, "where": "messages"}]
+
+
+def is_empty_answer(message: Message) -> bool:
+    """True for a message that is recorded as an empty text, and not as a request of calls."""
+    return message["content"] == "" and not message["tool_calls"]
 
 
 def mark_failed(call: ToolCall, kind: str | None = None) -> None:

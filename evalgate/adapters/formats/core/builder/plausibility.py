@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MIN_EQUAL_RUNS = 5
 """This many runs of one file with equal durations cause a warning; until then they are held back."""
-EQUAL_DURATIONS = "the runs of this file all took exactly the same time: the timestamps may be made up"
+EQUAL_DURATIONS = "the runs of this file all took exactly the same time: the timestamps may be synthetic"
 ENDED_EARLY = "the run did not finish"
 CUT_OFF = "the last answer was cut off at the length limit"
 SAME_ID = "calls of one step have the same id: results are matched to calls by their order only"

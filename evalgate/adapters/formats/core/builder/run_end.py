@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def set_final_response(trace: Trace, answer: str | None, message: Message | None = None) -> None:
-    """Makes the answer that an agent submitted its final response, unless it is empty."""
-    if answer:
+    """Makes the answer that an agent submitted its final response; an empty one only if there is no other."""
+    if answer or (answer is not None and trace.response["content"] is None):
         trace.response = {
             "content": answer,
             "finish_reason": None if message is None else message["finish_reason"],

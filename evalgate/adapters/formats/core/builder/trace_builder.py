@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import set_origin
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
 from evalgate.adapters.formats.core.builder.plausibility import add_plausibility_warnings
-from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record, name_scenario
+from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record, name_scenario, set_from_path
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
@@ -37,9 +38,15 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     is_one_of_several = source.line is not None or source.record is not None
     try:
         trace = reader.build(record)
+        require_content(trace)
+        find_gaps(trace, record, reader)
     except TraceError as error:
         ids = reader.identify(record)
+        if reader.read_path is not None and ids[0] is None and not is_one_of_several:
+            ids = reader.read_path(source.path)[0], ids[1]
         return DamagedTrace(str(error), source, name_damaged_record(relative_path, source), *ids)
+    if reader.read_path is not None and not is_one_of_several:
+        set_from_path(trace, *reader.read_path(source.path))
     set_origin(trace)
     add_plausibility_warnings(trace)
     trace.source = source

@@ -37,6 +37,14 @@ def _strip_suffix(relative_path: str) -> str:
     return stem
 
 
+def set_from_path(trace: Trace, scenario_id: str | None, variant: str | None) -> None:
+    """Sets the scenario id in the path, unless the trace has one; the variant is a tag and in the metadata."""
+    trace.scenario_id = scenario_id if trace.scenario_id is None else trace.scenario_id
+    if variant is not None:
+        trace.metadata = {"variant": variant, **trace.metadata}
+        trace.tags = [*trace.tags, *([] if variant in trace.tags else [variant])]
+
+
 def name_damaged_record(relative_path: str, source: TraceLocation) -> str:
     """The path below the glob's fixed part, with the line or record number if the file has several."""
     if source.line is not None:

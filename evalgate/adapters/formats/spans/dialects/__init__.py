@@ -11,6 +11,7 @@ from evalgate.adapters.formats.spans.dialects import (
     common,
     evalgate_attributes,
     genai,
+    langsmith,
     log_bodies,
     openinference,
     platforms,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 DIALECTS = (
     *(genai, openinference, traceloop, vercel, adk, pydantic_ai),
-    *(any_agent, claude_code, platforms, log_bodies),
+    *(any_agent, claude_code, platforms, langsmith, log_bodies),
 )
 """In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span, SpanEvent, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Usage
 
+LANGSMITH_KIND = "langsmith.span.kind"
 OPERATION = "gen_ai.operation.name"
 KINDS: dict[str, SpanKind] = {
     "chat": "inference",
@@ -47,6 +48,8 @@ USAGE_PREFIXES = {"agent": (USAGE, "gen_ai.aggregated_usage.")}
 def kind_of(span: Span) -> SpanKind | None:
     """The kind by operation, else by attributes or events that only tools or requests have."""
     attributes = span.attributes
+    if LANGSMITH_KIND in attributes:
+        return None  # its operation is `chat` also for a prompt
     operation = attributes.get(OPERATION)
     if type(operation) is str:
         kind = KINDS.get(operation.lower(), "other")

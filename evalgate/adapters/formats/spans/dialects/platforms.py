@@ -18,6 +18,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
+    from evalgate.models.trace.trace import Usage
 
 KINDS: dict[str, SpanKind] = {
     "generation": "inference",
@@ -60,6 +61,7 @@ MLFLOW = Platform(
     cost="mlflow.llm.cost",
     metadata="mlflow.trace.metadata.",
 )
+TRACE_USAGE, TRACE_COST = "mlflow.trace.tokenUsage", "mlflow.trace.cost"
 PLATFORMS = (LANGFUSE, MLFLOW)
 
 
@@ -77,6 +79,8 @@ def add(span: Span, facts: SpanFacts) -> None:
     for platform in PLATFORMS:
         if platform.kind in span.attributes or platform.input in span.attributes:
             _add(platform, span, facts)
+    if MLFLOW.kind in span.attributes and span.parent_id is None:
+        _add_whole_trace(span, facts)
     facts.tags += [tag for tag in list_texts(span.attributes.get("langfuse.trace.tags")) if tag not in facts.tags]
 
 
@@ -98,22 +102,41 @@ def _add(platform: Platform, span: Span, facts: SpanFacts) -> None:
         facts.agent = facts.agent or (span.name if facts.kind == "agent" else None)
 
 
+def _add_whole_trace(span: Span, facts: SpanFacts) -> None:
+    """Adds tokens and cost of the whole trace to its first span, which is the agent's unless it is a request."""
+    usage = _read_usage(span.resource.get(TRACE_USAGE))
+    cost = decode(span.resource.get(TRACE_COST))
+    total = amount(cost.get("total_cost"), TRACE_COST) if type(cost) is dict else None
+    if usage is None and total is None:
+        return
+    if facts.kind == "other":
+        facts.kind = "agent"
+        _add(MLFLOW, span, facts)
+    if facts.usage is None:
+        facts.usage, facts.is_metered = usage, False
+    facts.cost_usd = total if facts.cost_usd is None else facts.cost_usd
+
+
 def _parse(value: Any) -> Any:
     """Decodes a value from JSON text: MLflow writes every value as JSON, even text in quotes."""
     return unwrap_text(value) if type(value) is str and value.startswith('"') else decode(value)
 
 
 def _add_usage(platform: Platform, span: Span, facts: SpanFacts) -> None:
-    counts = decode(span.attributes.get(platform.usage))
-    if type(counts) is dict:
-        usage = build_usage(
-            {
-                "input_tokens": tokens(counts, "input", "input_tokens"),
-                "output_tokens": tokens(counts, "output", "output_tokens"),
-                "total_tokens": tokens(counts, "total", "total_tokens"),
-            }
-        )
-        facts.usage = complete(facts.usage, usage)
+    facts.usage = complete(facts.usage, _read_usage(span.attributes.get(platform.usage)))
     cost: Any = decode(span.attributes.get(platform.cost))
     if facts.cost_usd is None and type(cost) is dict:
         facts.cost_usd = amount(cost.get("total", cost.get("total_cost")), f"attributes.{platform.cost}")
+
+
+def _read_usage(value: Any) -> Usage | None:
+    counts = decode(value)
+    if type(counts) is not dict:
+        return None
+    return build_usage(
+        {
+            "input_tokens": tokens(counts, "input", "input_tokens"),
+            "output_tokens": tokens(counts, "output", "output_tokens"),
+            "total_tokens": tokens(counts, "total", "total_tokens"),
+        }
+    )

@@ -40,7 +40,7 @@ def contradiction_text(key: str) -> str:
 
 
 def decode_value(value: Any, path: str, depth: int = 0) -> Any:
-    """The plain value; None for a type unknown to OTLP."""
+    """The plain value; a value of a type unknown to OTLP stays an object, so that it can be searched."""
     if depth > MAX_DEPTH:
         raise FieldError("", f"values are nested more than {MAX_DEPTH} levels deep")
     if type(value) is not dict:
@@ -50,7 +50,8 @@ def decode_value(value: Any, path: str, depth: int = 0) -> Any:
         kind = KINDS_BY_KEY.get(key)
         if kind is not None:
             return _decode_kind(kind, inner, f"{path}.{key}", depth)
-    return None
+    require_shallow(value, min(depth, MAX_DEPTH))
+    return value or None
 
 
 def _decode_kind(kind: str, value: Any, path: str, depth: int) -> Any:

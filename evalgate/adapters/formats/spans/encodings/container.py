@@ -20,6 +20,7 @@ class SpanFile:
     Each of `logs` is a span with one log record as its only event; nothing but its ids is known.
     `damaged` maps a trace id to the first error in its spans, and "" to the first error of unknown traces.
     `unplaced` counts events of agents and models that name no trace.
+    `missing` says why spans are missing from the file, if any are known to.
     `max_records` bounds the number of spans and log records together.
     """
 
@@ -27,6 +28,7 @@ class SpanFile:
     logs: list[Span] = field(default_factory=list)
     damaged: dict[str, TraceError] = field(default_factory=dict)
     unplaced: int = 0
+    missing: str | None = None
     max_records: int = MAX_SPANS
 
     def add(self, span: Span) -> None:

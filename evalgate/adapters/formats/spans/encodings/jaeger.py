@@ -8,6 +8,7 @@ from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, 
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.spans.detect import find_jaeger_traces
 from evalgate.adapters.formats.spans.encodings.any_value import contradiction_text
+from evalgate.adapters.formats.spans.encodings.unknown_fields import find_unknown_fields
 from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_scaled, require_id
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
@@ -22,6 +23,12 @@ SCOPE_TAGS = ("otel.scope.name", "otel.library.name")
 LONGEST_NUMBER = 40
 INTEGER_TYPES = frozenset({"int64", "int"})
 BOOLEANS = {"true": True, "false": False}
+SPAN_FIELDS = frozenset(
+    {
+        *("traceID", "spanID", "parentSpanID", "operationName", "references", "flags", "startTime", "duration"),
+        *("tags", "logs", "processID", "process", "warnings"),
+    }
+)
 
 
 def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
@@ -79,6 +86,7 @@ def _read_span(fields: dict[str, Any], path: str, trace: dict[str, Any], process
         events=_read_events(fields.get("logs"), f"{path}.logs"),
         has_failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
         status_message=message if type(message) is str and message else None,
+        unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.spans import detect
 from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes, decode_value
+from evalgate.adapters.formats.spans.encodings.unknown_fields import find_unknown_fields
 from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, require_id
 from evalgate.adapters.formats.spans.span import NO_SPAN, Span, SpanEvent
 from evalgate.errors import TraceError
@@ -28,6 +29,15 @@ SNAKE_CASE = {
     "observedTimeUnixNano": "observed_time_unix_nano",
     "eventName": "event_name",
 }
+SPAN_FIELDS = frozenset(
+    {
+        *SNAKE_CASE,
+        *SNAKE_CASE.values(),
+        *("endTimeUnixNano", "end_time_unix_nano", "name", "kind", "attributes", "events", "links", "status", "flags"),
+        *("traceState", "trace_state", "droppedAttributesCount", "droppedEventsCount", "droppedLinksCount"),
+        *("dropped_attributes_count", "dropped_events_count", "dropped_links_count"),
+    }
+)
 
 
 class ScopeContext(NamedTuple):
@@ -38,13 +48,18 @@ class ScopeContext(NamedTuple):
 
 
 def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
-    """Adds all spans and log records of the documents to `span_file`."""
+    """Adds all spans and log records of the documents to `span_file`.
+
+    The rest of a document with a damaged list is not read, so all traces before it are damaged too.
+    """
     for number, document in enumerate(documents):
+        start = len(span_file.spans)
         try:
             for scope in iter_scopes(document, f"[{number}]" if len(documents) > 1 else ""):
                 _add_records(scope, span_file)
         except FieldError as error:
-            span_file.mark_damaged("", error)
+            for trace_id in {"", *(span.trace_id for span in span_file.spans[start:])}:
+                span_file.mark_damaged(trace_id, error)
 
 
 def iter_trace_ids(documents: Sequence[Any]) -> Iterator[str]:
@@ -95,6 +110,7 @@ def _read_span(fields: dict[str, Any], path: str, context: ScopeContext) -> Span
         events=_read_events(fields.get("events"), f"{path}.events"),
         has_failed=str(status.get("code")) in FAILED,
         status_message=text(status.get("message"), f"{path}.status.message") or None,
+        unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
     )
 
 

@@ -63,7 +63,7 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
     budget = MessageBudget()
     for part in _split_messages(data):
         if len(part) > limits.record_bytes:
-            raise TraceError(f"a protobuf message is larger than {limits.record_bytes:,} bytes")
+            raise TraceError(f"a protobuf message is larger than {limits.record_bytes:,} bytes (raise limit `record`)")
         budget.take(1)
         for kind, lengths in ((TracesData, SPAN_TRACE_ID_LENGTHS), (LogsData, LOG_TRACE_ID_LENGTHS)):
             try:

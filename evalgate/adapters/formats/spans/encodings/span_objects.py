@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.messages.blocks import get_first
-from evalgate.adapters.formats.spans.detect import CONTEXTS, PARENT_CONTEXTS, SPAN_IDS, TRACE_IDS, find_spans
+from evalgate.adapters.formats.spans.detect import CONTEXTS, PARENT_CONTEXTS, SPAN_IDS, TRACE_IDS, find_spans, is_row
 from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes
+from evalgate.adapters.formats.spans.encodings.exports import (
+    MORE_PAGES,
+    find_trace_facts,
+    flatten,
+    has_more_pages,
+    span_from_row,
+)
+from evalgate.adapters.formats.spans.encodings.unknown_fields import find_unknown_fields
 from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, parse_time, require_id
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
@@ -32,15 +40,25 @@ KIND = "openinference.span.kind"
 OPENINFERENCE_KINDS = frozenset(
     {"LLM", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "RERANKER", "EMBEDDING", "GUARDRAIL", "EVALUATOR"}
 )
+SPAN_FIELDS = frozenset(
+    {
+        *(*CONTEXTS, *PARENT_CONTEXTS, *TRACE_IDS, *SPAN_IDS, *PARENT_IDS, *SCOPES, *STARTS, *ENDS, *EXACT_STARTS),
+        *(*EXACT_ENDS, *EVENT_LISTS, *STATUS_KEYS, "name", "attributes", "resource", "status", "kind", "span_kind"),
+        *("links", "span_links", "flags", "trace_state", "traceState", "traceFlags", "trace_flags", "duration"),
+    }
+)
 FAILED = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR"})
 
 
 def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
     """Adds all spans of the documents to `span_file`."""
-    for value, path in _iter_spans(documents):
+    if has_more_pages(documents):
+        span_file.missing = MORE_PAGES
+    for value, path, facts in _iter_spans(documents):
         try:
             require_shallow(value)
             span = _read_span(mapping(value, path), path)
+            span.resource = {**facts, **span.resource} if facts else span.resource
         except TraceError as error:
             span_file.mark_damaged(_read_trace_id(value) or "", error)
         else:
@@ -49,25 +67,38 @@ def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
 
 def iter_trace_ids(documents: Sequence[Any]) -> Iterator[str]:
     """Yields the trace ids of all readable spans."""
-    return (found for value, _ in _iter_spans(documents) if (found := _read_trace_id(value)))
+    return (found for value, _, _ in _iter_spans(documents) if (found := _read_trace_id(value)))
 
 
-def _iter_spans(documents: Sequence[Any]) -> Iterator[tuple[Any, str]]:
-    for number, document in enumerate(documents):
+def _iter_spans(documents: Sequence[Any]) -> Iterator[tuple[Any, str, dict[str, Any]]]:
+    """Yields each span, its path, and what is known of its whole trace."""
+    for number, document in enumerate(_split_traces(documents)):
         found = find_spans(document)
         if found is None or (found and found[0] is document):
-            yield document, f"[{number}]"
+            yield document, f"[{number}]", {}
             continue
         place = f"[{number}]" if len(documents) > 1 else ""
+        facts = find_trace_facts(document)
         for at, value in enumerate(found):
-            yield value, f"{place}[{at}]"
+            yield value, f"{place}[{at}]", facts
+
+
+def _split_traces(documents: Sequence[Any]) -> Iterator[Any]:
+    """The documents; a list of objects with spans is several documents."""
+    for document in documents:
+        if type(document) is list and document and all(type(one) is dict and find_trace_facts(one) for one in document):
+            yield from document
+        else:
+            yield document
 
 
 def _read_span(fields: dict[str, Any], path: str) -> Span:
+    fields = span_from_row(fields) if is_row(fields) else fields
     context = _read_context(fields)
     status = fields.get("status", {key: fields.get(key) for key in STATUS_KEYS})
     if type(status) is not dict:
         status = {"code": status}
+    unknown = find_unknown_fields(fields, SPAN_FIELDS)
     own_id = require_id(get_first(context, SPAN_IDS), f"{path}.span_id")
     parent = _read_parent(fields, path)
     return Span(
@@ -83,17 +114,22 @@ def _read_span(fields: dict[str, Any], path: str) -> Span:
         events=_read_events(fields, path),
         has_failed=_has_failed(status),
         status_message=_read_message(status, f"{path}.status"),
+        unknown_fields=unknown,
     )
 
 
 def _read_attributes(fields: dict[str, Any], path: str) -> dict[str, Any]:
-    """The span's attributes, with the kind that Phoenix keeps outside of them."""
-    found = decode_attributes(fields.get("attributes"), f"{path}.attributes")
+    """The span's attributes, with those that are recorded outside of them, such as Phoenix's kind."""
+    found = flatten(decode_attributes(fields.get("attributes"), f"{path}.attributes"))
+    if any("." in key for key in fields):
+        found = {**{key: value for key, value in fields.items() if "." in key}, **found}
     kind = fields.get("span_kind")
     return {KIND: kind, **found} if type(kind) is str and kind in OPENINFERENCE_KINDS else found
 
 
 def _read_context(fields: dict[str, Any]) -> dict[str, Any]:
+    if is_row(fields):
+        return span_from_row(fields)["context"]  # type: ignore[no-any-return]
     found = get_first(fields, CONTEXTS)
     return found if type(found) is dict else fields
 

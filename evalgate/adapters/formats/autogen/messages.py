@@ -1,0 +1,185 @@
+"""Reads the messages and events of AutoGen's agents, and the messages that they send to their models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.autogen import STRUCTURED
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.fields import (
+    flag,
+    listing,
+    mapping,
+    required_text,
+    text,
+    time,
+    whole_number,
+)
+from evalgate.adapters.formats.messages.blocks import check_arguments
+
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.autogen.run import SavedRun
+    from evalgate.models.trace.trace import Role
+
+CODE_TOOL = "code_execution"
+AGENT_FIELDS = frozenset(
+    {
+        *("id", "source", "models_usage", "metadata", "created_at", "content", "type", "format_string", "target"),
+        *("context", "tool_calls", "results", "retry_attempt", "code_blocks", "result", "request_id"),
+        *("full_message_id", "config"),
+    }
+)
+CONTEXT_FIELDS = frozenset({"content", "type", "source", "thought"})
+WITHOUT_CONTENT = frozenset(
+    {"UserInputRequestedEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent"}
+    | {"SelectorEvent"}
+)
+"""Events of which the agents' answers follow, or that are no part of the conversation."""
+TEXT_TYPES = frozenset({"TextMessage", "StopMessage", "HandoffMessage", "ToolCallSummaryMessage", "MultiModalMessage"})
+ANSWERS_OF_MODELS = frozenset({"TextMessage", "ToolCallRequestEvent", "CodeGenerationEvent"})
+"""Types that the answer of a model becomes, so tokens are missing where these record none."""
+
+
+def add_agent_message(run: SavedRun, message: dict[str, Any], path: str) -> None:
+    """Adds a message or an event that an agent sent."""
+    run.unknown.check_fields(message, AGENT_FIELDS, path)
+    kind = required_text(message.get("type"), "type")
+    source = text(message.get("source"), "source")
+    role: Role = "user" if source in run.users else "assistant"
+    when = time(message.get("created_at"), "created_at")
+    raw = RawMessage(role, name=source, agent=source if role == "assistant" else None, timestamp=when)
+    if kind == "ThoughtEvent":
+        run.thoughts[source] = text(message.get("content"), "content")
+    elif kind == "CodeExecutionEvent":
+        _add_code_result(run, raw, mapping(message.get("result"), "result"))
+    elif kind == "ToolCallExecutionEvent":
+        _add_results(run, raw, _read_results(message.get("content"), "content"))
+    elif kind in WITHOUT_CONTENT:
+        run.add_usage(message.get("models_usage"), "models_usage", is_expected=False)
+    else:
+        _add_content(run, raw, message, kind, path)
+
+
+def add_context_message(
+    run: SavedRun, message: dict[str, Any], path: str, agent: str | None, memory: AgentMemory | None
+) -> None:
+    """Adds a message that an agent sends to its model; with a memory, only what the agents' messages lack."""
+    run.unknown.check_fields(message, CONTEXT_FIELDS, path)
+    kind, content = message.get("type"), message.get("content")
+    if kind == "FunctionExecutionResultMessage":
+        results = _read_results(content, "content")
+        results = results if memory is None else [result for result in results if memory.takes_result(result)]
+        _add_results(run, RawMessage("tool", agent=agent), results)
+        return
+    if kind == "AssistantMessage":
+        raw = RawMessage("assistant", agent=agent, reasoning=text(message.get("thought"), "thought"))
+        if type(content) is list:
+            raw.calls = _read_calls(content, "content")
+        else:
+            raw.content = text(content, "content")
+    else:
+        raw = RawMessage("system" if kind == "SystemMessage" else "user")
+        raw.content, raw.parts = _read_content(content)
+    if memory is None:
+        run.remember(raw.calls)
+    else:
+        raw.calls = run.take_new(raw.calls, memory.repeated)
+        memory.added.update(call.id for call in raw.calls)
+        if not raw.calls:
+            return
+    run.chat.unmetered += raw.role == "assistant"
+    run.chat.add_messages([raw])
+
+
+class AgentMemory:
+    """The memory of one agent next to the messages of all: the calls it may repeat, and those it adds."""
+
+    def __init__(self, run: SavedRun) -> None:
+        self.repeated = run.read.copy()
+        self.added: Counter[str | None] = Counter()
+
+    def takes_result(self, result: ToolResult) -> bool:
+        """Whether the result is one of a call that this memory adds."""
+        is_added = self.added[result.id] > 0
+        self.added[result.id] -= is_added
+        return is_added
+
+
+def _add_content(run: SavedRun, raw: RawMessage, message: dict[str, Any], kind: str, path: str) -> None:
+    """Adds a message with content, and the tokens of the answer that it was."""
+    if kind == "ToolCallRequestEvent":
+        raw.calls = _read_calls(message.get("content"), "content")
+    else:
+        raw.content, raw.parts = _read_content(message.get("content"))
+        if kind not in TEXT_TYPES and kind != "CodeGenerationEvent" and not kind.startswith(STRUCTURED):
+            run.unknown.add(path, kind)
+    if kind == "CodeGenerationEvent":
+        raw.calls = [ToolRequest(None, CODE_TOOL, {"code_blocks": listing(message.get("code_blocks"), "code_blocks")})]
+    if kind == "ToolCallSummaryMessage":
+        _add_summarized_calls(run, raw, message)
+    if raw.role == "assistant":
+        raw.reasoning = run.thoughts.pop(raw.agent, None)
+    run.remember(raw.calls)
+    run.chat.add_messages([raw])
+    is_answer = kind in ANSWERS_OF_MODELS and raw.role == "assistant"
+    run.add_usage(message.get("models_usage"), "models_usage", is_expected=is_answer)
+
+
+def _read_calls(value: Any, path: str) -> list[ToolRequest]:
+    found = []
+    for number, each in enumerate(listing(value, path)):
+        call, place = mapping(each, f"{path}[{number}]"), f"{path}[{number}]"
+        name = required_text(call.get("name"), f"{place}.name")
+        given = check_arguments(call.get("arguments"), f"{place}.arguments")
+        found.append(ToolRequest(text(call.get("id"), f"{place}.id") or None, name, given))
+    return found
+
+
+def _read_results(value: Any, path: str) -> list[ToolResult]:
+    found = []
+    for number, each in enumerate(listing(value, path)):
+        result, place = mapping(each, f"{path}[{number}]"), f"{path}[{number}]"
+        call_id = text(result.get("call_id"), f"{place}.call_id") or None
+        name = text(result.get("name"), f"{place}.name") or None
+        failed = bool(flag(result.get("is_error"), f"{place}.is_error"))
+        found.append(ToolResult(call_id, name, text(result.get("content"), f"{place}.content"), failed))
+    return found
+
+
+def _add_results(run: SavedRun, raw: RawMessage, results: list[ToolResult]) -> None:
+    if results:
+        run.chat.add_messages([RawMessage("tool", answers=results, agent=raw.agent, timestamp=raw.timestamp)])
+
+
+def _add_summarized_calls(run: SavedRun, raw: RawMessage, message: dict[str, Any]) -> None:
+    """Adds calls that only the summary of their results has."""
+    calls = run.take_new(_read_calls(message.get("tool_calls"), "tool_calls"), run.unsummarized)
+    if not calls:
+        return
+    run.chat.add_messages([RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp, calls=calls)])
+    ids = {call.id for call in calls}
+    _add_results(run, raw, [one for one in _read_results(message.get("results"), "results") if one.id in ids])
+
+
+def _add_code_result(run: SavedRun, raw: RawMessage, result: dict[str, Any]) -> None:
+    """Adds the result of code; code of another agent's message has no call of its own."""
+    exit_code = whole_number(result.get("exit_code"), "result.exit_code")
+    output = text(result.get("output"), "result.output")
+    answer = ToolResult(None, CODE_TOOL, output, bool(exit_code), exit_code)
+    if not any(call["name"] == CODE_TOOL and call["status"] == "missing" for call in run.chat.conversation.calls):
+        request = RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp)
+        request.calls = [ToolRequest(None, CODE_TOOL, None)]
+        run.chat.add_messages([request])
+    run.chat.add_messages([RawMessage("tool", answers=[answer], agent=raw.agent, timestamp=raw.timestamp)])
+
+
+def _read_content(value: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
+    """Text, the texts of a list with images, or an object as JSON."""
+    if type(value) is dict:
+        return encode_json(value), None
+    if type(value) is not list:
+        return text(value, "content"), None
+    parts = [{"type": "text", "text": part} if type(part) is str else {"type": "image"} for part in value]
+    words = [part["text"] for part in parts if "text" in part]
+    return "\n".join(words) or None, parts if len(words) < len(parts) else None

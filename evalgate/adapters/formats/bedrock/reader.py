@@ -1,0 +1,260 @@
+"""Reads Amazon Bedrock's Converse requests and responses, and the messages of Strands Agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.bedrock import (
+    is_agent_result,
+    is_bedrock,
+    is_converse_response,
+    is_session_message,
+    is_snapshot,
+    unwrap_session_message,
+)
+from evalgate.adapters.formats.bedrock.blocks import read_message, read_system
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
+from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.fields import (
+    amount,
+    count,
+    dict_or_empty,
+    do_each,
+    listing,
+    mapping,
+    prefix_errors,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.models.trace.trace import Usage, unknown_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+ADVICE = "record each call as a `toolUse` block of its message"
+ONLY_LAST_MESSAGE = "a result of an agent holds only its last message: record `agent.messages` instead"
+PROVIDER = "aws.bedrock"
+SIDE_FIELDS = frozenset(
+    {
+        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
+        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
+    }
+)
+SETTINGS = frozenset(
+    {
+        *("inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "promptVariables"),
+        *("additionalModelResponseFieldPaths", "requestMetadata", "performanceConfig", "serviceTier", "outputConfig"),
+        *("toolConfig", "state", "conversation_manager_state", "app_data"),
+    }
+)
+"""Fields with settings of a request, or the state of an agent's own code: no call is in them."""
+REQUEST_FIELDS = SETTINGS | SIDE_FIELDS | {"modelId", "messages", "system", "system_prompt", "usage"}
+RESPONSE_FIELDS = SETTINGS | {
+    *("output", "stopReason", "usage", "metrics", "trace", "ResponseMetadata"),
+    *("additionalModelResponseFields", "message", "stop_reason"),
+}
+DOCUMENT_FIELDS = REQUEST_FIELDS | {"request", "response", "type", "data", "scope", "schema_version", "created_at"}
+STATE_FIELDS = REQUEST_FIELDS | {"model_state"}
+
+
+def split(document: Any) -> Sequence[Any]:
+    """Returns the conversations of a document."""
+    return split_conversations(document, is_bedrock)
+
+
+def identify(record: Any) -> Identity:
+    """Scenario id and trial, next to the messages or in the data that an application adds to a snapshot."""
+    found = identify_by_side_fields(record)
+    if found == (None, None) and isinstance(record, dict) and is_snapshot(record):
+        return identify_by_side_fields({"metadata": record.get("app_data")})
+    return found
+
+
+def build(record: Any) -> Trace:
+    """Builds one trace from the messages, the response and the fields next to them."""
+    require_shallow(record)
+    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    unknown = UnknownParts(ADVICE)
+    chat = MeteredConversation()
+    request, path = _find_request(document)
+    response, response_path = _find_response(document)
+    _add_request(chat, request, path, unknown)
+    if response:
+        _add_response(chat, response, response_path, request, unknown)
+    elif document.get("usage") is not None:
+        chat.total = _read_usage(mapping(document["usage"], "usage"))
+    _check_documents(document, request, path, response, unknown)
+    trace = chat.build_trace(_list_side_fields(document, request))
+    _finish_trace(trace, chat)
+    if is_agent_result(document):
+        add_gap(trace, "calls", ONLY_LAST_MESSAGE)
+    unknown.note_gap(trace)
+    return trace
+
+
+def _find_request(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The object with the messages, and its path."""
+    if isinstance(document.get("request"), dict):
+        return document["request"], "request"
+    if is_snapshot(document):
+        return document["data"], "data"
+    return document, ""
+
+
+def _find_response(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    if document.get("response") is not None:
+        return mapping(document["response"], "response"), "response"
+    if is_converse_response(document) or is_agent_result(document):
+        return document, ""
+    return {}, ""
+
+
+def _check_documents(
+    document: dict[str, Any],
+    request: dict[str, Any],
+    path: str,
+    response: dict[str, Any],
+    unknown: UnknownParts,
+) -> None:
+    extra = RESPONSE_FIELDS if response is document else frozenset[str]()
+    if isinstance(document.get("checkpoint"), dict) and is_agent_result(document):
+        extra |= {"checkpoint"}  # where a run was paused; the run's messages are missing in any case
+    unknown.check_fields(document, DOCUMENT_FIELDS | extra, "")
+    if request is not document:
+        unknown.check_fields(request, STATE_FIELDS | {"interrupt_state"}, path)
+    if response and response is not document:
+        unknown.check_fields(response, RESPONSE_FIELDS, "response")
+
+
+def _add_request(chat: MeteredConversation, request: dict[str, Any], path: str, unknown: UnknownParts) -> None:
+    key = "system" if request.get("system") is not None else "system_prompt"
+    system = read_system(request.get(key))
+    if system:
+        chat.add_messages([RawMessage("system", system)])
+    with prefix_errors(path):
+        for number, value in enumerate(listing(request.get("messages"), "messages")):
+            place = f"messages[{number}]"
+            with prefix_errors(place):
+                _add_message(chat, mapping(value, ""), unknown, f"{path}.{place}".removeprefix("."))
+
+
+def _add_message(chat: MeteredConversation, value: dict[str, Any], unknown: UnknownParts, path: str) -> None:
+    message = unwrap_session_message(value)
+    messages = read_message(message, unknown, path)
+    if is_session_message(value):
+        when = time(value.get("created_at"), "created_at")
+        for one in messages:
+            one.timestamp = when
+    chat.add_messages(messages)
+    if message.get("role") != "assistant":
+        return
+    metadata = dict_or_empty(message.get("metadata"))
+    if metadata.get("usage") is None:
+        chat.unmetered += 1
+    else:
+        _add_llm_call(chat, metadata, None, None, "metadata.")
+
+
+def _add_response(
+    chat: MeteredConversation,
+    response: dict[str, Any],
+    path: str,
+    request: dict[str, Any],
+    unknown: UnknownParts,
+) -> None:
+    """Adds the answer; earlier answers are part of the prompt, so they need no tokens."""
+    if not chat.llm_calls:
+        chat.unmetered = 0
+    is_result = is_agent_result(response)
+    keys = ("message",) if is_result else ("output", "message")
+    message: Any = response
+    for key in keys:
+        message = mapping(mapping(message, path).get(key), f"{path}.{key}".removeprefix("."))
+    place = ".".join(filter(None, (path, *keys)))
+    reason = text(response.get("stop_reason" if is_result else "stopReason"), "stopReason")
+    with prefix_errors(place):
+        messages = read_message(message, unknown, place)
+    answers = [one for one in messages if one.role == "assistant"]
+    if answers:
+        answers[-1].finish_reason = reason
+    chat.add_messages(messages)
+    _add_llm_call(chat, response, text(request.get("modelId"), "modelId"), reason, f"{path}.".removeprefix("."))
+    meta = dict_or_empty(response.get("ResponseMetadata"))
+    chat.llm_calls[-1]["response_id"] = text(meta.get("RequestId"), "ResponseMetadata.RequestId")
+
+
+def _add_llm_call(
+    chat: MeteredConversation, metered: dict[str, Any], model: str | None, reason: str | None, path: str
+) -> None:
+    """Adds a model call with its tokens and latency, as a response or the metadata of a message has them."""
+    usage = metered.get("usage")
+    with prefix_errors(path.removesuffix(".")):
+        call = chat.add_llm_call(
+            None if usage is None else _read_usage(mapping(usage, "usage")),
+            provider=None if model is None else PROVIDER,
+            model=model,
+            reason=reason,
+        )
+        call["duration_ms"] = amount(mapping(metered.get("metrics"), "metrics").get("latencyMs"), "metrics.latencyMs")
+
+
+def _read_usage(data: dict[str, Any]) -> Usage:
+    """Tokens; models that report cached tokens apart from the input have a total that includes them."""
+    usage = unknown_usage()
+    tokens_in, tokens_out = (count(data.get(key), f"usage.{key}") for key in ("inputTokens", "outputTokens"))
+    total = count(data.get("totalTokens"), "usage.totalTokens")
+    cached = [count(data.get(key), f"usage.{key}") for key in ("cacheReadInputTokens", "cacheWriteInputTokens")]
+    if tokens_in is not None and tokens_out is not None and tokens_in + tokens_out != total:
+        tokens_in += sum(found or 0 for found in cached)
+    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
+    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cached
+    usage["total_tokens"] = total_tokens(usage) if total is None else total
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def _list_side_fields(document: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+    """The fields next to the messages, with model and tools as a request names them."""
+    fields = {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None}
+    if "metadata" not in fields and is_snapshot(document):
+        fields["metadata"] = document.get("app_data")
+    fields.setdefault("model", request.get("modelId"))
+    if "tools" not in fields:
+        tools: list[dict[str, Any]] = []
+        config = mapping(request.get("toolConfig"), "toolConfig")
+        do_each(
+            listing(config.get("tools"), "toolConfig.tools"), "toolConfig.tools", lambda tool: _add_tool(tools, tool)
+        )
+        fields["tools"] = tools
+    return fields
+
+
+def _add_tool(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:
+    spec = mapping(tool.get("toolSpec"), "toolSpec") or mapping(tool.get("systemTool"), "systemTool")
+    if spec:
+        schema = dict_or_empty(spec.get("inputSchema"))
+        kept: dict[str, Any] = {key: spec[key] for key in ("name", "description") if key in spec}
+        tools.append({**kept, "parameters": schema.get("json", schema)} if schema else kept)
+
+
+def _finish_trace(trace: Trace, chat: MeteredConversation) -> None:
+    """Sets the latency: by the times of messages, else that of the only model call."""
+    if trace.latency["total_ms"] is None:
+        trace.latency = measure_user_wait(trace.messages)
+    answers = sum(message["role"] == "assistant" for message in trace.messages)
+    if trace.latency["total_ms"] is None and len(chat.llm_calls) == 1 and answers == 1:
+        trace.latency = {"total_ms": chat.llm_calls[0]["duration_ms"], "source": "recorded"}
+        if trace.latency["total_ms"] is None:
+            trace.latency["source"] = "none"
+
+
+READER = Reader(build=build, identify=identify, split=split, without_calls=SETTINGS)

@@ -1,0 +1,352 @@
+"""Finds tool calls in a record that its reader did not read, so that no call is dropped silently.
+
+Readers know the shapes of their formats; recorders invent others. Whatever a reader returned, this search
+walks the record for objects with a name and arguments. One whose name is not among the calls of the trace
+makes the record unreadable; a field that is called like calls and holds no such object makes the evidence of
+calls incomplete.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.core.strict_json import make_printable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from collections.abc import Set as AbstractSet
+
+TOOL_NAME_KEYS = frozenset({"tool_name", "toolName", "function_name", "functionName", "recipient_name"})
+"""Fields that name nothing but a tool; with one of these, arguments of any type are those of a call."""
+NAME_KEYS = (
+    *("name", "tool_name", "toolName", "function_name", "functionName", "function", "tool", "fn"),
+    *("action", "recipient_name", "api_name", "command_name"),
+)
+KIND_KEYS = ("type", "kind", "part_kind", "block_type", "event_kind", "message_type", "$type")
+ARGUMENT_KEYS = frozenset(
+    {
+        *("arguments", "args", "input", "tool_input", "toolInput", "tool_args", "toolArgs", "kwargs"),
+        *("parameters", "params", "action_input", "actionInput", "function_args", "tool_arguments", "toolArguments"),
+        *("tool_kwargs", "toolKwargs", "input_parameters", "inputParameters", "tool_parameters", "rawInput"),
+    }
+)
+CALL_KEYS = frozenset(
+    {
+        *("toolcall", "toolcalls", "tooluse", "tooluses", "functioncall", "functioncalls", "toolinvocation"),
+        *("toolinvocations", "toolrequest", "toolrequests", "functioninvocations", "toolcallparts", "invokedtools"),
+        *("toolscalled", "calledtools", "actioncalls", "tooluseblocks", "tooluseblock", "calls", "invocations"),
+        *("toolsused", "usedtools", "toolsinvoked", "toolcallnames", "mcpcall", "mcptoolcall", "dynamictool"),
+    }
+)
+"""Names of fields that hold calls, in lower case without separators."""
+TOOL_NAMES = frozenset({"toolname", "toolcallname", "calledtool", "toolused", "usedtool", "invokedtool"})
+"""Names of fields with the name of a called tool, in the same spelling."""
+CERTAIN_ARGUMENT_KEYS = ARGUMENT_KEYS - {"input", "parameters", "params", "args", "kwargs", "rawInput"}
+"""Fields that hold nothing but arguments of a call."""
+TOOL_LISTS = frozenset({"tools", "functions"})
+TOOL_PREFIX = "tool-"
+TOOL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "tool-invocation", "tool-approval-request"})
+DEFINITION_KEYS = frozenset(
+    {
+        *("tools", "tool_definitions", "toolDefinitions", "functions", "available_tools", "toolConfig", "tool_config"),
+        *("tool_schemas", "schema", "json_schema", "input_schema", "inputSchema", "tool_choice", "toolChoice"),
+        *("expected_tools", "expected_tool_calls", "reference_tool_calls", "metadata", "invocation_params"),
+    }
+)
+"""Fields with descriptions of tools, expectations and free data: what is in them was not called."""
+RESULT_ROLES = frozenset({"tool", "function", "toolResult", "tool_result", "ipython", "environment", "observation"})
+RESULT_KEYS = frozenset({"tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "tool_responses"})
+RESULT_FIELDS = frozenset({"content", "output", "result", "response", "results", "artifact", "value", "data"})
+RESULT_WORD = re.compile(r"result|return|observation|(tool|function|call).*(response|output)", re.IGNORECASE)
+SPAN_KEYS = frozenset({"output", "outputs", "startTime", "start_time", "traceId", "trace_id", "run_type", "spans"})
+"""Fields of observations and spans, in which `name` and `input` are not those of a call."""
+MAX_CACHED_KEYS = 60
+SEPARATORS = re.compile(r"[^a-z]")
+CALL_WORD = re.compile(r"tool|function|arguments|args|action|\"call", re.IGNORECASE)
+PRINTED = "Call("
+PRINTED_CALL = re.compile(r"(?:Tool|Function)Call\([^()]{0,2000}?\bname='([^']+)'")
+"""A call as Python prints it: `ResponseFunctionToolCall(arguments='{}', name='search', ...)`."""
+JSON_STARTS = ("{", "[")
+TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "description", "instructions"})
+"""Fields with words of people, models and tools: JSON in them is not a recorded call."""
+CONTAINERS = (dict, list)
+
+
+class FieldRole(Enum):
+    """What a field holds, by its name."""
+
+    PLAIN = 0
+    CALLS = 1
+    RESULT = 2
+    TOOL = 3
+    TEXT = 4
+
+
+PLAIN, HOLDS_CALLS, HOLDS_RESULT, NAMES_TOOL, HOLDS_TEXT = FieldRole
+"""Looked up once, as this is slow."""
+
+
+class KeyLayout(NamedTuple):
+    """What the keys of an object say about it; records repeat few sets of keys."""
+
+    fields: tuple[tuple[str, FieldRole], ...]
+    kinds: tuple[str, ...]
+    has_arguments: bool
+    has_certain_arguments: bool
+    is_result: bool
+
+
+class CallScan:
+    """One search of a record; `incomplete` holds the fields that may hold calls in an unknown form."""
+
+    def __init__(self, read_names: AbstractSet[str], without_calls: AbstractSet[str]) -> None:
+        self._read = read_names
+        self._skipped, self._skipped_of_call, self._skipped_of_result = list_skipped(frozenset(without_calls))
+        self._without_calls = without_calls
+        self.incomplete: list[str] = []
+        self._stack: list[tuple[Any, Any]] = []
+
+    def search(self, record: Any) -> None:
+        """Raises FieldError at the first call that was not read."""
+        stack = self._stack = [(record, ())]
+        while stack:
+            value, path = stack.pop()
+            if value.__class__ is dict:
+                self._enter_object(value, path)
+            else:
+                self._enter_list(value, path)
+
+    def _enter_list(self, values: list[Any], path: Any) -> None:
+        for index, each in enumerate(values):
+            if each.__class__ in CONTAINERS:
+                self._stack.append((each, (path, index)))
+            elif each.__class__ is str and each.startswith(JSON_STARTS) and CALL_WORD.search(each):
+                self._enter_json(each, (path, index), is_call=False)
+
+    def _enter_object(self, value: dict[str, Any], path: Any) -> None:
+        if value.get("is_copied_context") is True:
+            return
+        layout = find_layout(tuple(value)) if len(value) <= MAX_CACHED_KEYS else make_layout(value)
+        skipped = self._check_object(value, path, layout)
+        for key, role in layout.fields:
+            each = value[key]
+            if not each:
+                continue
+            if key in skipped:
+                self._enter_skipped(key, each, path)
+            elif each.__class__ is str:
+                if role is not HOLDS_TEXT or PRINTED in each:
+                    self._enter_text(key, role, each, path)
+            elif each.__class__ in CONTAINERS:
+                if role is HOLDS_CALLS:
+                    self._enter_calls(each, (path, key))
+                elif role is not HOLDS_RESULT:
+                    self._stack.append((each, (path, key)))
+
+    def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> AbstractSet[str]:
+        """Checks the object itself; returns the fields that hold neither calls nor objects with calls."""
+        if layout.has_arguments and (name := find_called_name(value)) is not None:
+            if not any(find_name(each) in self._read for each in value.values() if each.__class__ is dict):
+                self._require_read(name, path)
+            return self._skipped_of_call
+        if layout.is_result or str(value.get("role")) in RESULT_ROLES:
+            return self._skipped_of_result
+        for key in layout.kinds:
+            kind = value[key]
+            if kind.__class__ is str:
+                if is_result_kind(kind):
+                    return self._skipped_of_result
+                if is_call_key(kind):
+                    self._enter_call(value, path)
+                    return self._skipped
+        if layout.has_certain_arguments:
+            self._enter_nameless(value, path)
+        return self._skipped
+
+    def _enter_skipped(self, key: str, value: Any, path: Any) -> None:
+        """A field of descriptions or free data, in which only obvious calls count."""
+        if value.__class__ is list and key in TOOL_LISTS and key not in self._without_calls:
+            self._enter_tools(value, (path, key))
+        elif value.__class__ is dict and key == "metadata":
+            self._enter_metadata(value, (path, key))
+
+    def _enter_calls(self, value: Any, path: Any) -> None:
+        """A field that is called like calls: each of its entries is one."""
+        entries = value if value.__class__ is list else [value]
+        for index, each in enumerate(entries):
+            at = (path, index) if value.__class__ is list else path
+            if each.__class__ is str and each.isidentifier():
+                self._require_read(each, at)
+            elif each.__class__ is dict and each:
+                self._enter_call(each, at)
+            if each.__class__ in CONTAINERS:
+                self._stack.append((each, at))
+
+    def _enter_call(self, value: dict[str, Any], path: Any) -> None:
+        """An object that is a call, or holds one: its name must have been read."""
+        inner = [find_name(each) for each in value.values() if each.__class__ is dict]
+        name = find_name(value) or next(filter(None, inner), None)
+        if name is not None:
+            self._require_read(name, path)
+        elif not any(is_call_key(key) for key in value):
+            self.incomplete.append(format_path(path))
+
+    def _enter_nameless(self, value: dict[str, Any], path: Any) -> None:
+        """Arguments without a name; the name may be the key of the object, or be unknown."""
+        if find_name(value) is None and not any(find_name(each) for each in value.values() if each.__class__ is dict):
+            self.incomplete.append(format_path(path))
+
+    def _enter_tools(self, tools: list[Any], path: Any) -> None:
+        """A list that usually describes tools: an entry with arguments and without a description is a call."""
+        for index, each in enumerate(tools):
+            if each.__class__ is dict and "description" not in each and (name := find_called_name(each)) is not None:
+                self._require_read(name, (path, index))
+
+    def _enter_metadata(self, metadata: dict[str, Any], path: Any) -> None:
+        """Free data, in which only a name of a called tool counts."""
+        for key, each in metadata.items():
+            if each.__class__ is dict:
+                self._enter_metadata(each, (path, key))
+            elif each.__class__ is str and is_tool_name_key(key) and each.isidentifier() and each not in self._read:
+                self.incomplete.append(format_path((path, key)))
+
+    def _enter_text(self, key: str, role: FieldRole, text: str, path: Any) -> None:
+        """Text that names a tool, or holds calls as JSON or as Python prints them."""
+        if role is HOLDS_CALLS:
+            if text.startswith(JSON_STARTS):
+                self._enter_json(text, (path, key), is_call=True)
+        elif role is NAMES_TOOL:
+            if text.isidentifier():
+                self._require_read(text, (path, key))
+        elif role is not HOLDS_TEXT and text.startswith(JSON_STARTS) and CALL_WORD.search(text):
+            self._enter_json(text, (path, key), is_call=False)
+        elif PRINTED in text and any(name not in self._read for name in PRINTED_CALL.findall(text)):
+            self.incomplete.append(format_path((path, key)))
+
+    def _enter_json(self, text: str, path: Any, *, is_call: bool) -> None:
+        try:
+            decoded = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            if is_call:
+                self.incomplete.append(format_path(path))
+            return
+        if decoded.__class__ not in CONTAINERS:
+            return
+        if is_call:
+            self._enter_calls(decoded, path)
+        else:
+            self._stack.append((decoded, path))
+
+    def _require_read(self, name: str, path: Any) -> None:
+        if name in self._read:
+            return
+        if not name.endswith(tuple(f"{joint}{read}" for read in self._read for joint in (".", "__"))):
+            raise FieldError(
+                format_path(path) or "it",
+                f"looks like a call of {make_printable(name[:100])}, which was not read as one",
+            )
+
+
+@lru_cache(maxsize=64)
+def list_skipped(without_calls: frozenset[str]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The fields without calls of any object, of a call and of a result."""
+    skipped = DEFINITION_KEYS | without_calls
+    return skipped, skipped | ARGUMENT_KEYS | RESULT_FIELDS, skipped | RESULT_FIELDS | TOOL_NAME_KEYS
+
+
+def make_layout(keys: Collection[str]) -> KeyLayout:
+    """The layout of an object with these keys."""
+    return KeyLayout(
+        tuple((key, find_role(key)) for key in keys),
+        tuple(key for key in KIND_KEYS if key in keys),
+        not ARGUMENT_KEYS.isdisjoint(keys),
+        not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys),
+        not RESULT_KEYS.isdisjoint(keys),
+    )
+
+
+find_layout = lru_cache(maxsize=4_096)(make_layout)
+
+
+def find_role(key: str) -> FieldRole:
+    """What a field of this name holds."""
+    if is_call_key(key):
+        return HOLDS_CALLS
+    if is_result_key(key):
+        return HOLDS_RESULT
+    if key in TOOL_NAME_KEYS or is_tool_name_key(key):
+        return NAMES_TOOL
+    return HOLDS_TEXT if key in TEXT_KEYS else PLAIN
+
+
+def find_called_name(value: dict[str, Any]) -> str | None:
+    """The name in an object that has arguments; None if it is a description of a tool, or a span."""
+    parameters = value.get("parameters") or value.get("input_schema")
+    if parameters.__class__ is dict and ("properties" in parameters or "description" in value or "type" in parameters):
+        return None
+    if ARGUMENT_KEYS.intersection(value) == {"input"} and not SPAN_KEYS.isdisjoint(value):
+        return None
+    name = find_name(value)
+    arguments = [value[key] for key in ARGUMENT_KEYS.intersection(value)]
+    if not TOOL_NAME_KEYS.isdisjoint(value):
+        return name if any(each is not None for each in arguments) else None
+    return name if any(each.__class__ is dict or each.__class__ is str for each in arguments) else None
+
+
+def find_name(value: dict[str, Any]) -> str | None:
+    """The tool's name, under the first of its usual keys that holds text."""
+    for key in NAME_KEYS:
+        name = value.get(key)
+        if name.__class__ is str and name:
+            return name
+    kind = value.get("type")
+    if kind.__class__ is str and kind.startswith(TOOL_PREFIX) and kind not in TOOL_BLOCKS:
+        return kind.removeprefix(TOOL_PREFIX)
+    return None
+
+
+@lru_cache(maxsize=4_096)
+def is_call_key(key: str) -> bool:
+    """True for the names of fields that hold calls, in any spelling."""
+    return SEPARATORS.sub("", key[:100].lower()) in CALL_KEYS
+
+
+@lru_cache(maxsize=4_096)
+def is_tool_name_key(key: str) -> bool:
+    """True for fields with the name of a called tool, such as `toolCallName` and `tool_name_0`."""
+    return SEPARATORS.sub("", key[:100].lower()) in TOOL_NAMES
+
+
+@lru_cache(maxsize=4_096)
+def is_result_key(key: str) -> bool:
+    """True for fields with the result of a call, such as `toolResult` and `functionResponse`."""
+    plain = SEPARATORS.sub("", key[:100].lower())
+    return plain.startswith(("tool", "function")) and plain.endswith(("result", "results", "response", "output"))
+
+
+def is_result(value: dict[str, Any]) -> bool:
+    """True for an object that holds what a tool returned."""
+    if str(value.get("role")) in RESULT_ROLES or not RESULT_KEYS.isdisjoint(value):
+        return True
+    return any(kind.__class__ is str and is_result_kind(kind) for kind in map(value.get, KIND_KEYS))
+
+
+@lru_cache(maxsize=4_096)
+def is_result_kind(kind: str) -> bool:
+    """True for types of objects that hold what a tool returned."""
+    return RESULT_WORD.search(kind[:100]) is not None
+
+
+def format_path(path: Any) -> str:
+    """Formats a path of nested pairs as `messages[2].toolUse`."""
+    parts: list[str] = []
+    while path:
+        path, key = path
+        parts.append(f"[{key}]" if key.__class__ is int else f".{make_printable(str(key)[:60])}")
+    return "".join(reversed(parts)).removeprefix(".")

@@ -1,0 +1,331 @@
+"""Reads Cursor's command line: the lines of `stream-json`, or the one result of `json`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, mark_failed
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.raw_message import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    conversation_from_messages,
+    encode_json,
+)
+from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, warn_of_missing_results
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    amount,
+    count,
+    do_each,
+    flag,
+    mapping,
+    milliseconds_between,
+    prefix_errors,
+    read_timestamp,
+    text,
+)
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import sum_usages, total_tokens
+from evalgate.adapters.formats.cursor import list_cursor_lines
+from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
+from evalgate.adapters.formats.messages import roles
+from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
+from evalgate.models.trace.trace import Trace, unknown_usage
+from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.builder.conversation import Conversation
+    from evalgate.adapters.formats.cursor.tool_calls import CursorCall
+    from evalgate.models.trace.trace import ToolCall, Usage
+
+NAME = "cursor"
+WITHOUT_CALLS = frozenset({"system", "connection", "retry"})
+ONLY_RESULT = "`--output-format json` records only the final answer: record with `--output-format stream-json`"
+NO_STEPS = "the calls of a sub-agent are not recorded"
+SHORTENED = "a call was recorded without its tool"
+
+
+@dataclass(slots=True)
+class StartedCall:
+    """A call whose end was not read yet: its message and its place there."""
+
+    calls: list[ToolRequest]
+    position: int
+    started: str | None
+
+    @property
+    def request(self) -> ToolRequest:
+        """The call as recorded so far."""
+        return self.calls[self.position]
+
+
+@dataclass(slots=True)
+class CursorRun:
+    """One session, collected line by line."""
+
+    messages: list[RawMessage] = field(default_factory=list)
+    init: dict[str, Any] = field(default_factory=dict)
+    results: list[dict[str, Any]] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    steps: dict[str, list[CursorCall]] = field(default_factory=dict)
+    durations: dict[str, float] = field(default_factory=dict)
+    thoughts: list[str] = field(default_factory=list)
+    text_message: RawMessage | None = None
+    by_response: dict[str, RawMessage] = field(default_factory=dict)
+    open_calls: dict[str, StartedCall] = field(default_factory=dict)
+    numbered: int = 0
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Adds one line; raises FieldError."""
+        kind = line.get("type")
+        if kind == "tool_call":
+            self.text_message = None
+            self._add_tool_call(line)
+        elif kind == "thinking":
+            self.thoughts.append(text(line.get("text"), "text") or "")
+        elif kind in roles.ROLES and isinstance(line.get("message"), dict):
+            with prefix_errors("message"):
+                self._add_message(str(kind), line)
+        elif kind == "result":
+            self.results.append(line)
+        elif kind == "system" and line.get("subtype") == "init":
+            self.init = self.init or line
+        elif kind not in WITHOUT_CALLS:
+            self.gaps.append(f"lines of the unknown type {make_printable(str(kind)[:60])} may hold calls")
+
+    def _add_message(self, kind: str, line: dict[str, Any]) -> None:
+        """Adds a message. With `--stream-partial-output` its text comes in pieces and then once more as a whole."""
+        message = {**line["message"], "role": line["message"].get("role", kind)}
+        found = roles.read_message(message)
+        response = text(line.get("model_call_id"), "model_call_id")
+        last, first = self.text_message, found[0]
+        if last is not None and first.role == "assistant" and len(found) == 1 and not first.calls and not self.thoughts:
+            if first.content != last.content:
+                last.content = f"{last.content or ''}{first.content or ''}"
+        else:
+            first.reasoning = self._take_thoughts(first) or first.reasoning
+            for each in found:
+                each.timestamp = read_timestamp(line.get("timestamp_ms"), "timestamp_ms")
+            self.messages += found
+            last = self.text_message = found[-1] if found[-1].role == "assistant" else None
+        if response is not None and last is not None:
+            self.by_response[response] = last
+
+    def _take_thoughts(self, message: RawMessage) -> str | None:
+        if message.role != "assistant" or not self.thoughts:
+            return None
+        thought = "".join(self.thoughts)
+        self.thoughts = []
+        return thought or None
+
+    def _add_tool_call(self, line: dict[str, Any]) -> None:
+        with prefix_errors("tool_call"):
+            recorded = mapping(line.get("tool_call"), "")
+            calls = read_tool_call(recorded)
+        call_id = text(line.get("call_id"), "call_id") or text(recorded.get("toolCallId"), "tool_call.toolCallId")
+        when = read_timestamp(line.get("timestamp_ms"), "timestamp_ms")
+        for call in calls:
+            self._start_or_end(line, call, call_id, when)
+
+    def _start_or_end(self, line: dict[str, Any], call: CursorCall, call_id: str | None, when: str | None) -> None:
+        """Start and end are two lines of one call; without an id they are joined by the tool's name."""
+        key = call_id or f"#{call.name}"
+        known = self.open_calls.get(key)
+        is_end = line.get("subtype") == "completed" or call.outcome is not None
+        if known is None or (call.name not in (None, known.request.name)) or (call_id is None and not is_end):
+            known = self.open_calls[key] = self._start(line, call, call_id, when)
+        elif call.arguments and not known.request.arguments:
+            known.calls[known.position] = known.request._replace(arguments=call.arguments)
+        if is_end:
+            self._end(known, call, when)
+            if call_id is None:
+                del self.open_calls[key]
+        if call.is_shortened:
+            self.gaps.append(SHORTENED)
+
+    def _start(self, line: dict[str, Any], call: CursorCall, call_id: str | None, when: str | None) -> StartedCall:
+        if call.name is None:
+            raise FieldError("tool_call", "names no tool, and no line before it starts this call")
+        self.numbered += 1
+        request = ToolRequest(call_id or f"{NAME}-{self.numbered}", call.name, call.arguments)
+        response = text(line.get("model_call_id"), "model_call_id")
+        message = self.by_response.get(response or "")
+        if message is None:
+            message = self.messages[-1] if self.messages and self.messages[-1].role == "assistant" else None
+        if message is None or self.thoughts:
+            message = RawMessage("assistant", timestamp=when)
+            message.reasoning = self._take_thoughts(message)
+            self.messages.append(message)
+        if response is not None:
+            self.by_response[response] = message
+        message.calls.append(request)
+        return StartedCall(message.calls, len(message.calls) - 1, when)
+
+    def _end(self, known: StartedCall, call: CursorCall, when: str | None) -> None:
+        request = known.request
+        content, is_error, code = (None, False, None) if call.outcome is None else call.outcome
+        if not self.messages or self.messages[-1].role != "tool":
+            self.messages.append(RawMessage("tool"))
+        self.messages[-1].answers.append(ToolResult(request.id, request.name, content, is_error, code))
+        took = milliseconds_between(known.started, when)
+        if took is not None and request.id is not None:
+            self.durations[request.id] = took
+        if request.name != SUB_AGENT:
+            return
+        if call.steps is None:
+            self.gaps.append(NO_STEPS)
+        elif request.id is not None:
+            with prefix_errors("tool_call.taskToolCall.result.success"):
+                self.steps[request.id] = read_steps(call.steps)
+
+
+def split(documents: Any) -> Sequence[Any]:
+    """Splits a file into sessions; a line without a session id belongs to the session before it."""
+    sessions: dict[str, list[Any]] = {}
+    current = ""
+    for document in documents:
+        for line in list_cursor_lines(document):
+            found = line.get("session_id") if isinstance(line, dict) else None
+            current = found if isinstance(found, str) and found else current
+            sessions.setdefault(current, []).append(line)
+    if "" in sessions and len(sessions) > 1:
+        waiting = sessions.pop("")
+        next(iter(sessions.values()))[:0] = waiting
+    return list(sessions.values())
+
+
+def build(record: Any) -> Trace:
+    """Builds one session; Cursor records no cost."""
+    require_shallow(record)
+    run = CursorRun()
+    do_each(record, "lines", run.add)
+    if not any(message.role == "assistant" and message.content for message in run.messages):
+        _add_answer(run)
+    conversation = conversation_from_messages(run.messages)
+    _add_durations(conversation, run)
+    trace = Trace(
+        text(run.init.get("session_id"), "session_id") or _find_session(record),
+        conversation.messages,
+        conversation.calls,
+        conversation.get_response(),
+        agent={"name": NAME, "framework": NAME},
+        model=text(run.init.get("model"), "model"),
+        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
+    )
+    trace.conversation_id = trace.trace_id or None
+    mode = text(run.init.get("permissionMode"), "permissionMode")
+    trace.metadata = {"permission_mode": mode} if mode else {}
+    _add_end(trace, run)
+    _add_gaps(trace, run)
+    return trace
+
+
+def _add_answer(run: CursorRun) -> None:
+    """Adds the answer in the result, if no message has one."""
+    answer = text(run.results[-1].get("result"), "result") if run.results else None
+    if answer:
+        run.messages.append(RawMessage("assistant", answer))
+
+
+def _find_session(record: list[Any]) -> str:
+    return next((line["session_id"] for line in record if isinstance(line.get("session_id"), str)), "")
+
+
+def _add_durations(conversation: Conversation, run: CursorRun) -> None:
+    """Sets how long calls took, and puts the calls of sub-agents after the call that started them."""
+    calls: list[ToolCall] = []
+    for call in conversation.calls:
+        call["duration_ms"] = run.durations.get(call["id"] or "")
+        calls.append(call)
+        calls += [_build_inner_call(call, inner) for inner in run.steps.get(call["id"] or "", [])]
+    for index, call in enumerate(calls):
+        call["index"] = index
+    conversation.calls = calls
+
+
+def _build_inner_call(outer: ToolCall, inner: CursorCall) -> ToolCall:
+    if inner.name is None:
+        raise FieldError("conversationSteps", "hold a call without the name of its tool")
+    value, raw, error = read_arguments(inner.arguments)
+    call: ToolCall = {
+        **BLANK_CALL,
+        "turn": outer["turn"],
+        "step": outer["step"],
+        "name": inner.name,
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": error,
+        "agent": "subagent",
+    }
+    if inner.outcome is not None:
+        content = inner.outcome.content
+        call["status"], call["result"], call["exit_code"] = "ok", content, inner.outcome.exit_code
+        call["result_text"] = content if content is None or isinstance(content, str) else encode_json(content)
+        if inner.outcome.is_error:
+            mark_failed(call)
+    return call
+
+
+def _add_end(trace: Trace, run: CursorRun) -> None:
+    """Adds what the result lines record: one for each exchange of the session."""
+    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
+    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    if not run.results:
+        mark_incomplete(trace, "there is no result line: the run was stopped, or it failed")
+        return
+    durations = [amount(result.get("duration_ms"), "duration_ms") for result in run.results]
+    known = [duration for duration in durations if duration is not None]
+    if len(known) == len(durations):
+        trace.latency = {"total_ms": sum(known), "source": "recorded"}
+    usages = [_read_usage(mapping(result.get("usage"), "usage")) for result in run.results]
+    trace.usage = usages[0] if len(usages) == 1 else sum_usages(usages)
+    last = run.results[-1]
+    if flag(last.get("is_error"), "is_error") or text(last.get("subtype"), "subtype") not in (None, "success"):
+        trace.status = "error"
+        trace.error = {"type": text(last.get("subtype"), "subtype"), "message": text(last.get("result"), "result")}
+
+
+def _read_usage(recorded: dict[str, Any]) -> Usage:
+    """Tokens of a result, in newer versions; cached input is counted apart from other input."""
+    usage = unknown_usage()
+    if not recorded:
+        return usage
+    fresh, output, read, written = (
+        count(recorded.get(key), f"usage.{key}")
+        for key in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    )
+    usage["input_tokens"] = None if fresh is None else fresh + (read or 0) + (written or 0)
+    usage["output_tokens"] = output
+    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, written
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def _add_gaps(trace: Trace, run: CursorRun) -> None:
+    for reason in run.gaps[:1]:
+        add_gap(trace, "calls", reason)
+    if not run.init and not any(message.role == "user" for message in run.messages) and not trace.tool_calls:
+        add_gap(trace, "calls", ONLY_RESULT)
+        add_gap(trace, "messages", ONLY_RESULT)
+
+
+LINE_FIELDS = frozenset({"message", "tool_call", "usage", "result", "text", "tools", "mcp_servers"})
+SHAPES = (
+    Shape((EACH,), LINE_FIELDS),
+    Shape((EACH, "message"), ROLE_FIELDS),
+    Shape((EACH, "message", "content", EACH), PART_FIELDS),
+)
+READER = Reader(
+    build=build,
+    identify=no_identity,
+    split=split,
+    without_calls=frozenset({"tool_call"}),
+    shapes=SHAPES,
+)

@@ -1,0 +1,261 @@
+"""Reads DeepEval: each test case of a run is a trace, with the tools called and the scores of its metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    count,
+    dict_or_empty,
+    do_each,
+    identifier,
+    listing,
+    mapping,
+    milliseconds_between,
+    required_text,
+    text,
+    time,
+)
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    build_score,
+    read_cost_usd,
+    read_latency_seconds,
+    total_tokens,
+)
+from evalgate.adapters.formats.deepeval import find_cases, is_case
+from evalgate.models.trace.trace import unknown_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.format import Identity
+    from evalgate.models.trace.trace import Trace, TraceScore, Usage
+
+NO_TOOLS = "`toolsCalled` is not recorded: pass `tools_called` to the test case, an empty list if no tool was called"
+NAME = "test_case"
+TOOL_FIELDS = ("inputParameters", "input_parameters")
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The test cases of a document, of one turn and of several."""
+    cases = find_cases(document)
+    if cases is None:
+        cases = document if isinstance(document, list) else [document]
+    return [_rename(case) for case in cases]
+
+
+def _rename(case: Any) -> Any:
+    """The case with its name in another field: beside an `input`, a `name` looks like that of a called tool."""
+    if not isinstance(case, dict) or "name" not in case:
+        return case
+    return {(NAME if key == "name" else key): value for key, value in case.items()}
+
+
+def identify(record: Any) -> Identity:
+    """Scenario id and trial in the metadata, else the name of the test case."""
+    if not isinstance(record, dict):
+        return None, None
+    scenario, trial = identify_by_metadata(record.get("metadata"))
+    return build_identity(record.get(NAME) or None, None)[0] if scenario is None else scenario, trial
+
+
+def build(record: Any) -> Trace:
+    """Builds the trace of one test case."""
+    require_shallow(record)
+    if not is_case(record):
+        raise FieldError("", "is not a test case with metrics or tools")
+    chat = MeteredConversation()
+    has_calls = _add_turns(chat, record) if record.get("turns") is not None else _add_exchange(chat, record)
+    chat.total = _read_usage(record)
+    trace = chat.build_trace({}, None)
+    _add_ids(trace, record)
+    _add_figures(trace, record)
+    trace.evaluations = _read_scores(record)
+    if not has_calls:
+        add_gap(trace, "calls", NO_TOOLS)
+    return trace
+
+
+def _get(value: dict[str, Any], name: str) -> Any:
+    """A field as DeepEval writes it to files (`toolsCalled`) or as Python names it (`tools_called`)."""
+    first, *others = name.split("_")
+    alias = first + "".join(word.title() for word in others)
+    return value[alias] if value.get(alias) is not None else value.get(name)
+
+
+def _add_exchange(chat: MeteredConversation, case: dict[str, Any]) -> bool:
+    """Adds input, answer and calls; False if the case does not say which tools were called."""
+    chat.add_messages([RawMessage("user", _read_words(case.get("input"), "input"))])
+    trace = mapping(case.get("trace"), "trace")
+    spans = _list_tool_spans(trace)
+    recorded = _get(case, "tools_called")
+    if recorded is None:
+        recorded = _get(trace, "tools_called")
+    listed = listing(recorded, "toolsCalled")
+    add_listed_calls(chat.conversation, [_read_tool(tool, n) for n, tool in enumerate(listed)], "toolsCalled")
+    add_listed_calls(chat.conversation, spans, "trace.toolSpans")
+    answer = _get(case, "actual_output")
+    chat.add_messages([RawMessage("assistant", _read_words(answer, "actualOutput"))])
+    return recorded is not None or bool(spans)
+
+
+def _read_words(value: Any, path: str) -> str | None:
+    """Text, or a list of texts and images, of which the texts are kept."""
+    if isinstance(value, list):
+        return "\n".join(each for each in value if isinstance(each, str)) or None
+    return text(value, path)
+
+
+def _read_tool(value: Any, number: int) -> dict[str, Any]:
+    """A `ToolCall` in the form of a listed call."""
+    tool = mapping(value, f"toolsCalled[{number}]")
+    arguments = next((tool[key] for key in TOOL_FIELDS if tool.get(key) is not None), None)
+    return {"name": tool.get("name"), "arguments": arguments, "result": tool.get("output")}
+
+
+def _list_tool_spans(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool spans of a trace, in order of time and in the form of listed calls."""
+    spans = [mapping(span, "trace.toolSpans") for span in listing(_get(trace, "tool_spans"), "trace.toolSpans")]
+    calls = []
+    for span in sorted(spans, key=lambda span: str(_get(span, "start_time"))):
+        call = {"name": span.get("name"), "arguments": span.get("input"), "result": span.get("output")}
+        if not isinstance(call["arguments"], dict | str | None):
+            call["arguments"] = {"input": call["arguments"]}
+        if span.get("status") == "ERRORED" or span.get("error"):
+            call["error"] = text(span.get("error"), "trace.toolSpans.error") or "the tool failed"
+        call["duration_ms"] = milliseconds_between(*_read_times(span, "trace.toolSpans"))
+        calls.append(call)
+    return calls
+
+
+def _read_times(value: dict[str, Any], path: str) -> tuple[str | None, str | None]:
+    return time(_get(value, "start_time"), f"{path}.startTime"), time(_get(value, "end_time"), f"{path}.endTime")
+
+
+def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
+    """Adds the turns of a conversation; False if no turn of the assistant says which tools were called."""
+    known: list[bool] = []
+
+    def add_turn(turn: dict[str, Any]) -> None:
+        role = required_text(turn.get("role"), "role")
+        if role not in ("user", "assistant"):
+            raise FieldError("role", "is neither user nor assistant")
+        tools = _get(turn, "tools_called")
+        if role == "assistant":
+            known.append(tools is not None)
+        calls = [_read_tool(tool, number) for number, tool in enumerate(listing(tools, "toolsCalled"))]
+        for number, call in enumerate(calls):
+            name = required_text(call["name"], f"toolsCalled[{number}].name")
+            call_id = f"turn-{len(known)}-{number}"
+            chat.add_messages([RawMessage("assistant", calls=[ToolRequest(call_id, name, call["arguments"])])])
+            if call["result"] is not None:
+                chat.add_messages([RawMessage("tool", answers=[ToolResult(call_id, name, call["result"])])])
+        words = text(turn.get("content"), "content")
+        chat.add_messages([RawMessage("user" if role == "user" else "assistant", words)])
+
+    turns = listing(case["turns"], "turns")
+    in_order = all(isinstance(turn, dict) and isinstance(turn.get("order"), int) for turn in turns)
+    do_each(sorted(turns, key=lambda turn: turn["order"]) if in_order else turns, "turns", add_turn)
+    return any(known) or not known
+
+
+def _read_usage(case: dict[str, Any]) -> Usage | None:
+    """The agent's tokens: those of the case, else of all model calls in its trace."""
+    usage = unknown_usage()
+    usage["input_tokens"] = count(_get(case, "input_token_count"), "inputTokenCount")
+    usage["output_tokens"] = count(_get(case, "output_token_count"), "outputTokenCount")
+    if usage["input_tokens"] is None and usage["output_tokens"] is None:
+        spans = [mapping(span, "trace.llmSpans") for span in listing(_find_llm_spans(case), "trace.llmSpans")]
+        for key, name in (("input_tokens", "input_token_count"), ("output_tokens", "output_token_count")):
+            counts = [count(_get(span, name), f"trace.llmSpans.{name}") for span in spans]
+            known = [each for each in counts if each is not None]
+            usage[key] = sum(known) if known and len(known) == len(counts) else None  # type: ignore[literal-required]
+    if usage["input_tokens"] is None and usage["output_tokens"] is None:
+        return None
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return usage
+
+
+def _find_llm_spans(case: dict[str, Any]) -> Any:
+    return _get(dict_or_empty(case.get("trace")), "llm_spans")
+
+
+def _add_ids(trace: Trace, case: dict[str, Any]) -> None:
+    metadata = mapping(case.get("metadata"), "metadata")
+    set_scenario_and_trial(trace, metadata)
+    if trace.scenario_id is None:
+        trace.scenario_id = identifier(case.get(NAME) or None, "name")
+    trace.metadata = metadata
+    trace.tags = [tag for tag in listing(case.get("tags"), "tags") if isinstance(tag, str)]
+    recorded = mapping(case.get("trace"), "trace")
+    trace.trace_id = text(recorded.get("uuid"), "trace.uuid") or ""
+    trace.conversation_id = text(_get(recorded, "thread_id"), "trace.threadId")
+    models = [text(dict_or_empty(span).get("model"), "trace.llmSpans.model") for span in _find_llm_spans(case) or ()]
+    trace.model = next((model for model in models if model), None)
+
+
+def _add_figures(trace: Trace, case: dict[str, Any]) -> None:
+    """Adds cost and latency of the agent, not those of the metrics (`evaluationCost`, `runDuration`)."""
+    trace.cost, warnings = read_cost_usd(_get(case, "token_cost"), trace.usage, "tokenCost")
+    trace.warnings += warnings
+    trace.latency = read_latency_seconds(_get(case, "completion_time"), "completionTime")
+    recorded = mapping(case.get("trace"), "trace")
+    if recorded:
+        trace.started_at, trace.ended_at = _read_times(recorded, "trace")
+        took = milliseconds_between(trace.started_at, trace.ended_at)
+        if trace.latency["total_ms"] is None and took is not None:
+            trace.latency = {"total_ms": took, "source": "span"}
+    if recorded.get("status") == "ERRORED":
+        trace.status = "error"
+        trace.error = {"type": None, "message": text(recorded.get("error"), "trace.error")}
+
+
+def _read_scores(case: dict[str, Any]) -> list[TraceScore]:
+    """The scores of the metrics, each with its reason."""
+    scores: list[TraceScore] = []
+
+    def add_score(metric: dict[str, Any]) -> None:
+        score = build_score(required_text(metric.get("name"), "name"), metric.get("score"), "score")
+        score["explanation"] = text(metric.get("reason"), "reason") or text(metric.get("error"), "error")
+        score["source"] = text(_get(metric, "evaluation_model"), "evaluationModel")
+        success = metric.get("success")
+        score["score_label"] = None if not isinstance(success, bool) else "passed" if success else "failed"
+        scores.append(score)
+
+    do_each(listing(_get(case, "metrics_data"), "metricsData"), "metricsData", add_score)
+    return scores
+
+
+CASE_FIELDS = frozenset(
+    {
+        *("input", "actualOutput", "actual_output", "expectedOutput", "expected_output", "context", "turns", "trace"),
+        *("retrievalContext", "retrieval_context", "toolsCalled", "tools_called", "expectedTools", "expected_tools"),
+        *("tags", "imagesMapping", "images_mapping", "metricsData", "metrics_data", "metadata", "comments"),
+        *("additional_metadata", "additionalMetadata", "expectationsData", "expectations_data", "expectations"),
+        *("classifications", "scenario", "userDescription", "user_description", "expectedOutcome"),
+        *("expected_outcome", "custom_column_key_values", "customColumnKeyValues"),
+    }
+)
+TURN_FIELDS = frozenset({"content", "toolsCalled", "tools_called", "retrievalContext", "retrieval_context", "metadata"})
+TOOL_KEYS = frozenset({"inputParameters", "input_parameters", "output", "description", "reasoning"})
+SHAPES = (
+    Shape((), CASE_FIELDS),
+    Shape(("turns", EACH), TURN_FIELDS | {"comments", "additional_metadata", "mcp_tools_called"}),
+    *(Shape((key, EACH), TOOL_KEYS) for key in ("toolsCalled", "tools_called")),
+)
+WITHOUT_CALLS = frozenset(
+    {
+        *("expectedTools", "expected_tools", "metricsData", "metrics_data", "expectationsData", "expectations"),
+        *("classifications", "additional_metadata", "availableTools", "prompt", "imagesMapping"),
+    }
+)
+READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES, without_calls=WITHOUT_CALLS)

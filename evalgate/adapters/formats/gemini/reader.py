@@ -1,0 +1,204 @@
+"""Reads Gemini's contents, and requests and responses of `generateContent`, in both spellings of their keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
+from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.gemini import is_gemini, is_stream
+from evalgate.adapters.formats.gemini.parts import plain_keys, read_content
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+ADVICE = "record each call as a part with `function_call`"
+PROVIDER = "gcp.gemini"
+SETTINGS = frozenset(
+    {
+        *("config", "generation_config", "safety_settings", "tools", "tool_config", "labels", "cached_content"),
+        *("generationConfig", "safetySettings", "toolConfig", "cachedContent"),
+    }
+)
+"""Fields with settings of a request: no call is in them."""
+SIDE_FIELDS = frozenset(
+    {
+        *("id", "key", "model", "provider", "metadata", "scenario_id", "trial", "scores"),
+        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
+    }
+)
+REQUEST_FIELDS = SETTINGS | SIDE_FIELDS | {"contents", "history", "system_instruction"}
+RESPONSE_FIELDS = frozenset(
+    {
+        *("candidates", "create_time", "model_version", "prompt_feedback", "response_id", "usage_metadata"),
+        *("model_status", "automatic_function_calling_history", "sdk_http_response", "parsed"),
+    }
+)
+CANDIDATE_FIELDS = frozenset(
+    {
+        *("content", "citation_metadata", "finish_message", "token_count", "finish_reason", "grounding_metadata"),
+        *("avg_logprobs", "index", "logprobs_result", "safety_ratings", "url_context_metadata"),
+        "continuation_token",
+    }
+)
+DOCUMENT_FIELDS = REQUEST_FIELDS | RESPONSE_FIELDS | {"request", "response"}
+
+
+def split(document: Any) -> Sequence[Any]:
+    """Returns the conversations of a document."""
+    return split_conversations(document, is_gemini)
+
+
+def build(record: Any) -> Trace:
+    """Builds one trace from the contents, the response and the fields next to them."""
+    require_shallow(record)
+    document = _read_document(record)
+    unknown = UnknownParts(ADVICE)
+    unknown.check_fields(document, DOCUMENT_FIELDS, "")
+    request = _read_part_of(document, "request", REQUEST_FIELDS, unknown) or document
+    response = _read_part_of(document, "response", RESPONSE_FIELDS, unknown) or document
+    chat = MeteredConversation()
+    _add_instructions(chat, request)
+    contents = _list_contents(request)
+    history = listing(response.get("automatic_function_calling_history"), "automatic_function_calling_history")
+    path = "automatic_function_calling_history" if history else "contents"
+    _add_contents(chat, history or contents, path, unknown)
+    found = read_provider_response(response)
+    response_id = text(response.get("response_id"), "response_id")
+    if response is not document or not RESPONSE_FIELDS.isdisjoint(document):
+        chat.unmetered = _count_answers((history or contents)[len(contents) :])
+        reason = _add_answer(chat, response, unknown)
+        call = chat.add_llm_call(found.usage, provider=PROVIDER, model=found.model, reason=reason)
+        call["response_id"] = response_id
+    trace = chat.build_trace(_list_side_fields(document, request, found.model))
+    trace.provider = trace.provider or PROVIDER
+    trace.trace_id = trace.trace_id or response_id or ""
+    unknown.note_gap(trace)
+    return trace
+
+
+def _read_document(record: Any) -> dict[str, Any]:
+    """The record as an object with keys in snake case; chunks of a stream become one response."""
+    if not isinstance(record, list):
+        return plain_keys(mapping(record, ""))
+    return _join_chunks(record) if is_stream(record) else {"contents": record}
+
+
+def _read_part_of(
+    document: dict[str, Any], key: str, known: frozenset[str], unknown: UnknownParts
+) -> dict[str, Any] | None:
+    """The request or the response of a document that has it in a separate field."""
+    if document.get(key) is None:
+        return None
+    value = document[key]
+    found = _join_chunks(value) if type(value) is list else plain_keys(mapping(value, key))
+    unknown.check_fields(found, known, key)
+    return found
+
+
+def _join_chunks(chunks: list[Any]) -> dict[str, Any]:
+    """One response from the chunks of a stream: all parts, and the figures of the last chunk that has them."""
+    joined: dict[str, Any] = {}
+    parts: list[Any] = []
+    first: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
+    for number, value in enumerate(chunks):
+        chunk = plain_keys(mapping(value, f"[{number}]"))
+        path = f"[{number}].candidates"
+        candidates = listing(chunk.get("candidates"), path)
+        candidate = plain_keys(mapping(candidates[0], f"{path}[0]")) if candidates else {}
+        content = mapping(candidate.get("content"), f"{path}[0].content")
+        parts += listing(content.get("parts"), f"{path}[0].content.parts")
+        whole.update(content)
+        first.update(candidate)
+        joined.update(chunk)
+    if first:
+        joined["candidates"] = [{**first, "content": {**whole, "parts": parts}}]
+    return joined
+
+
+def _list_contents(request: dict[str, Any]) -> list[Any]:
+    """The contents; a plain text is one of the user."""
+    key = "contents" if request.get("contents") is not None else "history"
+    value = request.get(key)
+    if type(value) is str:
+        return [{"role": "user", "parts": [{"text": value}]}]
+    found = [value] if type(value) is dict else listing(value, key)
+    return [{"role": "user", "parts": [{"text": one}]} if type(one) is str else one for one in found]
+
+
+def _add_instructions(chat: MeteredConversation, request: dict[str, Any]) -> None:
+    config = plain_keys(dict_or_empty(request.get("config")))
+    value = request.get("system_instruction", config.get("system_instruction"))
+    if type(value) is dict:
+        parts = [dict_or_empty(part).get("text") for part in listing(value.get("parts"), "system_instruction.parts")]
+        value = "\n".join(part for part in parts if type(part) is str)
+    system = text(value, "system_instruction")
+    if system:
+        chat.add_messages([RawMessage("system", system)])
+
+
+def _add_contents(chat: MeteredConversation, contents: list[Any], path: str, unknown: UnknownParts) -> None:
+    for number, value in enumerate(contents):
+        place = f"{path}[{number}]"
+        with prefix_errors(place):
+            chat.add_messages(read_content(mapping(value, ""), unknown, place))
+    chat.unmetered = _count_answers(contents)
+
+
+def _count_answers(contents: list[Any]) -> int:
+    return sum(dict_or_empty(content).get("role") == "model" for content in contents)
+
+
+def _add_answer(chat: MeteredConversation, response: dict[str, Any], unknown: UnknownParts) -> str | None:
+    """Adds the first candidate, and the calls of others as unknown; returns the finish reason."""
+    candidates = listing(response.get("candidates"), "candidates")
+    if not candidates:
+        feedback = plain_keys(mapping(response.get("prompt_feedback"), "prompt_feedback"))
+        return text(feedback.get("block_reason"), "prompt_feedback.block_reason")
+    path = "candidates[0]"
+    candidate = plain_keys(mapping(candidates[0], path))
+    unknown.check_fields(candidate, CANDIDATE_FIELDS, path)
+    reason = text(candidate.get("finish_reason"), f"{path}.finish_reason")
+    content = mapping(candidate.get("content"), f"{path}.content")
+    if content.get("parts"):
+        with prefix_errors(f"{path}.content"):
+            messages = read_content({"role": "model", **plain_keys(content)}, unknown, f"{path}.content")
+        answers = [message for message in messages if message.role == "assistant"]
+        if answers:
+            answers[-1].finish_reason = finish_reason(reason)
+        chat.add_messages(messages)
+    return reason
+
+
+def _list_side_fields(document: dict[str, Any], request: dict[str, Any], model: str | None) -> dict[str, Any]:
+    """The fields next to the contents, with the model that answered, else the requested one, and the tools."""
+    fields = {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None}
+    fields.setdefault("id", document.get("key"))
+    fields["model"] = model or fields.get("model", request.get("model"))
+    config = plain_keys(dict_or_empty(request.get("config")))
+    tools: list[dict[str, Any]] = []
+    do_each(listing(request.get("tools", config.get("tools")), "tools"), "tools", lambda tool: _add_tools(tools, tool))
+    return {**fields, "tools": tools}
+
+
+def _add_tools(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:
+    """Adds the functions that a tool declares; Google's own tools have no definition."""
+    declared = listing(plain_keys(tool).get("function_declarations"), "function_declarations")
+    for number, value in enumerate(declared):
+        found = plain_keys(mapping(value, f"function_declarations[{number}]"))
+        found.setdefault("parameters", found.get("parameters_json_schema"))
+        tools.append({key: found[key] for key in ("name", "description", "parameters") if found.get(key) is not None})
+
+
+READER = Reader(build=build, identify=identify_by_side_fields, split=split, without_calls=SETTINGS)

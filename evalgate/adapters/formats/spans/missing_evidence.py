@@ -1,0 +1,208 @@
+"""Finds out which evidence the spans of a run lack, such as model calls whose output was not recorded.
+
+OpenTelemetry's instrumentations record no content unless the user turns it on: then a model may have asked for
+any tool. What a model asked for is known from its output, from a later request that repeats it, or from the spans
+of the tools that ran after it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.spans.capture_settings import find_capture_setting
+from evalgate.adapters.formats.spans.tree import UNKNOWN, nodes_of_kind
+from evalgate.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.spans.aggregate import ModelCall
+    from evalgate.adapters.formats.spans.tree import SpanNode
+    from evalgate.models.trace.evidence import EvidenceKind
+    from evalgate.models.trace.trace import Trace
+
+CONVERSATION_KEYS = ("llm.output_messages.", "pydantic_ai.all_messages", "all_messages_events")
+"""Starts of attributes with everything that an agent said, also before its final answer."""
+TOOLS_OF_CODE = "smolagents.tools_names"
+WORD = re.compile(r"\w+")
+NO_CONTENT = "the tracer did not capture content"
+TOOLS_OF_AGENT = "only the agent's span was recorded, neither its model calls nor its tools: record them too"
+
+
+def add_span_gaps(trace: Trace, nodes: list[SpanNode], calls: Sequence[ModelCall]) -> None:
+    """Notes what the spans of the trace don't record."""
+    tools = nodes_of_kind(nodes, "tool")
+    unknown = [one for own in _by_owner(calls) for one in _find_unknown(own, tools, nodes)]
+    if unknown:
+        _add_content_gaps(trace, unknown, calls)
+    elif not calls and not tools and not trace.tool_calls and not _holds_conversation(nodes):
+        add_gap(trace, "calls", TOOLS_OF_AGENT)
+    if calls and not trace.messages:
+        add_gap(trace, "messages", f"{NO_CONTENT}: {find_capture_setting([call.best.span for call in calls])}")
+    _add_tool_gaps(trace, tools)
+    agent = _find_silent_agent(nodes)
+    if agent is not None:
+        add_gap(trace, "calls", f"the span `{make_printable(agent.span.name)}` holds nothing: {TOOLS_OF_AGENT}")
+    name = _find_called_in_code(trace, nodes, calls)
+    if name is not None:
+        add_gap(trace, "calls", f"the model's code calls `{make_printable(name)}`, but no tool's span records it")
+    unreadable = next((one["where"] for one in trace.warnings if one["code"] == "content_unreadable"), None)
+    if unreadable is not None:
+        add_gap(trace, "calls", f"the messages in `{unreadable}` can't be read: don't truncate them")
+
+
+def is_recorded(messages: Iterable[RawMessage] | None) -> bool:
+    """True if a message has content, even empty text."""
+    return any(
+        one.content is not None or one.calls or one.answers or one.reasoning or one.parts for one in messages or ()
+    )
+
+
+@dataclass(slots=True)
+class OwnCalls:
+    """The model calls of one agent by start, with its tools' start times and how often later requests quote it."""
+
+    owner: SpanNode | None
+    calls: list[ModelCall]
+
+
+def _by_owner(calls: Sequence[ModelCall]) -> list[OwnCalls]:
+    found: dict[int, OwnCalls] = {}
+    for call in calls:
+        found.setdefault(id(call.owner), OwnCalls(call.owner, [])).calls.append(call)
+    return list(found.values())
+
+
+def _find_unknown(own: OwnCalls, tools: Sequence[SpanNode], nodes: Sequence[SpanNode]) -> list[ModelCall]:
+    """The calls of which it is not known which tools they asked for."""
+    if all(_is_known(call) for call in own.calls):
+        return []
+    traced = [tool for tool in tools if _is_same_tracer(tool, own)]
+    ran = [tool for tool in traced if tool.owner is own.owner]
+    quoted = max((_count_quoted(call.get_fact("input")) for call in own.calls), default=0)
+    whole = _count_answers([*(own.owner.facts.input or []), *(own.owner.facts.output or [])]) if own.owner else 0
+    has_content = any(is_recorded(call.get_fact("input")) or is_recorded(call.get_fact("output")) for call in own.calls)
+    last = len(own.calls) - 1
+    unknown = []
+    for index, call in enumerate(own.calls):
+        until = own.calls[index + 1].start if index < last else UNKNOWN + 1
+        if _is_known(call) or index < quoted or len(own.calls) <= whole or _has_tool_between(ran, call.start, until):
+            continue
+        if index == last and (is_recorded(own.owner.facts.output if own.owner else None) or _has_handoff(call, nodes)):
+            continue
+        is_last_of_spans = index == last and not has_content
+        if not traced or _asked_for_tools(call) or (call.get_fact("finish_reason") is None and not is_last_of_spans):
+            unknown.append(call)
+    return unknown
+
+
+def _is_known(call: ModelCall) -> bool:
+    """True if the model failed, or its output is recorded; with the calls if it asked for tools."""
+    output = call.get_fact("output")
+    if not is_recorded(output):
+        return call.best.span.has_failed
+    return not _asked_for_tools(call) or any(message.calls for message in output)
+
+
+def _asked_for_tools(call: ModelCall) -> bool:
+    return finish_reason(call.get_fact("finish_reason")) == "tool_calls"
+
+
+def _has_tool_between(tools: Sequence[SpanNode], start: int, until: int) -> bool:
+    return any(start <= tool.start < until or tool.start == UNKNOWN for tool in tools)
+
+
+def _is_same_tracer(tool: SpanNode, own: OwnCalls) -> bool:
+    """True unless another tracer recorded the tool, such as that of MCP, which sees only its own tools."""
+    around = [own.owner] if own.owner is not None else []
+    return any(
+        node.span.scope == tool.span.scope for node in (*around, *(node for call in own.calls for node in call.nodes))
+    )
+
+
+def _count_answers(messages: Iterable[RawMessage] | None) -> int:
+    return sum(message.role == "assistant" for message in messages or ())
+
+
+def _count_quoted(messages: Iterable[RawMessage] | None) -> int:
+    """The number of the model's earlier answers in a request; 0 if none of them has a call."""
+    answers = [message for message in messages or () if message.role == "assistant"]
+    return len(answers) if any(message.calls for message in answers) else 0
+
+
+def _has_handoff(call: ModelCall, nodes: Iterable[SpanNode]) -> bool:
+    """True if the agent of the call handed over to another one, which the OpenAI Agents SDK records as a span."""
+    return any(node.owner is call.owner and node.span.attributes.get("type") == "handoff" for node in nodes)
+
+
+def _holds_conversation(nodes: Sequence[SpanNode]) -> bool:
+    """True if an agent's span records the whole conversation, and not only question and final answer."""
+    for node in nodes_of_kind(list(nodes), "agent"):
+        if any(key.startswith(CONVERSATION_KEYS) for key in node.span.attributes):
+            return True
+        for side in (node.facts.input, node.facts.output):
+            if len({message.role for message in side or ()} & {"user", "assistant"}) > 1:
+                return True
+    return False
+
+
+def _find_silent_agent(nodes: Sequence[SpanNode]) -> SpanNode | None:
+    """A sub-agent whose span holds no content and has no span below it."""
+    agents = [node for node in nodes_of_kind(nodes, "agent") if node.span.parent_id is not None]
+    if not agents:
+        return None
+    parents = {id(node.parent) for node in nodes}
+    silent = (node for node in agents if id(node) not in parents and not node.facts.input and not node.facts.output)
+    return next((node for node in silent if not node.span.has_failed), None)
+
+
+def _find_called_in_code(trace: Trace, nodes: Sequence[SpanNode], calls: Sequence[ModelCall]) -> str | None:
+    """A tool of smolagents that a model's code calls and that no tool's span records."""
+    listed = [node.span.attributes[TOOLS_OF_CODE] for node in nodes if TOOLS_OF_CODE in node.span.attributes]
+    if not listed:
+        return None
+    offered = {name for names in listed for name in WORD.findall(str(names))}
+    code = "".join(message.content or "" for call in calls for message in call.get_fact("output") or ())
+    unread = offered - {call["name"] for call in trace.tool_calls}
+    return next((name for name in sorted(unread) if re.search(rf"\b{name}\(", code)), None)
+
+
+def _add_content_gaps(trace: Trace, unknown: Sequence[ModelCall], calls: Sequence[ModelCall]) -> None:
+    setting = find_capture_setting([node.span for call in unknown for node in call.nodes])
+    asked = [call for call in unknown if is_recorded(call.get_fact("output"))]
+    if len(asked) == len(unknown):
+        reason = f"{_count(len(unknown), len(calls))} asked for tools (finish_reason tool_calls) that are not recorded"
+        add_gap(trace, "calls", f"{reason}: {setting}")
+        return
+    if not any(is_recorded(call.get_fact("output")) for call in calls):
+        reason = NO_CONTENT
+    else:
+        reason = f"the output of {_count(len(unknown), len(calls))} is not recorded"
+    kinds: tuple[EvidenceKind, ...] = ("calls", "messages")
+    for kind in kinds:
+        add_gap(trace, kind, f"{reason}: {setting}")
+
+
+def _count(some: int, every: int) -> str:
+    return f"{some:,} of {every:,} model calls"
+
+
+def _add_tool_gaps(trace: Trace, tools: Sequence[SpanNode]) -> None:
+    """Notes arguments and results that no tool's span records, and no message either."""
+    if not tools:
+        return
+    nameless = next((tool.span.name for tool in tools if tool.facts.tool_name is None), None)
+    if nameless is not None:
+        add_gap(trace, "calls", f"no attribute names the tool of the span {make_printable(nameless[:60])}")
+    has_results = any(call["result"] is not None or call["error"] is not None for call in trace.tool_calls)
+    if has_results:
+        return
+    setting = find_capture_setting([node.span for node in tools])
+    if not any(call["arguments"] is not None or call["arguments_raw"] for call in trace.tool_calls):
+        add_gap(trace, "arguments", f"no tool's span records its arguments: {setting}")
+    add_gap(trace, "results", f"no tool's span records its result: {setting}")

@@ -1,0 +1,166 @@
+"""Fields, parts and events that a reader does not know make the evidence of calls incomplete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
+from evalgate.adapters.formats.open import detect
+from evalgate.models.trace.trace import Trace, TraceLocation
+
+HIDDEN = {"do": "delete_user", "with": {"id": 1}}
+PART = {"type": "action_request", **HIDDEN}
+if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.format import Reader
+
+USER = {"role": "user", "content": "Please clean up."}
+DONE = {"role": "assistant", "content": "Done."}
+TOOL_USE = {"type": "tool_use", "id": "t", "name": "search", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "found"}
+LC_USER = {"type": "human", "content": "Please clean up."}
+LC_DONE = {"type": "ai", "content": "Done.", "tool_calls": [], "usage_metadata": None, "id": "m"}
+CALL_ITEM = {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"}
+OUTPUT_ITEM = {"type": "function_call_output", "call_id": "c", "output": "found"}
+SESSION = {"type": "session", "id": "sesn_1", "agent": {"name": "a"}}
+SAID = {"type": "agent.message", "id": "sevt_1", "content": [{"type": "text", "text": "Done."}]}
+ADK_EVENT = {"author": "agent", "content": {"role": "model", "parts": [{"text": "Done."}]}, "timestamp": 1.0}
+STEP = {"source": "agent", "message": "Done."}
+TURN = {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}}
+RUN = {"$schemaVersion": "1.0", "current_agent": {"name": "a"}, "current_step": {"type": "next_step_final_output"}}
+SAMPLE = {"id": 1, "epoch": 1, "messages": [USER, DONE]}
+INSPECT = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m/m"}, "plan": {}}
+
+
+def native(*messages: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": "evalgate.trace/1", "scenario_id": "s", "messages": list(messages)}
+
+
+def atif(step: dict[str, Any]) -> dict[str, Any]:
+    return {"schema_version": "ATIF-v1.4", "agent": {"name": "a"}, "steps": [step]}
+
+
+UNKNOWN: dict[str, tuple[str, Any, str]] = {
+    "native part": ("native", native(USER, {**DONE, "content": [PART]}), "action_request"),
+    "chat part": ("openai-chat", [USER, {**DONE, "content": [{"type": "text", "text": "x"}, PART]}], "action_request"),
+    "chat part without type": ("openai-chat", [USER, {**DONE, "content": [{"doAction": HIDDEN}]}], "doAction"),
+    "chat field": ("openai-chat", [USER, {**DONE, "deeds": [HIDDEN]}], "[1].deeds"),
+    "chat field of words": ("openai-chat", [USER, {**DONE, "deeds": ["delete_user"]}], "[1].deeds"),
+    "anthropic part": ("anthropic", [USER, {**DONE, "content": [TOOL_USE, PART]}], "action_request"),
+    "anthropic field": ("anthropic", [USER, {**DONE, "content": [TOOL_USE], "deeds": HIDDEN}], "[1].deeds"),
+    "langchain field": ("langchain", [LC_USER, {**LC_DONE, "deeds": [HIDDEN]}], "[1].deeds"),
+    "langchain part": ("langchain", [LC_USER, {**LC_DONE, "content": [PART]}], "action_request"),
+    "responses item": ("openai-responses", [USER, CALL_ITEM, OUTPUT_ITEM, PART], "action_request"),
+    "codex event": (
+        "codex",
+        [{"type": "thread.started", "thread_id": "t"}, {"type": "act.x", **HIDDEN}, TURN],
+        "act.x",
+    ),
+    "claude line": ("claude-code", [{"type": "deed", "session_id": "s", **HIDDEN}], "deed"),
+    "managed event": ("claude-managed-agents", [SESSION, SAID, {**SAID, "type": "agent.deed", **HIDDEN}], "agent.deed"),
+    "adk field": ("adk", {"id": "s", "events": [{**ADK_EVENT, "deeds": HIDDEN}]}, "events[0].deeds"),
+    "adk part": (
+        "adk",
+        {"id": "s", "events": [{**ADK_EVENT, "content": {"parts": [{"text": "Done.", "deed": HIDDEN}]}}]},
+        "parts[0].deed",
+    ),
+    "atif field": ("atif", atif({**STEP, "deeds": HIDDEN}), "steps[0].deeds"),
+    "atif part": ("atif", atif({**STEP, "message": [PART]}), "action_request"),
+    "inspect event": ("inspect", {**INSPECT, "samples": [{**SAMPLE, "events": [{"event": "deed"}]}]}, "deed"),
+    "inspect field": (
+        "inspect",
+        {**INSPECT, "samples": [{**SAMPLE, "messages": [USER, {**DONE, "deeds": HIDDEN}]}]},
+        "messages[1].deeds",
+    ),
+}
+JOINED = frozenset({"codex", "claude-code", "claude-managed-agents", "adk", "inspect"})
+
+
+def get_reader(name: str) -> Reader:
+    found = detect.find_format(name)
+    assert found is not None
+    return found.reader
+
+
+def read(name: str, document: Any) -> Trace:
+    reader = get_reader(name)
+    documents = document if name in {"codex", "claude-code", "claude-managed-agents"} else [document]
+    if name == "claude-code":
+        lines = [{"type": one["role"], "message": one, "session_id": "s"} for one in (USER, DONE)]
+        documents = [*lines, *documents]
+    records = reader.split(documents if name in JOINED else document)
+    found = read_record(reader, records[0], TraceLocation("a.json"), "a.json")
+    assert isinstance(found, Trace), found
+    return found
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_what_a_reader_does_not_know_may_be_a_call(case):
+    name, document, shown = UNKNOWN[case]
+    trace = read(name, document)
+    assert shown in trace.gaps["calls"]
+    assert [warning["where"] for warning in trace.warnings if warning["code"] == "missing_evidence"] == ["calls"]
+
+
+HARMLESS: list[tuple[str, Any]] = [
+    ("openai-chat", [USER, {**DONE, "annotations": [{"type": "url_citation"}], "logprobs": {"content": ["x"]}}]),
+    ("openai-chat", [USER, {**DONE, "vector": [1, 2.5], "deeds": [], "more": {}, "took": 3, "note": "x"}]),
+    ("openai-chat", [{**USER, "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, DONE]),
+    ("anthropic", [USER, {**DONE, "content": [TOOL_USE]}, {**USER, "content": [{**RESULT, "content": [PART]}]}]),
+    ("codex", [{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}, TURN]),
+    ("claude-code", [{"type": "file-history-snapshot", "snapshot": {"a": 1}}]),
+]
+
+
+@pytest.mark.parametrize(("name", "document"), HARMLESS)
+def test_known_fields_that_are_no_calls_are_no_gap(name, document):
+    assert "calls" not in read(name, document).gaps
+
+
+def test_one_unknown_item_of_a_run_state_is_read_as_a_call():
+    items = [
+        {"type": "message_output_item", "raw_item": {**DONE, "type": "message"}},
+        {"type": "deed_item", "raw_item": {"type": "deed", "target": "delete_user"}},
+        {"type": "named_item", "raw_item": {"type": "named", "name": "delete_user", "id": "n"}},
+        {"type": "bare_item", "tool": "x"},
+    ]
+    trace = read("openai-agents-state", {**RUN, "original_input": "Hi", "session_items": items})
+    assert [call["name"] for call in trace.tool_calls] == ["deed", "delete_user", "bare_item"]
+    assert [call["arguments"] for call in trace.tool_calls] == [None, None, None]
+    assert "`session_items[1]` has the unknown type `deed`" in trace.gaps["calls"]
+
+
+NATIVE_ERRORS: list[tuple[str, Any, str]] = [
+    *((name, HIDDEN, name) for name in ("output", "outputs", "completion", "steps", "choices")),
+    ("output", "I deleted the user.", "output"),
+    ("response", "I deleted the user.", "response"),
+    ("response", [DONE], "response"),
+    ("response", {"content": "Done.", "deeds": [HIDDEN]}, "response.deeds"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "shown"), NATIVE_ERRORS)
+def test_a_second_record_of_the_run_beside_native_messages_is_an_error(name, value, shown):
+    reader = get_reader("native")
+    document = {**native(USER, DONE), name: value}
+    assert reader.at_once(document, TraceLocation("a.json"), "a.json") is None
+    found = read_record(reader, document, TraceLocation("a.json"), "a.json")
+    assert not isinstance(found, Trace)
+    assert found.reason.startswith(f"{shown} ")
+
+
+EMPTY: list[tuple[str, Any]] = [
+    ("native", native(USER, {**DONE, "content": ""})),
+    ("openai-chat", [USER, {**DONE, "content": ""}]),
+    ("anthropic", {"system": "x", "messages": [USER, {**DONE, "content": ""}]}),
+    ("langchain", [LC_USER, {**LC_DONE, "content": ""}]),
+    ("atif", atif({**STEP, "message": ""})),
+    ("vercel", {"steps": [{"text": "", "toolCalls": [], "finishReason": "stop"}], "prompt": "Hi"}),
+    ("inspect", {**INSPECT, "samples": [{**SAMPLE, "messages": [USER, {**DONE, "content": ""}]}]}),
+]
+
+
+@pytest.mark.parametrize(("name", "document"), EMPTY)
+def test_an_empty_answer_is_known(name, document):
+    assert read(name, document).response["content"] == ""
