@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run_end import set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -44,6 +45,7 @@ from evalgate.suite.custom_format import CUSTOM, CustomMapping
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NO_CALLS = "`custom` does not say where tool calls are: set `tool_calls.path`, or `messages`"
 STATUSES = frozenset({"ok", "error", "incomplete"})
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "total_tokens")
 
@@ -123,6 +125,8 @@ def build(custom: CustomMapping, record: Any) -> Trace:
         set_final_response(trace, answer)
     _add_end(trace, run)
     _add_measurements(trace, run)
+    if custom.calls is None and "messages" not in custom.run:
+        add_gap(trace, "calls", NO_CALLS)
     return trace
 
 

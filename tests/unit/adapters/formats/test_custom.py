@@ -168,6 +168,21 @@ def test_fields_that_the_suite_does_not_name_are_unknown():
     assert trace.usage["source"] == "none"
 
 
+@pytest.mark.parametrize(
+    ("mapping", "kinds"),
+    [
+        ("response: a", ["calls"]),
+        ("response: a, tool_calls: {path: calls}", []),
+        ("response: a, messages: log", []),
+    ],
+)
+def test_calls_are_unknown_unless_the_suite_says_where_they_are(mapping, kinds):
+    trace = build(
+        custom(f"custom: {{{mapping}}}\n"), {"a": "x", "calls": [], "log": [{"role": "user", "content": "x"}]}
+    )
+    assert list(trace.gaps) == kinds
+
+
 def test_a_failed_run_is_an_error():
     trace = build(EVERYTHING, run(state=None, failure="timeout"))
     assert (trace.status, trace.error["message"]) == ("error", "timeout")
