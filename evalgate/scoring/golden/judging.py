@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.evaluator import Finding as Found
-from evalgate.evaluators.core.evidence import build_undecided
+from evalgate.evaluators.core.evidence import build_undecided, describe_missing, find_missing
 from evalgate.evaluators.kinds.output.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.models.run.golden import Issue
 from evalgate.models.trace.trace_view import get_view
 from evalgate.records import dataclass
 from evalgate.scoring.golden.completeness import find_serialised_answers, response_completeness
-from evalgate.scoring.golden.dimension_finding import DimensionFinding
+from evalgate.scoring.golden.dimension_finding import DimensionFinding, EvidenceGap
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
 from evalgate.scoring.golden.refusals import refusal_correctness
 from evalgate.scoring.golden.rules import severity
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome
+    from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import Trace
     from evalgate.scoring.golden.dimension_finding import DimensionIssue, DimensionSource
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
 NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to it"
+MEMORY_EVIDENCE: tuple[EvidenceKind, ...] = ("calls", "results")
 FORMULAS = (*("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"), "response_completeness")
 MOST_QUOTED = 3
 """Findings that a reason quotes."""
@@ -121,10 +123,21 @@ def _score_formulas(rules: GoldenRules, turn_pairs: Sequence[TurnPair], trace: T
         "refusal_correctness": refusal_correctness(rules, turn_pairs),
         "response_completeness": response_completeness(rules, turn_pairs),
     }
+    if missing := find_missing(trace, MEMORY_EVIDENCE):
+        reason = describe_missing(trace, missing)
+        for name in ("memory_precision", "memory_recall"):
+            _mark_unknown(found[name], reason)
     for finding in found.values():
         if any(score is not None for score in finding.steps):
             finding.steps = _fill_missing_turns(finding.steps, turn_pairs)
     return found
+
+
+def _mark_unknown(finding: DimensionFinding, reason: str) -> None:
+    """Notes that memories may be missing, which tools return: more of them could raise or lower any score."""
+    best_steps = [None if score is None else 1.0 for score in finding.steps]
+    if any(best_steps):
+        finding.gap = EvidenceGap(reason, best_steps, may_fail=True)
 
 
 def _fill_missing_turns(steps: Sequence[float | None], turn_pairs: Sequence[TurnPair]) -> list[float | None]:

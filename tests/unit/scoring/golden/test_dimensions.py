@@ -308,3 +308,13 @@ def test_tools__with_missing_calls_count_if_the_golden_demands_something_of_them
     trace = with_gap(make_trace(user="one"))
     (row,) = [each.assess(trace) for each in dimension_checks(rules, None) if each.name == "tool_success_rate"]
     assert (row.outcome, row.counts) == ("not_evaluable", counts)
+
+
+@pytest.mark.parametrize("name", ["memory_precision", "memory_recall"])
+def test_memories__with_missing_calls_are_not_judged(name):
+    trace = make_trace(user="one", response="Green tea, as always.")
+    trace.metadata["memories"] = ["You like green tea"]
+    judged = golden(("one", "Green tea, as always."), required_memory_recall=["green tea"])
+    assert dimension(name, judged, trace).score == 1.0
+    found = dimension(name, judged, with_gap(trace))
+    assert (found.score, found.reason) == (None, "missing evidence (calls): content was not captured: record it")
