@@ -195,4 +195,4 @@ SHAPES = (
     Shape(("steps", EACH, "observation"), frozenset({"results", "extra"})),
     Shape(("subagent_trajectories", EACH, "steps", EACH), STEP_FIELDS),
 )
-READER = Reader(build=build, identify=identify, split=split_list, shapes=SHAPES)
+READER = Reader(build=build, identify=identify, split=split_list, shapes=SHAPES, copy_flag="is_copied_context")

@@ -66,7 +66,8 @@ class Reader:
     `join_keys` returns what a file's documents share with other files: files with a common key are read as
     one. `heading_rule` is for folders where one file describes all others.
     `without_calls` names fields in which an object with a name and arguments is not a call, such as scores;
-    `not_tools` are names that are no tool's, such as those of events.
+    `not_tools` are names that are no tool's, such as those of events;
+    `copy_flag` is the field that is true in an object which repeats what another record holds.
     `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     `at_once` returns the finished trace of a plain line, else None: the same trace as the other functions
@@ -81,6 +82,7 @@ class Reader:
     heading_rule: HeadingRule | None = None
     without_calls: frozenset[str] = frozenset()
     not_tools: frozenset[str] = frozenset()
+    copy_flag: str = ""
     shapes: tuple[Shape, ...] = ()
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
     at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None

@@ -445,11 +445,11 @@ def test_a_broken_span_of_an_unknown_trace_is_a_damaged_record_by_itself():
         ),
         ({"resourceSpans": []}, "it contains no trace"),
         ({"data": [{"traceID": "a", "spans": [5]}]}, "data[0].spans[0] is not an object"),
-        ([plain_span(rows()[0]), 5], "[1] is not an object"),
+        ([*map(plain_span, rows()), 5], f"[{len(rows())}] is not an object"),
     ],
 )
 def test_an_envelope_of_another_shape_is_refused_with_its_path(document, reason):
-    assert reason in [r.reason for r in read(document) if isinstance(r, DamagedTrace)]
+    assert [r.reason for r in read(document) if isinstance(r, DamagedTrace)] == [reason]
 
 
 def test_a_damaged_trace_keeps_its_scenario():

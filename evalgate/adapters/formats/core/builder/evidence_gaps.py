@@ -33,7 +33,7 @@ def require_content(trace: Trace) -> None:
 def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the record for calls that were not read; raises FieldError for one, or notes a gap."""
     names = set(trace.called) if trace.glance is not None else {call["name"] for call in trace.tool_calls}
-    scan = CallScan(names | reader.not_tools, reader.without_calls)
+    scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
     if isinstance(record, dict | list):
         scan.search(record)
     else:

@@ -66,6 +66,8 @@ RESULT_FIELDS = frozenset({"content", "output", "result", "response", "results",
 RESULT_WORD = re.compile(r"result|return|observation|(tool|function|call).*(response|output)", re.IGNORECASE)
 SPAN_KEYS = frozenset({"output", "outputs", "startTime", "start_time", "traceId", "trace_id", "run_type", "spans"})
 """Fields of observations and spans, in which `name` and `input` are not those of a call."""
+MODEL_SETTINGS = frozenset({"temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "seed"})
+"""Arguments by which an object with a name is the settings of a model."""
 MAX_CACHED_KEYS = 60
 SEPARATORS = re.compile(r"[^a-z]")
 CALL_WORD = re.compile(r"tool|function|arguments|args|action|\"call", re.IGNORECASE)
@@ -76,6 +78,7 @@ JSON_STARTS = ("{", "[")
 TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "description", "instructions"})
 """Fields with words of people, models and tools: JSON in them is not a recorded call."""
 CONTAINERS = (dict, list)
+REMEDY = "record calls in a form that docs/traces.md lists, and other data in `metadata`"
 
 
 class FieldRole(Enum):
@@ -105,8 +108,9 @@ class KeyLayout(NamedTuple):
 class CallScan:
     """One search of a record; `incomplete` holds the fields that may hold calls in an unknown form."""
 
-    def __init__(self, read_names: AbstractSet[str], without_calls: AbstractSet[str]) -> None:
+    def __init__(self, read_names: AbstractSet[str], without_calls: AbstractSet[str], copy_flag: str = "") -> None:
         self._read = read_names
+        self._copy_flag = copy_flag
         self._skipped, self._skipped_of_call, self._skipped_of_result = list_skipped(frozenset(without_calls))
         self._without_calls = without_calls
         self.incomplete: list[str] = []
@@ -130,7 +134,7 @@ class CallScan:
                 self._enter_json(each, (path, index), is_call=False)
 
     def _enter_object(self, value: dict[str, Any], path: Any) -> None:
-        if value.get("is_copied_context") is True:
+        if self._copy_flag and value.get(self._copy_flag) is True:
             return
         layout = find_layout(tuple(value)) if len(value) <= MAX_CACHED_KEYS else make_layout(value)
         skipped = self._check_object(value, path, layout)
@@ -210,11 +214,14 @@ class CallScan:
 
     def _enter_metadata(self, metadata: dict[str, Any], path: Any) -> None:
         """Free data, in which only a name of a called tool counts."""
-        for key, each in metadata.items():
-            if each.__class__ is dict:
-                self._enter_metadata(each, (path, key))
-            elif each.__class__ is str and is_tool_name_key(key) and each.isidentifier() and each not in self._read:
-                self.incomplete.append(format_path((path, key)))
+        stack = [(metadata, path)]
+        while stack:
+            value, place = stack.pop()
+            for key, each in value.items():
+                if each.__class__ is dict:
+                    stack.append((each, (place, key)))
+                elif each.__class__ is str and is_tool_name_key(key) and each.isidentifier() and each not in self._read:
+                    self.incomplete.append(format_path((place, key)))
 
     def _enter_text(self, key: str, role: FieldRole, text: str, path: Any) -> None:
         """Text that names a tool, or holds calls as JSON or as Python prints them."""
@@ -249,7 +256,7 @@ class CallScan:
         if not name.endswith(tuple(f"{joint}{read}" for read in self._read for joint in (".", "__"))):
             raise FieldError(
                 format_path(path) or "it",
-                f"looks like a call of {make_printable(name[:100])}, which was not read as one",
+                f"looks like a call of {make_printable(name[:100])}, which was not read as one: {REMEDY}",
             )
 
 
@@ -286,7 +293,9 @@ def find_role(key: str) -> FieldRole:
 
 
 def find_called_name(value: dict[str, Any]) -> str | None:
-    """The name in an object that has arguments; None if it is a description of a tool, or a span."""
+    """The name in an object that has arguments; None for tool descriptions, spans, model settings and whole traces."""
+    if "messages" in value:
+        return None
     parameters = value.get("parameters") or value.get("input_schema")
     if parameters.__class__ is dict and ("properties" in parameters or "description" in value or "type" in parameters):
         return None
@@ -294,6 +303,8 @@ def find_called_name(value: dict[str, Any]) -> str | None:
         return None
     name = find_name(value)
     arguments = [value[key] for key in ARGUMENT_KEYS.intersection(value)]
+    if any(each.__class__ is dict and not MODEL_SETTINGS.isdisjoint(each) for each in arguments):
+        name = None if CERTAIN_ARGUMENT_KEYS.isdisjoint(value) else name
     if not TOOL_NAME_KEYS.isdisjoint(value):
         return name if any(each is not None for each in arguments) else None
     return name if any(each.__class__ is dict or each.__class__ is str for each in arguments) else None
