@@ -184,15 +184,9 @@ MAX_BYTES = 32_000
 
 def make_excerpt(trace: Trace) -> TraceExcerpt:
     """A trace reduced to what its trajectory needs; the trajectory itself if that is large."""
-    glance = trace.glance
-    content = (trace.messages, trace.tool_calls) if glance is None else glance.recorded
-    if not _is_small((content, trace.response, trace.error)):
+    if not _is_small((trace.messages, trace.tool_calls, trace.response, trace.error)):
         return _build_trajectory(trace)
-    if glance is None:
-        excerpt = Trace("", trace.messages, trace.tool_calls, trace.response)
-    else:
-        excerpt = Trace.from_glance(glance, trace.source)
-        excerpt.response = trace.response
+    excerpt = Trace("", trace.messages, trace.tool_calls, trace.response)
     excerpt.status, excerpt.error = trace.status, trace.error
     return excerpt
 

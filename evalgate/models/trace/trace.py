@@ -1,7 +1,7 @@
 """The canonical trace (`evalgate.trace/1`): one recorded run of an agent, independent of the vendor.
 
-Records are TypedDicts: a reader builds them once, queries read them directly, and nothing is converted on the
-hot path. Names follow the OpenTelemetry GenAI conventions. Units: milliseconds, US dollars, RFC 3339 in UTC.
+Records are TypedDicts: a reader builds them once, queries read them directly, and nothing is converted while it is
+judged. Names follow the OpenTelemetry GenAI conventions. Units: milliseconds, US dollars, RFC 3339 in UTC.
 Unknown is None and never 0: a recorder that writes cost 0 together with metered tokens did not know the
 price.
 """
@@ -14,10 +14,9 @@ from evalgate.models.trace.evidence import NO_GAPS
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.glance import Glance
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
@@ -194,17 +193,6 @@ def unknown_latency() -> Latency:
     return {"total_ms": None, "source": "none"}
 
 
-DEFAULT_FACTORIES: dict[str, Callable[[], object]] = {
-    "usage": unknown_usage,
-    "cost": unknown_cost,
-    "latency": unknown_latency,
-    "metadata": dict,
-    **dict.fromkeys(("tool_definitions", "llm_calls", "evaluations", "tags"), list),
-    **dict.fromkeys(("conversation_id", "name", "agent", "error"), lambda: None),
-}
-"""Fields that `Trace.from_glance` leaves out; each value is made on first access."""
-
-
 @dataclass(slots=True)
 class Trace:
     """One recorded run of an agent. Everything but the messages may be unknown."""
@@ -245,45 +233,15 @@ class Trace:
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
-    glance: Glance | None = field(default=None, init=False, repr=False, compare=False)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Sets a field that `from_glance` left out: messages are built, the others are unknown."""
-            if name in DEFAULT_FACTORIES:
-                setattr(self, name, DEFAULT_FACTORIES[name]())
-            elif name in {"messages", "tool_calls"} and self.glance is not None:
-                glance, self.glance = self.glance, None
-                self.messages, self.tool_calls = glance.read()
-            else:
-                raise AttributeError(name)
-            return getattr(self, name)
-
-    @classmethod
-    def from_glance(cls, glance: Glance, source: TraceLocation) -> Trace:
-        """A trace of which only the conversation is known; messages are built on first access."""
-        made = cls.__new__(cls)  # `__init__` would set every field, which takes three times as long
-        made.glance, made.source, made.trace_id, made.status = glance, source, "", "ok"
-        made.response, made.system_instructions = glance.response, glance.instructions
-        made.scenario_id = made.trial = made.provider = made.model = made.finish_reason = None
-        made.started_at = made.ended_at = made.commit = made.agent_hash = None
-        made.kept_view = made.pricing = made.baseline = None
-        made.warnings, made.gaps = [], NO_GAPS
-        return made
 
     @property
     def turn_count(self) -> int:
         """Number of user inputs in the conversation."""
-        if self.glance is not None:
-            return self.glance.turns
         return self.messages[-1]["turn"] if self.messages else 0
 
     @property
     def called(self) -> list[str]:
         """The names of the agent's own calls, in order."""
-        if self.glance is not None:
-            return self.glance.called
         return [call["name"] for call in self.tool_calls if call["requestor"] == "assistant"]
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
-from evalgate.adapters.formats.core.not_plain import NotPlain
 from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ HARMLESS_PREFIXES = ("source-", "data-")
 JSON_STARTS = ("{", "[")
 PART_FIELDS = frozenset({"type", "text", "annotations", "cache_control", "logprobs"})
 """Fields of a part with text; a part with others may be a call."""
-MEDIA_FIELDS = PART_FIELDS | {"image_url", "input_audio", "file", "source", "detail", "data", "thinking", "signature"}
-NO_FIELDS: frozenset[str] = frozenset()
 
 
 def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]] | None]:
@@ -57,21 +54,6 @@ def read_content(value: Any, path: str) -> tuple[str | None, list[dict[str, Any]
     texts = [part["text"] for part in parts if "text" in part]
     content = "\n".join(texts) if texts else None
     return content, None if len(texts) == len(parts) else parts
-
-
-def read_plain_content(value: Any) -> str | None:
-    """The text of a message whose parts are text or media; raises NotPlain for any other part."""
-    content, _ = read_content(value, "content")
-    for part in value:
-        if type(part) is str:
-            continue
-        if type(part) is not dict:
-            raise NotPlain
-        kind = part.get("type", "text")
-        fields = PART_FIELDS if kind in TEXT_TYPES else MEDIA_FIELDS if kind in MEDIA_TYPES else NO_FIELDS
-        if not fields.issuperset(part):
-            raise NotPlain
-    return content
 
 
 def may_hold_calls(value: Any) -> bool:

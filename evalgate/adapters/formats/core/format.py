@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.read_limits import TraceLimits
-    from evalgate.models.trace.trace import Trace, TraceLocation
+    from evalgate.models.trace.trace import Trace
 
 EACH = "[]"
 """In the path of a shape: each entry of a list."""
@@ -70,8 +70,6 @@ class Reader:
     `copy_flag` is the field that is true in an object which repeats what another record holds.
     `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
-    `at_once` returns the finished trace of a plain line, else None: the same trace as the other functions
-    build, but faster. Its last argument is the path below the glob's fixed part.
     """
 
     build: Callable[[Any], Trace]
@@ -85,7 +83,6 @@ class Reader:
     copy_flag: str = ""
     shapes: tuple[Shape, ...] = ()
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
-    at_once: Callable[[Any, TraceLocation, str], Trace | None] | None = None
 
     def only_record(self, document: Any) -> Any:
         """The record of a document that holds exactly one; None for any other document."""

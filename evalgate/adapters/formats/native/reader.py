@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY
@@ -10,8 +10,6 @@ from evalgate.adapters.formats.core.fields import FieldError, identifier, mappin
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.native import parts
-from evalgate.adapters.formats.native.at_once import read_at_once
-from evalgate.adapters.formats.native.glance import glance_at
 from evalgate.adapters.formats.native.known_fields import (
     FIELDS,
     GAPS,
@@ -23,43 +21,16 @@ from evalgate.adapters.formats.native.known_fields import (
 from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.spellings import settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
-from evalgate.models.trace.trace import SCHEMA, Response, Trace, TraceLocation
-
-if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Warning_
+from evalgate.models.trace.trace import SCHEMA, Response, Trace
 
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
 
 
 def build(record: Any) -> Trace:
-    """One trace, every field checked; an unknown field is a warning.
-
-    The messages of a plain conversation are built when they are first used.
-    """
+    """One trace, every field checked; an unknown field is a warning."""
     document = mapping(record, "")
     _require_schema(document.get("schema"))
     unknown = UnknownFields()
-    glance = glance_at(document)
-    warnings: list[Warning_] = []
-    if glance is None:
-        trace, warnings = _read_carefully(document, unknown)
-    else:
-        trace = Trace.from_glance(glance, TraceLocation())
-        _fill_fields(trace, document, unknown)
-    settle_spellings(trace, document)
-    _settle_scenario(trace)
-    if document.get(GAPS) is not None:
-        trace.gaps = parts.read_gaps(document[GAPS], GAPS)
-    parts.note_unknown_usage(document.get("usage"), unknown)
-    if "response" in document:
-        _check_message_index(trace)
-    if warnings or unknown.found:
-        trace.warnings = [*trace.warnings, *warnings, *unknown.list_warnings()]
-    return trace
-
-
-def _read_carefully(document: dict[str, Any], unknown: UnknownFields) -> tuple[Trace, list[Warning_]]:
-    """The trace of a document whose messages are not plain, and warnings about them."""
     conversation = read_conversation(document, unknown)
     trace = Trace("", conversation.messages, conversation.calls, NO_RESPONSE)
     _fill_fields(trace, document, unknown)
@@ -67,7 +38,17 @@ def _read_carefully(document: dict[str, Any], unknown: UnknownFields) -> tuple[T
         trace.response = conversation.get_response()
     if trace.system_instructions is None and "tool_calls" not in document:
         trace.system_instructions = get_instructions(trace.messages)
-    return trace, conversation.list_warnings()
+    settle_spellings(trace, document)
+    _settle_scenario(trace)
+    if document.get(GAPS) is not None:
+        trace.gaps = parts.read_gaps(document[GAPS], GAPS)
+    parts.note_unknown_usage(document.get("usage"), unknown)
+    if "response" in document:
+        _check_message_index(trace)
+    warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
+    if warnings:
+        trace.warnings = [*trace.warnings, *warnings]
+    return trace
 
 
 def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
@@ -117,9 +98,4 @@ def _settle_scenario(trace: Trace) -> None:
     trace.scenario_id = scenario_id
 
 
-READER = Reader(
-    build=build,
-    identify=identify,
-    split=split_list,
-    at_once=read_at_once,
-)
+READER = Reader(build=build, identify=identify, split=split_list)

@@ -148,27 +148,17 @@ class TraceFile:
         )
 
     def _read_each_line(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
-        path, name, below, at_once = (
-            self._file.path,
-            trace_format.name,
-            self._file.below,
-            trace_format.reader.at_once,
-        )
         for number, data in lines:
             if data is None:
                 yield self._decode_line(number, data)
                 continue
-            source = TraceLocation(path, name, number, None, hashlib.sha256(data).hexdigest())
+            source = TraceLocation(self._file.path, trace_format.name, number, None, hashlib.sha256(data).hexdigest())
             try:
                 value = decode(data)
             except TraceError as error:
                 yield self._build_damaged(error, source, decode_leniently(data))
                 continue
-            trace = None if at_once is None else at_once(value, source, below)
-            if trace is None:
-                yield from self._read_line(trace_format, value, source, len(data))
-            else:
-                yield trace
+            yield from self._read_line(trace_format, value, source, len(data))
 
     def _read_joined_lines(self, trace_format: Format, lines: Iterable[RawLine]) -> Iterator[TraceRecord | FilePart]:
         """Reads all lines as one trace; each damaged line is yielded as its own record and left out."""

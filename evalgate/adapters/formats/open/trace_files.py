@@ -73,9 +73,7 @@ class TraceFiles:
         """The trace, or a DamagedTrace if it has more messages or tool calls than the limit."""
         if isinstance(found, DamagedTrace):
             return found
-        limit, glance = self._limits.messages, found.glance
-        if glance is not None and glance.messages + len(glance.called) <= limit:
-            return found
+        limit = self._limits.messages
         for noun, count in (("messages", len(found.messages)), ("tool calls", len(found.tool_calls))):
             if count > limit:
                 reason = f"the trace has {count:,} {noun}; at most {limit:,} are allowed (raise limit `messages`)"

@@ -144,7 +144,6 @@ NATIVE_ERRORS: list[tuple[str, Any, str]] = [
 def test_a_second_record_of_the_run_beside_native_messages_is_an_error(name, value, shown):
     reader = get_reader("native")
     document = {**native(USER, DONE), name: value}
-    assert reader.at_once(document, TraceLocation("a.json"), "a.json") is None
     found = read_record(reader, document, TraceLocation("a.json"), "a.json")
     assert not isinstance(found, Trace)
     assert found.reason.startswith(f"{shown} ")

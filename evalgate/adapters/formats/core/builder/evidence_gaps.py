@@ -24,22 +24,19 @@ MAX_FIELDS = 5
 
 def require_content(trace: Trace) -> None:
     """Raises TraceError if the trace holds no message, call, model call or token."""
-    if trace.glance is not None:
-        return
     if not (trace.messages or trace.tool_calls or trace.llm_calls or trace.usage["total_tokens"]):
         raise TraceError(EMPTY)
 
 
 def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     """Searches the record for calls that were not read; raises FieldError for one, or notes a gap."""
-    names = set(trace.called) if trace.glance is not None else {call["name"] for call in trace.tool_calls}
+    names = {call["name"] for call in trace.tool_calls}
     scan = CallScan(names | reader.not_tools, reader.without_calls, reader.copy_flag)
     if isinstance(record, dict | list):
         scan.search(record)
     else:
         scan.search([{"content": one["content"]} for one in trace.messages if PRINTED in (one["content"] or "")])
-    if trace.glance is None:
-        note_unknown(trace, find_unknown_part(trace.messages))
+    note_unknown(trace, find_unknown_part(trace.messages))
     if isinstance(record, dict | list):
         note_unknown(trace, find_unknown(record, reader.shapes))
     if scan.incomplete:
@@ -57,7 +54,7 @@ def asked_for_tools(trace: Trace) -> bool:
     """True if a model response ended in order to call tools."""
     if trace.finish_reason == "tool_calls" or any(call["finish_reason"] == "tool_calls" for call in trace.llm_calls):
         return True
-    return trace.glance is None and any(message["finish_reason"] == "tool_calls" for message in trace.messages)
+    return any(message["finish_reason"] == "tool_calls" for message in trace.messages)
 
 
 def note_unknown(trace: Trace, unknown: str | None) -> None:

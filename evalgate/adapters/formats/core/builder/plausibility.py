@@ -30,11 +30,10 @@ def add_plausibility_warnings(trace: Trace) -> None:
     if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
         trace.cost = unknown_cost()
         _add_warning(trace, "zero_cost", ZERO_COST, "cost")
-    if trace.glance is None:
-        if any(call["status"] == "missing" for call in trace.tool_calls):
-            _add_warnings(trace, warn_of_missing_results(trace.agent_calls))
-        if _have_repeated_id(trace.tool_calls):
-            _add_warning(trace, "same_call_id", SAME_ID, "tool_calls")
+    if any(call["status"] == "missing" for call in trace.tool_calls):
+        _add_warnings(trace, warn_of_missing_results(trace.agent_calls))
+    if _have_repeated_id(trace.tool_calls):
+        _add_warning(trace, "same_call_id", SAME_ID, "tool_calls")
     if trace.status == "incomplete":
         _add_warning(trace, "incomplete", ENDED_EARLY, None)
     if trace.finish_reason == "length":

@@ -50,6 +50,7 @@ TOOL_NAMES = frozenset({"toolname", "toolcallname", "calledtool", "toolused", "u
 CERTAIN_ARGUMENT_KEYS = ARGUMENT_KEYS - {"input", "parameters", "params", "args", "kwargs", "rawInput"}
 """Fields that hold nothing but arguments of a call."""
 TOOL_LISTS = frozenset({"tools", "functions"})
+SEARCHED_DEFINITIONS = TOOL_LISTS | {"metadata"}
 TOOL_PREFIX = "tool-"
 TOOL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "tool-invocation", "tool-approval-request"})
 DEFINITION_KEYS = frozenset(
@@ -78,6 +79,10 @@ JSON_STARTS = ("{", "[")
 TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "description", "instructions"})
 """Fields with words of people, models and tools: JSON in them is not a recorded call."""
 CONTAINERS = (dict, list)
+IDENTIFIERS = frozenset({"role", "tool_call_id"})
+"""Fields that every reader checks, so that they are not searched."""
+CALL_FIELDS = frozenset({"id", "type", "name", "arguments", "function"})
+FUNCTION_FIELDS = frozenset({"name", "arguments"})
 REMEDY = "record calls in a form that docs/traces.md lists, and other data in `metadata`"
 
 
@@ -103,6 +108,7 @@ class KeyLayout(NamedTuple):
     has_arguments: bool
     has_certain_arguments: bool
     is_result: bool
+    has_role: bool
 
 
 class CallScan:
@@ -121,10 +127,10 @@ class CallScan:
         stack = self._stack = [(record, ())]
         while stack:
             value, path = stack.pop()
-            if value.__class__ is dict:
-                self._enter_object(value, path)
-            else:
+            if value.__class__ is list:
                 self._enter_list(value, path)
+            elif not self._copy_flag or value.get(self._copy_flag) is not True:
+                self._enter_object(value, path)
 
     def _enter_list(self, values: list[Any], path: Any) -> None:
         for index, each in enumerate(values):
@@ -134,8 +140,6 @@ class CallScan:
                 self._enter_json(each, (path, index), is_call=False)
 
     def _enter_object(self, value: dict[str, Any], path: Any) -> None:
-        if self._copy_flag and value.get(self._copy_flag) is True:
-            return
         layout = find_layout(tuple(value)) if len(value) <= MAX_CACHED_KEYS else make_layout(value)
         skipped = self._check_object(value, path, layout)
         for key, role in layout.fields:
@@ -143,7 +147,8 @@ class CallScan:
             if not each:
                 continue
             if key in skipped:
-                self._enter_skipped(key, each, path)
+                if key in SEARCHED_DEFINITIONS:
+                    self._enter_skipped(key, each, path)
             elif each.__class__ is str:
                 if role is not HOLDS_TEXT or PRINTED in each:
                     self._enter_text(key, role, each, path)
@@ -159,7 +164,7 @@ class CallScan:
             if not any(find_name(each) in self._read for each in value.values() if each.__class__ is dict):
                 self._require_read(name, path)
             return self._skipped_of_call
-        if layout.is_result or str(value.get("role")) in RESULT_ROLES:
+        if layout.is_result or (layout.has_role and str(value["role"]) in RESULT_ROLES):
             return self._skipped_of_result
         for key in layout.kinds:
             kind = value[key]
@@ -184,6 +189,8 @@ class CallScan:
         """A field that is called like calls: each of its entries is one."""
         entries = value if value.__class__ is list else [value]
         for index, each in enumerate(entries):
+            if each.__class__ is dict and self._is_read_call(each):
+                continue
             at = (path, index) if value.__class__ is list else path
             if each.__class__ is str and each.isidentifier():
                 self._require_read(each, at)
@@ -191,6 +198,18 @@ class CallScan:
                 self._enter_call(each, at)
             if each.__class__ in CONTAINERS:
                 self._stack.append((each, at))
+
+    def _is_read_call(self, value: dict[str, Any]) -> bool:
+        """True for a call in a usual form that was read, as nearly all are: nothing in it needs a search."""
+        if not CALL_FIELDS.issuperset(value):
+            return False
+        function = value.get("function")
+        if function is None:
+            function = value
+        elif function.__class__ is not dict or not FUNCTION_FIELDS.issuperset(function):
+            return False
+        name = function.get("name")
+        return name.__class__ is str and name in self._read
 
     def _enter_call(self, value: dict[str, Any], path: Any) -> None:
         """An object that is a call, or holds one: its name must have been read."""
@@ -270,11 +289,12 @@ def list_skipped(without_calls: frozenset[str]) -> tuple[frozenset[str], frozens
 def make_layout(keys: Collection[str]) -> KeyLayout:
     """The layout of an object with these keys."""
     return KeyLayout(
-        tuple((key, find_role(key)) for key in keys),
+        tuple((key, find_role(key)) for key in keys if key not in IDENTIFIERS),
         tuple(key for key in KIND_KEYS if key in keys),
         not ARGUMENT_KEYS.isdisjoint(keys),
         not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys),
         not RESULT_KEYS.isdisjoint(keys),
+        "role" in keys,
     )
 
 
