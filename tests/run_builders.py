@@ -17,7 +17,7 @@ from evalgate.reporting.results.trial_doc import encode_trial
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run.run import Outcome, TrialStatus, Verdict
+    from evalgate.models.run.run import Outcome, Required, TrialStatus, Verdict
 
 SCORES: dict[str, float | None] = {
     "passed": 1.0,
@@ -41,7 +41,7 @@ def make_assertion(
     score: float | None = None,
     *,
     weight: float = 1.0,
-    required: bool = False,
+    required: Required = False,
     counts: bool = True,
     name: str = "check",
     reason: str = "as it is",

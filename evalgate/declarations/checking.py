@@ -104,14 +104,14 @@ def _check_dict(kind: Any) -> Check:
 
 def _one_of(kind: Any) -> Check:
     words = get_args(kind)
-    (form, *others) = {type(word) for word in words}
+    forms = {type(word) for word in words}
 
     def check(value: Any) -> Any:
-        if type(value) is not form or value not in words:
+        if type(value) not in forms or value not in words:
             raise UNSURE
         return value
 
-    return _unsure if others else check
+    return _unsure if {bool, int} <= forms else check  # True equals 1
 
 
 _FORMS = {each: each for each in (str, bool, NoneType, int, float, dict, list)}
@@ -124,7 +124,8 @@ def _form(kind: Any) -> Any:
         inner, *marks = get_args(kind)
         return None if any(getattr(mark, "name", "") == "BeforeValidator" for mark in marks) else _form(inner)
     if origin is Literal:
-        return type(get_args(kind)[0])
+        forms = {type(word) for word in get_args(kind)}
+        return forms.pop() if len(forms) == 1 else None
     if isinstance(kind, type) and hasattr(kind, "read_surely"):
         return dict
     return _FORMS.get(origin or kind)

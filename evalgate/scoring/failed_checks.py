@@ -36,7 +36,7 @@ def find_costliest_assertions(suite: str, scenarios: Iterable[ScenarioResult]) -
                 tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
                 tally.weights[each.weight] += repetitions
                 tally.scenarios.add(index)
-                tally.is_required |= each.required
+                tally.is_required |= bool(each.required)
     return sort_by_cost(
         CostlyAssertion(
             *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.trials import get_column, list_statuses
+from evalgate.models.run.trials import get_column, list_always_failed, list_statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
     cut_quote,
+    explain_always_failed,
     explain_errors,
     explain_hard_fail,
     of_trials,
@@ -43,6 +44,11 @@ class TrialRules:
     allow_errors: bool = False
     optional: bool = False
 
+    @property
+    def has_pass_rate(self) -> bool:
+        """Whether some trials may fail, also by required assertions."""
+        return self.min_pass_rate is not None or self.min_pass_k is not None
+
 
 NO_DEMANDS = TrialRules()
 
@@ -69,8 +75,8 @@ def judge_scenario(
     verdict: Verdict
     if "error" in found and not rules.allow_errors:
         verdict, reason = "ERROR", explain_errors(trials)
-    elif "hard_fail" in found:
-        verdict, reason = "HARD_FAIL", explain_hard_fail(trials)
+    elif failed := _find_hard_fail(trials, found, rules):
+        verdict, reason = "HARD_FAIL", failed
     elif unmet := _find_unmet_demand(score, threshold, passed, total, rules):
         verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
     elif lacking := _find_missing_evidence(trials, found, rules):
@@ -80,9 +86,27 @@ def judge_scenario(
     return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason)
 
 
+def _find_hard_fail(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules) -> str | None:
+    """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail."""
+    if "hard_fail" not in found and "error" not in found:
+        return None
+    if always := list_always_failed(trials):
+        return explain_always_failed(trials, always)
+    if "hard_fail" not in found:
+        return None
+    if not rules.has_pass_rate:
+        return explain_hard_fail(trials)
+    unmet = _find_unmet_rate(found.count("passed"), len(trials), rules)
+    return f"{explain_hard_fail(trials)}, {unmet}" if unmet else None
+
+
 def _find_unmet_demand(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)
+    return _find_unmet_rate(passed, total, rules)
+
+
+def _find_unmet_rate(passed: int, total: int, rules: TrialRules) -> str | None:
     if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
         return too_few_passed(passed, total, f"a pass rate of at least {rules.min_pass_rate:g}")
     if rules.min_pass_k is not None and passed < _required_passes(rules.min_pass_k, total):

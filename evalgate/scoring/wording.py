@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import truncate
+from evalgate.models.run.trial_record import is_failed
 from evalgate.models.run.trials import filter_by_status
 
 if TYPE_CHECKING:
@@ -55,12 +56,23 @@ def explain_hard_fail(trials: Sequence[TrialResult]) -> str:
     return f"{cause or 'a required assertion did not pass'} (in {len(failed)} of {of_trials(len(trials))})"
 
 
+def explain_always_failed(trials: Sequence[TrialResult], failed: Sequence[tuple[int, int]]) -> str:
+    """A check that is always required did not pass: which one, in how many trials, and its reason in the first."""
+    trial, place = failed[0]
+    first = [each for each in trials[trial].assertions if is_failed(each)][place]
+    return f"{_explain_row(first)} (in {len(failed)} of {of_trials(len(trials))})"
+
+
 def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
     """The first required assertion with one of the outcomes, and its reason; empty without one."""
     for found in assertions:
         if found.required and found.outcome in outcomes:
-            return f"{cut_quote(found.name)}: {cut_quote(found.reason)}"
+            return _explain_row(found)
     return ""
+
+
+def _explain_row(found: AssertionResult) -> str:
+    return f"{cut_quote(found.name)}: {cut_quote(found.reason)}"
 
 
 _WORDS: dict[WeakeningKind, str] = {

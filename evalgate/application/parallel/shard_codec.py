@@ -34,7 +34,8 @@ Status = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
 Place = tuple[Text, Count | None, Count | None]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
-Check = tuple[Text, Text, Outcome, Score, Number, bool, Text, Place | None, dict[str, Any] | None, bool, bool]
+Required = Literal[False, True, "always"]
+Check = tuple[Text, Text, Outcome, Score, Number, Required, Text, Place | None, dict[str, Any] | None, bool, bool]
 Ref = tuple[
     MaybeText, Text, Text, Sha256 | None, Count | None, Count | None,
     MaybeText, MaybeText, MaybeText, MaybeText,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.evaluators.core.evaluator import Check
     from evalgate.models.run.golden import Dimension
-    from evalgate.models.run.run import Outcome
+    from evalgate.models.run.run import Outcome, Required
     from evalgate.models.trace.trace import Trace
 
     _RowKey = tuple[str, int, float | None, type]
@@ -49,7 +49,7 @@ class Assertion:
     name: str
     type: str
     weight: float
-    required: bool
+    required: Required
     on_missing_skip: bool
     check: Check
     location: Location | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evalgate.declarations import Closed, Field
 from evalgate.models.run.golden import Dimension
+from evalgate.models.run.run import Required
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
@@ -30,15 +31,15 @@ Order = Literal["at_most", "at_least"]
 class EvaluatorSettings(Closed):
     """Settings of every assertion. Unknown fields, wrong types and non-finite numbers are rejected.
 
-    `weight` (>= 0) is its weight in the trial's score, `required` makes its failure a hard fail,
-    `on_missing` decides whether lacking evidence fails or is skipped, `negate` swaps passed and failed and
-    no other outcome. `dimension` is the dimension of a golden that the assertion judges.
+    `weight` (>= 0) is its weight in the trial's score, `required` makes its failure a hard fail (`always`: even if
+    the scenario's pass rate is met), `on_missing` decides whether lacking evidence fails or is skipped, `negate`
+    swaps passed and failed and no other outcome. `dimension` is the dimension of a golden that it judges.
     """
 
     type: str
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     weight: Annotated[float, Field(ge=0)] = 1.0
-    required: bool = False
+    required: Required = False
     on_missing: Literal["fail", "skip"] = "fail"
     negate: bool = False
     dimension: Dimension | None = None

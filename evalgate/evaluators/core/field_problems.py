@@ -158,7 +158,6 @@ _EXPLANATIONS = {
     "greater_than": "must be more than {gt:g}",
     "less_than_equal": "must be at most {le:g}",
     "less_than": "must be less than {lt:g}",
-    "literal_error": "must be one of {expected}",
     "too_short": "must have {min_length} or more entries",
     "too_long": "must have at most {max_length} entries",
     "string_too_short": "must have {min_length} or more characters",
@@ -169,8 +168,9 @@ _EXPLANATIONS = {
 
 
 def _explain(code: str, context: Mapping[str, object]) -> str:
-    if code == "literal_error" and " or " not in str(context["expected"]):
-        return f"must be {context['expected']}"
+    if code == "literal_error":
+        words = re.sub("True|False", lambda found: found[0].lower(), str(context["expected"]))  # as YAML spells them
+        return f"must be {'one of ' if ' or ' in words else ''}{words}"
     return _EXPLANATIONS.get(code, "has a value that is not allowed here").format(**context)
 
 

@@ -66,7 +66,8 @@ class Parser:
         except ShorthandError as error:
             self.problems.append(error.problem._replace(path=(*path, *error.problem.path)))
             return None
-        outer, self._is_required = self._is_required, self._is_required or form.fields.get("required") is True
+        outer = self._is_required
+        self._is_required = outer or form.fields.get("required") in (True, "always")
         settings = self._parse_settings(form, path)
         check = self._compile_check(settings, form, path, depth) if settings is not None else None
         self._is_required = outer

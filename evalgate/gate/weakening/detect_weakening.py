@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.weakening import WeakeningKind
+    from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.models import Configuration, Scenario, Suite
     from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
 
@@ -153,17 +154,36 @@ def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Wea
             "trials_lowered", baseline=f"trials.min: {baseline_rules.min}", current=f"trials.min: {current_rules.min}"
         )
     if baseline_rules.min_pass_rate is not None and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate:
-        after = (
-            None if current_rules.min_pass_rate is None else f"trials.min_pass_rate: {current_rules.min_pass_rate:g}"
-        )
-        yield Weakening(
-            "trials_lowered", baseline=f"trials.min_pass_rate: {baseline_rules.min_pass_rate:g}", current=after
-        )
+        rates = [_format_min_pass_rate(each.min_pass_rate) for each in (baseline_rules, current_rules)]
+        yield Weakening("trials_lowered", baseline=rates[0], current=rates[1])
     if baseline_rules.min_pass_k is not None and _pass_rate(current_rules.min_pass_k) < _pass_rate(
         baseline_rules.min_pass_k
     ):
         pass_k_texts = [_format_pass_k(each) for each in (baseline_rules.min_pass_k, current_rules.min_pass_k)]
         yield Weakening("trials_lowered", baseline=pass_k_texts[0], current=pass_k_texts[1])
+
+    if _may_fail_required(baseline, current):
+        yield Weakening("trials_lowered", baseline="required in every trial", current=_format_pass_rate(current_rules))
+
+
+def _may_fail_required(baseline: Scenario, current: Scenario) -> bool:
+    """Whether required checks had to pass in every trial and, by a pass rate, no longer have to."""
+    rules = current.rules
+    return (
+        rules.has_pass_rate
+        and not baseline.rules.has_pass_rate
+        and max(rules.min_pass_rate or 0.0, _pass_rate(rules.min_pass_k)) < 1
+        and any(each.required for each in baseline.assertions)
+        and any(each.required is True for each in current.assertions)
+    )
+
+
+def _format_pass_rate(rules: TrialRules) -> str | None:
+    return _format_min_pass_rate(rules.min_pass_rate) or _format_pass_k(rules.min_pass_k)
+
+
+def _format_min_pass_rate(rate: float | None) -> str | None:
+    return None if rate is None else f"trials.min_pass_rate: {rate:g}"
 
 
 def _pass_rate(demand: tuple[int, int] | None) -> float:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.declarations import refusal
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
 from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.models.run.run import Required
 
 NO_CALL = "expected_tool"
 """The type for which null has a meaning other than absence: no call at all."""
@@ -22,7 +25,7 @@ class Requirement:
     type: str
     name: str | None = None
     weight: float = 1.0
-    required: bool = False
+    required: Required = False
     is_skippable: bool = False
     negate: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
@@ -32,7 +35,7 @@ class Requirement:
     @property
     def counts(self) -> bool:
         """False if its outcome can change nothing."""
-        return self.required or self.weight > 0
+        return bool(self.required) or self.weight > 0
 
 
 def parse_requirement(raw: Any) -> Requirement | None:

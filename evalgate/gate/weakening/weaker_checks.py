@@ -91,7 +91,14 @@ def _pair_checks(baseline: Sequence[_Check], current: Sequence[_Check]) -> tuple
 
 
 def _is_fully_implied(baseline: Requirement, current: Requirement) -> bool:
-    return is_implied(baseline, current) and current.required >= baseline.required and current.weight >= baseline.weight
+    return is_implied(baseline, current) and _is_as_required(baseline, current) and current.weight >= baseline.weight
+
+
+_REQUIRED_ORDER = (False, True, "always")
+
+
+def _is_as_required(baseline: Requirement, current: Requirement) -> bool:
+    return _REQUIRED_ORDER.index(current.required) >= _REQUIRED_ORDER.index(baseline.required)
 
 
 def _has_same_name(baseline: Requirement, current: Requirement) -> bool:
@@ -112,7 +119,7 @@ def _is_repeated(check: _Check, current_checks: Sequence[_Check]) -> bool:
     requirement = check.requirement
     return any(
         is_implied(requirement, each.requirement)
-        and each.requirement.required >= requirement.required
+        and _is_as_required(requirement, each.requirement)
         and each.requirement.counts
         for each in current_checks[:MOST_COMPARED]
     )
@@ -136,10 +143,10 @@ def _find_pair_weakenings(pair: _Pair) -> Iterator[WeakenedCheck]:
         for loss in found:
             before, after = (f"{loss.field}: {show(value, MAX_SHOWN)}" for value in (loss.before, loss.after))
             yield WeakenedCheck("check_loosened", baseline_assertion, current_assertion, before, after)
-    if baseline.required and not current.required:
-        yield WeakenedCheck(
-            "check_optional", baseline_assertion, current_assertion, "required: true", "required: false"
-        )
+    if not _is_as_required(baseline, current):
+        texts = (f"required: {str(each.required).lower()}" for each in (baseline, current))
+        kind: WeakeningKind = "check_loosened" if current.required else "check_optional"
+        yield WeakenedCheck(kind, baseline_assertion, current_assertion, *texts)
     if current.is_skippable and not baseline.is_skippable:
         yield WeakenedCheck(
             "check_skippable", baseline_assertion, current_assertion, "on_missing: fail", "on_missing: skip"

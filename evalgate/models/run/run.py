@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.pricing import Pricing
     from evalgate.models.trace.trace import Warning_
 
+Required = Literal[False, True, "always"]
+"""Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "NOT_EVALUABLE"]
@@ -38,7 +40,7 @@ class AssertionResult:
     outcome: Outcome
     score: float
     weight: float
-    required: bool
+    required: Required
     reason: str
     location: Location | None = None
     evidence: dict[str, Any] | None = None

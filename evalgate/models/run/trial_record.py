@@ -9,7 +9,7 @@ from evalgate.models.run.golden import is_unjudged_dimension
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.models.run.run import AssertionResult, Outcome, TraceRef, TrialResult, TrialStatus
+    from evalgate.models.run.run import AssertionResult, Outcome, Required, TraceRef, TrialResult, TrialStatus
 
     EncodeTrial = Callable[[TrialResult], tuple[bytes, bytes]]
 
@@ -24,8 +24,9 @@ class FailedAssertion(NamedTuple):
 
     name: str
     type: str
-    required: bool
+    required: Required
     weight: float
+    outcome: Outcome
 
 
 TraceInfo = tuple[str, str | None, str | None, str | None]
@@ -127,10 +128,14 @@ def _summarize(status: TrialStatus, assertions: Sequence[AssertionResult], end: 
 def find_failed(assertions: Iterable[AssertionResult]) -> Iterator[FailedAssertion]:
     """The assertions of a trial that did not pass, without dimensions that had nothing to judge."""
     return (
-        FailedAssertion(each.name, each.type, each.required, _weight_lost(each))
-        for each in assertions
-        if each.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(each.type, each.outcome)
+        FailedAssertion(each.name, each.type, each.required, _weight_lost(each), each.outcome)
+        for each in filter(is_failed, assertions)
     )
+
+
+def is_failed(found: AssertionResult) -> bool:
+    """Whether an assertion did not pass; a dimension that had nothing to judge does not count."""
+    return found.outcome in FAILED_OUTCOMES and not is_unjudged_dimension(found.type, found.outcome)
 
 
 def _weight_lost(found: AssertionResult) -> float:

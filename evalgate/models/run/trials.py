@@ -109,6 +109,15 @@ def list_failed(trials: Sequence[TrialResult]) -> Iterator[Sequence[FailedAssert
     return (tuple(find_failed(trial.assertions)) for trial in trials)
 
 
+def list_always_failed(trials: Sequence[TrialResult]) -> list[tuple[int, int]]:
+    """Trials in which a check that is always required did not pass: each index, and the check's in `list_failed`."""
+    return [
+        (index, places[0])
+        for index, lost in enumerate(list_failed(trials))
+        if (places := [at for at, each in enumerate(lost) if each.required == "always" and each.outcome != "error"])
+    ]
+
+
 def count_failed(trials: Sequence[TrialResult]) -> Iterator[tuple[Sequence[FailedAssertion], int]]:
     """Failed assertions with the number of trials that have them; equal ones may be repeated."""
     if isinstance(trials, Trials) and len(trials) > 1:  # a single trial needs no counting

@@ -133,7 +133,7 @@ def _build_assertion_doc(assertion: AssertionResult) -> AssertionDoc:
         "outcome": assertion.outcome,
         "score": assertion.score,
         "weight": assertion.weight,
-        "required": assertion.required,
+        "required": bool(assertion.required),
         "reason": clean_text(assertion.reason),
         "location": build_location_doc(assertion.location),
         "evidence": clean_evidence(assertion.evidence),

@@ -26,7 +26,7 @@ def judged_again(judged: JudgedRun, tmp_path_factory: pytest.TempPathFactory) ->
     """A run of other traces by other rules, compared with the first."""
     baseline = str(judged.folder / ".evalgate" / "baseline.zip")
     folder = tmp_path_factory.mktemp("second")
-    return _judged(folder, ["--baseline", baseline], seed=2, word="refunded", required="true")
+    return _judged(folder, ["--baseline", baseline], seed=2, word="refunded", required="always")
 
 
 @pytest.fixture(scope="session")

@@ -174,8 +174,8 @@ def test_the_end_that_documents_share_is_stored_once_and_decodes_to_the_same():
     assert list(Trials(again, places, small.numbers).documents()) == list(small.documents())
     assert sorted(count_failed(small), key=str) == sorted(
         [
-            ((FailedAssertion("a", "jmespath", False, 1.0),), 2),
-            ((FailedAssertion("a", "jmespath", False, 1.0),), 1),
+            ((FailedAssertion("a", "jmespath", False, 1.0, "failed"),), 2),
+            ((FailedAssertion("a", "jmespath", False, 1.0, "failed"),), 1),
             ((), 1),
         ],
         key=str,

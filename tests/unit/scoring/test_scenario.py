@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from run_builders import make_assertion, make_trial
+from run_builders import make_assertion, make_trial, store_trials
 
 from evalgate.scoring.scenario import TrialRules, judge_scenario
 
@@ -169,6 +169,65 @@ def test_reason_of_a_very_long_text_is_cut():
     reason = score_trials(make_trial("hard_fail", assertions=[required])).reason
     assert reason is not None
     assert len(reason) < 450
+
+
+def failing(required=True, outcome="failed"):
+    """A trial that passed but for one required check."""
+    return make_trial("hard_fail", 0.9, assertions=[make_assertion(outcome, required=required, name="no_refund")])
+
+
+@pytest.mark.parametrize("outcome", ["failed", "not_evaluable"])
+@pytest.mark.parametrize("rules", [{"min_pass_rate": 0.9}, {"min_pass_k": (9, 10)}])
+def test_pass_rate_is_a_gate_for_required_checks_too(rules, outcome):
+    trials = [*many(19, 0), failing(outcome=outcome)]
+    found = score_trials(*trials, **rules)
+    assert (found.verdict, found.pass_rate, found.reason) == ("PASS", 0.95, None)
+    assert score_trials(*trials).verdict == "HARD_FAIL"  # without a rate no required check may fail
+
+
+def test_pass_rate_not_met_by_required_checks_is_a_hard_fail_that_names_both():
+    found = score_trials(*many(17, 0), *[failing()] * 3, min_pass_rate=0.9)
+    assert found.verdict == "HARD_FAIL"
+    assert found.reason == (
+        "no_refund: as it is (in 3 of 20 trials), 17 of 20 trials passed, expected a pass rate of at least 0.9"
+    )
+
+
+def test_pass_rate_not_met_and_a_single_hard_fail_is_a_hard_fail():
+    assert score_trials(*many(8, 1), failing(), min_pass_rate=0.9).verdict == "HARD_FAIL"
+    assert score_trials(*many(8, 2), min_pass_rate=0.9).verdict == "PARTIAL"
+
+
+def test_mean_below_the_threshold_with_the_pass_rate_met_is_partial():
+    trials = [make_trial("hard_fail", 0.0), *many(1, 0)]
+    assert score_trials(*trials, min_pass_rate=0.5).verdict == "PARTIAL"
+
+
+def test_pass_rate_met_with_too_few_trials_is_not_evaluable():
+    found = score_trials(*many(3, 0), failing(), min_pass_rate=0.75, min=5)
+    assert (found.verdict, found.reason) == ("NOT_EVALUABLE", "expected at least 5 trials, got 4")
+
+
+@pytest.mark.parametrize("outcome", ["failed", "not_evaluable"])
+@pytest.mark.parametrize("rules", [{"min_pass_rate": 0.5}, {"min_pass_k": (1, 2)}, {}])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_check_that_is_always_required_ignores_the_pass_rate(rules, outcome, is_stored):
+    first = make_assertion("failed", required=True, name="polite")
+    always = make_assertion(outcome, required="always", name="no_refund", reason="issue_refund was called")
+    trials = [*many(9, 0), failing(), make_trial("hard_fail", 0.9, assertions=[first, always], number=10)]
+    found = judge_scenario(store_trials(trials) if is_stored else trials, 0.8, TrialRules(**rules))
+    assert found is not None
+    assert found.verdict == "HARD_FAIL"
+    if rules:
+        assert found.reason == "no_refund: issue_refund was called (in 1 of 11 trials)"
+
+
+def test_check_that_is_always_required_is_judged_in_a_trial_that_an_error_ended_too():
+    broken = make_assertion("error", required=True, name="schema")
+    always = make_assertion("failed", required="always", name="no_refund")
+    trial = make_trial("error", assertions=[broken, always])
+    assert score_trials(*many(19, 0), trial, allow_errors=True, min_pass_rate=0.9).verdict == "HARD_FAIL"
+    assert score_trials(*many(19, 0), trial, min_pass_rate=0.9).verdict == "ERROR"
 
 
 TRIALS = st.lists(

@@ -64,6 +64,58 @@ def test_a_requirement_of_a_scenario__is_weaker_in_one_direction_only(before, af
     assert kinds(new, old) == []
 
 
+REQUIRED = {**CHECK, "required": True}
+ALWAYS = {**CHECK, "required": "always"}
+RATE = {"trials": {"min_pass_rate": 0.9}}
+ONE_OF_TWO = {"trials": {"min_pass_k": {"k": 1, "of": 2}}}
+EVERY = {"trials": {"min_pass_k": {"k": 2, "of": 2}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        (suite(REQUIRED), suite(REQUIRED, scenario=RATE), "required in every trial", "trials.min_pass_rate: 0.9"),
+        (suite(REQUIRED), suite(REQUIRED, scenario=ONE_OF_TWO), "required in every trial", "trials.min_pass_k: 1 of 2"),
+        (suite(REQUIRED, CHECK, scenario=EVERY), suite(REQUIRED, CHECK, scenario=RATE), None, None),
+        (suite(REQUIRED, scenario=RATE), suite(REQUIRED, scenario=ONE_OF_TWO), "trials.min_pass_rate: 0.9", None),
+    ],
+)
+def test_a_pass_rate_that_lets_required_checks_fail__is_weaker(old, new, before, after):
+    found = compare_suites(old, new)
+    assert {each.kind for each in found} == {"trials_lowered"}
+    if before:
+        assert (found[0].baseline, found[0].current) == (before, after)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (suite(CHECK), suite(CHECK, scenario=RATE)),  # nothing is required
+        (suite(REQUIRED), suite(REQUIRED, scenario=EVERY)),  # every trial must pass still
+        (suite(REQUIRED), suite(REQUIRED, scenario={"trials": {"min_pass_rate": 1}})),
+        (suite(REQUIRED), suite(ALWAYS, scenario=RATE)),
+        (suite(ALWAYS), suite(ALWAYS, scenario=RATE)),
+        (suite(CHECK), suite(REQUIRED, scenario=RATE)),
+        (suite(REQUIRED), suite(ALWAYS)),
+    ],
+)
+def test_a_pass_rate_under_which_no_required_check_may_fail__weakens_nothing(old, new):
+    assert compare_suites(old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "kind", "after"), [(REQUIRED, "check_loosened", "true"), (CHECK, "check_optional", "false")]
+)
+def test_a_check_that_was_always_required__is_weaker_if_it_no_longer_is(new, kind, after):
+    (found,) = compare_suites(suite(ALWAYS), suite(new))
+    assert (found.kind, found.baseline, found.current) == (kind, "required: always", f"required: {after}")
+
+
+def test_a_group_that_was_always_required__is_weaker_if_it_no_longer_is():
+    group = {"all_of": [CHECK, {"type": "not_empty"}]}
+    assert kinds(suite({**group, "required": "always"}), suite({**group, "required": True})) == ["check_loosened"]
+
+
 LOOSER = [
     ({"type": "cost_limit", "max_usd": 0.5}, {"type": "cost_limit", "max_usd": 1.5}),
     ({"type": "latency_limit", "max_seconds": 3}, {"type": "latency_limit", "max_seconds": 4}),
