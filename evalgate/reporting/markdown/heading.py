@@ -54,10 +54,18 @@ def build_heading(document: ResultsDoc) -> Heading:
     if verdict == "invalid" or summary is None:
         return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":
-        return _build_failed(document)
+        return _add_weaker_rules(document, _build_failed(document))
     if verdict == "cannot_judge":
-        return _build_unjudged(document)
+        return _add_weaker_rules(document, _build_unjudged(document))
     return _build_passed(document, summary)
+
+
+def _add_weaker_rules(document: ResultsDoc, heading: Heading) -> Heading:
+    """Adds what is weaker than in the baseline, unless the heading says that this fails the gate."""
+    reasons = describe_weaker_rules(document)
+    if not reasons or any(reason["code"] == "weakened" for reason in document["reasons"]):
+        return heading
+    return heading._replace(text=f"{heading.text}; {join_words(reasons)}")
 
 
 def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
@@ -85,7 +93,8 @@ def _format_counts(found: list[tuple[int, str]]) -> list[str]:
 def _build_passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
     failures = describe_unblocked_failures(summary)
     if failures:
-        return Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
+        heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
+        return _add_weaker_rules(document, heading)
     if reasons := describe_weaker_rules(document):
         return Heading(ATTENTION, f"passed, but {join_words(reasons)}")
     if not summary["scenarios"]:

@@ -240,6 +240,31 @@ def test_a_weaker_gate__is_left_out_where_both_policies_ignore_it(tmp_path):
     assert (ran.code, kinds(ran)) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("answer", "checks", "policy", "begins"),
+    [
+        ("no", [OK], {"fail_on": ["below_threshold"]}, "failed: 1 scenario fell below threshold"),
+        ("no", [OK], {}, "passed, but 1 scenario is below threshold (not in fail_on)"),
+        (
+            "ok",
+            [{"type": "cost_limit", "max_usd": 1, "on_missing": "skip"}],
+            {"min_evaluated": 1},
+            "cannot judge: no scenario was evaluated and too few scenarios were evaluated",
+        ),
+    ],
+)
+def test_a_weaker_gate__is_in_the_heading_next_to_what_else_is_wrong(tmp_path, answer, checks, policy, begins):
+    written(tmp_path, *checks, threshold=0.9, policy=policy)
+    says(tmp_path, "ok", cost_usd=0.5)
+    main(tmp_path)
+    written(tmp_path, *checks, threshold=0.5, policy=policy)
+    says(tmp_path, answer)
+    ran = run(tmp_path)
+    heading = f"EvalGate {begins}; 1 requirement is weaker than the baseline's"
+    assert heading in ran.text("comment.md").splitlines()[1]
+    assert heading in ran.stdout
+
+
 def test_a_weaker_gate__does_not_fail_a_run_that_only_reports(tmp_path):
     ran = weaken(tmp_path, flags=["--on-weakening", "fail", "--report-only"])
     assert (ran.code, ran.results["verdict"]) == (0, "fail")
