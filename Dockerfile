@@ -16,7 +16,7 @@ RUN python -m pip install --no-cache-dir --no-compile --no-deps --only-binary :a
 COPY evalgate /usr/local/lib/python3.12/site-packages/evalgate
 COPY entrypoint.py LICENSE /opt/evalgate/
 RUN python -m compileall -q --invalidation-mode unchecked-hash /usr/local/lib/python3.12/site-packages/evalgate \
-    && python -m evalgate.adapters.compiled_templates
+    && python -c "from evalgate.reporting.markdown.render import compile_templates; compile_templates()"
 
 # Isolated mode: neither the workspace nor the job's environment affects imports.
 ENTRYPOINT ["/usr/local/bin/python", "-I", "-X", "utf8", "/opt/evalgate/entrypoint.py"]

@@ -56,7 +56,7 @@ check: .venv/.ready
 
 bench: .venv/.ready
 	$(BIN)/python -m compileall -q evalgate
-	$(BIN)/python -m evalgate.adapters.compiled_templates
+	$(BIN)/python -c "from evalgate.reporting.markdown.render import compile_templates; compile_templates()"
 	$(BIN)/python benchmarks/run.py --write
 	$(BIN)/python benchmarks/reading.py
 

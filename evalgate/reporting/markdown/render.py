@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.markdown.build_view import Layout
-    from evalgate.reporting.markdown.compiled_templates import TemplateCache
     from evalgate.reporting.markdown.user_template import UserTemplate
     from evalgate.reporting.markdown.view import Report
 
@@ -119,32 +118,24 @@ def _count_bytes(text: str) -> int:
     return len(text.encode())
 
 
-def compile_templates() -> dict[str, bytes]:
-    """Compiles each built-in template; returns bytecode by path in this package, for TemplateCache."""
-    from evalgate.reporting.markdown.compiled_templates import TemplateCache
-
-    bytecode: dict[str, bytes] = {}
-    environment = _build_environment(TemplateCache(lambda _: None, bytecode.__setitem__))
+def compile_templates() -> None:
+    """Compiles the built-in templates and saves their bytecode, as the first run would."""
+    environment = _get_environment()
     for name in environment.list_templates(["j2"]):
         environment.get_template(name)
-    return bytecode
 
 
 @cache
 def _get_environment() -> Environment:
     """Returns one environment for all templates, so that a base template is compiled once."""
-    from evalgate.reporting.markdown.compiled_templates import open_installed_cache
-
-    return _build_environment(open_installed_cache())
-
-
-def _build_environment(template_cache: TemplateCache) -> Environment:
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    from evalgate.reporting.markdown.template_cache import TemplateCache
+
     environment = ImmutableSandboxedEnvironment(
         loader=PackageLoader("evalgate.reporting"),
-        bytecode_cache=template_cache,
+        bytecode_cache=TemplateCache(),
         undefined=StrictUndefined,
         autoescape=False,  # Markdown, not HTML: every text of the view is escaped already
         trim_blocks=True,
