@@ -33,6 +33,11 @@ class ParallelOptions:
     plugins: Sequence[str] = ()
     traces: Sequence[str] = ()
 
+    @property
+    def has_urls(self) -> bool:
+        """Whether traces are read from elsewhere."""
+        return any(URL in pattern for pattern in self.traces)
+
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredPools:
@@ -60,8 +65,10 @@ class ConfiguredPools:
         if count == 1:
             return None
         from evalgate.adapters.engines.process_pool import ProcessPool
+        from evalgate.adapters.sandbox.call_filter import forbid_connections
 
-        return self._make_pool(ProcessPool(count))
+        may_connect = options.has_urls or bool(options.plugins)
+        return self._make_pool(ProcessPool(count, None if may_connect else forbid_connections))
 
     def open_in_process(self) -> EvaluationPool:
         """A pool without workers: this process judges batch by batch."""
@@ -92,7 +99,7 @@ class ConfiguredPools:
 
 def choose_files(local_files: Files, options: ParallelOptions | None) -> Files:
     """The local files, or local and remote ones if a pattern of the command line is a URL."""
-    if options is None or not any(URL in pattern for pattern in options.traces):
+    if options is None or not options.has_urls:
         return local_files
     from evalgate.adapters.files.remote_files import RemoteFiles
 

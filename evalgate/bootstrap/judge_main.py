@@ -43,9 +43,12 @@ def run_ready_judge(handle: int) -> NoReturn:
 
 
 def _answer_and_exit(folder: str, user: int | None) -> NoReturn:
+    from evalgate.adapters.sandbox.call_filter import forbid_connections
+
     drop_privileges(user, JUDGE_GROUP)
+    is_filtered = forbid_connections()
     os.environ["TMPDIR"] = folder
-    os._exit(_run_for_exit_code(lambda: _answer(folder)))
+    os._exit(_run_for_exit_code(lambda: _answer(folder, is_filtered=is_filtered)))
 
 
 def _run_for_exit_code(work: Callable[[], int]) -> int:
@@ -66,8 +69,8 @@ def _load_modules(modules: list[bytes]) -> int:
     return 0
 
 
-def _answer(folder: str) -> int:
+def _answer(folder: str, *, is_filtered: bool) -> int:
     process.configure_python()
     from evalgate.bootstrap.judge_server import answer_request
 
-    return answer_request(folder)
+    return answer_request(folder, is_filtered=is_filtered)

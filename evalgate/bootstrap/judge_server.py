@@ -24,8 +24,8 @@ TRACES_A_SECOND = 10_000
 """Traces per additional second of CPU time."""
 
 
-def answer_request(folder: str) -> int:
-    """Answers the request in a folder; returns the exit code."""
+def answer_request(folder: str, *, is_filtered: bool = False) -> int:
+    """Answers the request in a folder; returns the exit code. `is_filtered`: the kernel took this process's filter."""
     exchange = Path(folder)
     process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
@@ -37,7 +37,7 @@ def answer_request(folder: str) -> int:
         if is_out_of_memory(bug):
             return OUT_OF_MEMORY
         response = encode_bug(type(bug).__name__, process.describe_frames(bug))
-    (exchange / ANSWER).write_bytes(json.dumps(response).encode())
+    (exchange / ANSWER).write_bytes(json.dumps({**response, "is_filtered": is_filtered}).encode())
     return 0
 
 

@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 LOST_OUTPUT = 2
 
 
-def run_in_limited_process(limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int]) -> int:
-    """Runs `work` in a child process; `guard` makes every outcome an exit code. Raises OverLimit."""
+def run_in_limited_process(
+    limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int], *, may_connect: bool = False
+) -> int:
+    """Runs `work` in a child process; `guard` makes every outcome an exit code. Raises OverLimit.
+
+    Unless it `may_connect`, the kernel refuses it connections and programs, where it takes such a filter.
+    """
     import tempfile  # slow to import, so only for limited runs
+
+    from evalgate.adapters.sandbox.call_filter import forbid_connections
 
     wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20
     bounds = Bounds(limits.cpu, limits.memory, wall_seconds)
@@ -32,6 +39,8 @@ def run_in_limited_process(limits: Limits, work: Callable[[], int], guard: Calla
         child = os.fork()
         if child == 0:
             apply_bounds(bounds)
+            if not may_connect:
+                forbid_connections()
             process.current_file.write_to(note_file.fileno())
             _exit(guard(lambda: _run_work(work)))
         status = wait_for_exit(child, bounds.wall)

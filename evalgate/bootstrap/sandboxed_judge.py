@@ -35,6 +35,7 @@ CPU_SECONDS, SPARE_SECONDS = 60, 600
 MEMORY = 1_000_000_000
 WALL_SECONDS = 900
 NO_USER = "-"
+NOT_FILTERED = "the kernel took no filter for the judge (seccomp): it opens no connection, and nothing else stops it"
 BASELINE, RESULTS = "baseline.zip", "results.json"
 JUDGE_MODULES = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
 """Modules that a preforked judge imports before it gets a request."""
@@ -63,6 +64,7 @@ class SandboxedJudge:
         self._bounds = build_bounds(context.limits)
         self._user = self._choose_user()
         self._ready = ready
+        self._log = log
         self._request_count = 0
         if ready is not None:
             ready.prepare(self._bounds, JUDGE_MODULES)
@@ -130,7 +132,10 @@ class SandboxedJudge:
         context = self._context.with_folder(f"{exchange.path}/{FILES}")
         exchange.write_request(json.dumps(encode_value([verb, context, list(arguments)])).encode())
         wait_for_judge(self._begin(exchange), exchange, self._bounds)
-        return exchange, _parse_answer(remove_exact_secrets(exchange.read_answer() or b""))
+        answer = _parse_answer(remove_exact_secrets(exchange.read_answer() or b""))
+        if self._log is not None and not (isinstance(answer, dict) and answer.get("is_filtered") is True):
+            self._log(NOT_FILTERED)
+        return exchange, answer
 
     def _begin(self, exchange: ExchangeDir) -> int:
         """Hands the request to the preforked judge, or starts a new one if that is used up."""

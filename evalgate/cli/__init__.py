@@ -105,12 +105,23 @@ def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
 
     try:
         return run_in_limited_process(
-            limits, lambda: verb.run(arguments, shell), lambda work: _run_handling_errors(shell, work)
+            limits,
+            lambda: verb.run(arguments, shell),
+            lambda work: _run_handling_errors(shell, work),
+            may_connect=_may_connect(arguments, shell),
         )
     except OverLimit as error:
         if not hasattr(verb, "over_limit"):
             raise
         return int(verb.over_limit(arguments, shell, error))
+
+
+def _may_connect(arguments: argparse.Namespace, shell: Shell) -> bool:
+    """Whether the user named something on the network (a store, a cluster, traces) or code that may use it."""
+    flags = vars(arguments)
+    names = [flags.get("store_url") or shell.environ.get("EVALGATE_STORE_URL") or "", *(flags.get("traces") or ())]
+    is_elsewhere = any("://" in name and not name.startswith("sqlite:") for name in names)
+    return is_elsewhere or flags.get("engine") == "dask" or bool(flags.get("plugin"))
 
 
 def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:

@@ -26,11 +26,13 @@ SMALL = 32_000
 class ProcessPool:
     """Processes that share the work; implements `Engine`.
 
-    They are forked, so nothing has to be loaded or sent at the start. A worker that dies is replaced.
+    They are forked, so nothing has to be loaded or sent at the start. A worker that dies is replaced. `confine`
+    limits what a worker may do, before it gets its first task.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, confine: Callable[[], object] | None = None) -> None:
         self.workers = workers
+        self._confine = confine
         self._work: Work | None = None
         self._processes: list[_Worker] = []
         self._waiting: deque[_Ticket] = deque()
@@ -97,7 +99,7 @@ class ProcessPool:
         if pid == 0:
             self._alarm.unset()
             others = [end for worker in self._processes for end in (worker.tasks, worker.answers)]
-            _serve(self._work, tasks, answers, others)
+            _serve(self._work, tasks, answers, others, self._confine)
         os.close(tasks[0])
         os.close(answers[1])
         return _Worker(pid, tasks[1], answers[0])
@@ -184,7 +186,13 @@ class _Worker:
         return f"exited with code {os.WEXITSTATUS(status)}"
 
 
-def _serve(work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], others: list[int]) -> NoReturn:
+def _serve(
+    work: Work | None,
+    tasks: tuple[int, int],
+    answers: tuple[int, int],
+    others: list[int],
+    confine: Callable[[], object] | None,
+) -> NoReturn:
     """The main loop of a worker; ends when the parent closes the pipe."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
@@ -193,6 +201,8 @@ def _serve(work: Work | None, tasks: tuple[int, int], answers: tuple[int, int], 
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)  # stdout is for the parent's result
+        if confine is not None:
+            confine()
         while work is not None and (task := receive(tasks[0])) is not None:
             send(answers[1], work(pickle.loads(task)))  # noqa: S301  (written by the parent)
         os._exit(0)
