@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOW = "1800000000"
+WRONG_INPUT = 2
 
 
 class CommandResult(NamedTuple):
@@ -22,10 +23,16 @@ class CommandResult(NamedTuple):
     stdout: str
     stderr: str
     folder: Path
+    arguments: list[str]
 
     @property
     def results(self) -> dict[str, Any]:
-        loaded: dict[str, Any] = json.loads((self.folder / "results.json").read_bytes())
+        """The run's results.json; for wrong input, which writes no files, the document that `--json` prints."""
+        if self.code == WRONG_INPUT:
+            content = evalgate(self.folder.parent, [*self.arguments, "--json"]).stdout.encode()
+        else:
+            content = (self.folder / "results.json").read_bytes()
+        loaded: dict[str, Any] = json.loads(content)
         return loaded
 
     def text(self, name: str) -> str:
@@ -37,4 +44,4 @@ def evalgate(folder: Path, arguments: list[str], *, now: str = NOW) -> CommandRe
     """Runs `evalgate run` with the arguments, in the folder."""
     out, err = io.StringIO(), io.StringIO()
     code = main(["run", *arguments], Shell(out, err, {"SOURCE_DATE_EPOCH": now}, str(folder)))
-    return CommandResult(code, out.getvalue(), err.getvalue(), folder / ".evalgate")
+    return CommandResult(code, out.getvalue(), err.getvalue(), folder / ".evalgate", arguments)

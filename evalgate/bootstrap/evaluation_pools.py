@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalgate.adapters.archives.shard_zip import ShardWriter, ZippedShard
     from evalgate.adapters.formats.core.read_limits import TraceLimits
@@ -106,11 +106,11 @@ def choose_files(local_files: Files, options: ParallelOptions | None) -> Files:
     return RemoteFiles(local_files)
 
 
-def create_shard(path: str) -> ShardWriter:
-    """Creates a writer for a shard."""
+def create_shard(make_path: Callable[[], str]) -> ShardWriter:
+    """Creates a writer for a shard; `make_path` makes its folder and gives its path."""
     from evalgate.adapters.archives.shard_zip import ShardWriter
 
-    return ShardWriter(path)
+    return ShardWriter(make_path)
 
 
 def open_shards(patterns: Sequence[str], cwd: str) -> Sequence[ZippedShard]:

@@ -50,18 +50,17 @@ def run_in_limited_process(
     return status.code
 
 
-def write_invalid_judgement(
+def render_invalid_judgement(
     request: JudgeRequest, error: OverLimit, output_dir: str, cwd: str, epoch: str | None
 ) -> Judgement:
-    """Writes the files for a request that exceeded its limits; returns its judgement."""
+    """The judgement of a request that exceeded its limits; deletes a baseline.zip that it left unfinished."""
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.comparison.baseline import NAME
     from evalgate.application.judge.report import render_invalid
-    from evalgate.application.messages.write_outputs import write_outputs
 
-    judgement = render_invalid(request, error, SystemClock(epoch).now())
-    write_outputs(judgement, OutputFolder(output_dir, cwd))
-    return judgement
+    OutputFolder(output_dir, cwd).remove(f".{NAME}.part")
+    return render_invalid(request, error, SystemClock(epoch).now())
 
 
 def _run_work(work: Callable[[], int]) -> int:

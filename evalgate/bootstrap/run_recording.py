@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalgate.errors import InvalidInput, SuiteError, Unreachable
@@ -68,9 +70,12 @@ def _open(store_url: str, folder: str, source_date_epoch: str | None, context: R
     from evalgate.bootstrap.store import open_store
 
     clock = SystemClock(source_date_epoch)
-    parse_store_url(store_url, folder)
+    location = parse_store_url(store_url, folder)
+    open_it = partial(open_store, store_url, folder, source_date_epoch=source_date_epoch)
+    if location.kind == "sqlite" and not os.path.lexists(location.target):
+        return RunRecorder(None, clock, context, create=open_it)
     try:
-        store = open_store(store_url, folder, source_date_epoch=source_date_epoch)
+        store = open_it()
     except (InvalidInput, Unreachable) as error:
         return RunRecorder(None, clock, context, f"{NOT_STORED}: {error}")
     return RunRecorder(store, clock, context)

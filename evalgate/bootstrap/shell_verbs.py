@@ -147,6 +147,14 @@ def current_time(source_date_epoch: str | None) -> datetime:
     return SystemClock(source_date_epoch).now()
 
 
+def make_output_folder(path: str, cwd: str) -> None:
+    """Makes the folder of a file that is written there by default."""
+    from evalgate.adapters.files.output_folder import OutputFolder
+
+    folder, _, name = path.rpartition("/")
+    OutputFolder(folder, cwd).path(name)
+
+
 def line_file(path: str, cwd: str) -> LineFile:
     """A writer for a file that a user named in a shell."""
     from evalgate.adapters.files.output_folder import LineFile

@@ -27,7 +27,7 @@ VERBS = {
     "validate": "check suites without reading traces; reports all errors at once",
     "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
-    "baseline": "create or show the baseline.zip that later runs are compared with",
+    "baseline": "save, create or show the baseline.zip that later runs are compared with",
     "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
     "convert": "convert traces of any format to native or OpenTelemetry traces",
     "backtest": "judge past runs by the current suites, and print which would have been blocked",

@@ -183,6 +183,12 @@ class BaselineParts:
 class OutputFolder(Protocol):
     """The folder a run writes its files to."""
 
+    def require_writable(self) -> None:
+        """Raises InvalidInput if the folder can't be written; creates nothing."""
+
+    def holds(self, name: str, path: str) -> bool:
+        """Whether a path that the user named is the output file of this name."""
+
     def path(self, name: str) -> str:
         """The full path of an output file; creates its folder."""
 

@@ -74,6 +74,7 @@ def test_case(case, tmp_path):
         refresh(case, ran)
 
     assert ran.code == int((expected / "exit_code").read_text()), ran.stderr
+    assert ran.folder.exists() is (ran.code not in VERDICTS["invalid"])
     assert ran.results["exit_code"] == ran.code
     report_only = ran.results["report_only"]
     assert report_only or ran.code in VERDICTS[ran.results["verdict"]]

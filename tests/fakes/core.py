@@ -137,6 +137,9 @@ class MemoryFolder:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
 
+    def require_writable(self) -> None:
+        return
+
     def path(self, name: str) -> str:
         return f"out/{name}"
 

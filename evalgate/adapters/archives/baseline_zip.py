@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.ports import Files, TraceSpool
 
 
@@ -31,6 +32,8 @@ MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
 HOW_TO_KEEP = "run without --no-baseline-zip to include them"
 HOW_TO_FINISH = "pass the --output-dir of a finished `evalgate run`"
+HOW_TO_WRITE = f"run again without --no-baseline-zip, and not compared with that {NESTED}"
+JUDGED = frozenset({"pass", "fail"})
 
 
 class BaselineZips:
@@ -107,13 +110,12 @@ class BaselineZips:
 
     def create(self, folder: str, path: str) -> Sequence[Problem]:
         """Builds a baseline from the output folder of a run; returns warnings about missing parts."""
-        existing, results = posixpath.join(folder, NESTED), posixpath.join(folder, "results.json")
-        finished = self.load(results).results if self._files.expand(results, ".") else None
-        if self._files.expand(existing, ".") and finished in (None, self.load(existing).results):
-            _write_file(path, self._files.read(existing, self._limits.packed, what="baseline"))
+        finished, archive = self._find_run(folder)
+        if archive is not None:
+            _write_file(path, archive)
             return []
         if finished is None:
-            raise SettingError(Problem(f"{folder} contains no results.json", None, HOW_TO_FINISH))
+            raise _no_run_error(folder)
         manifest = {
             "schema": BASELINE_SCHEMA,
             "commit": finished["commit"],
@@ -121,7 +123,7 @@ class BaselineZips:
         }
         from evalgate.reporting.results.standings import standings_of_results
 
-        content = self._files.read(results, self._limits.packed, what="results")
+        content = self._files.read(posixpath.join(folder, RESULTS), self._limits.packed, what="results")
         parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
         warnings = self.write(path, parts)
         missing_parts = Problem(
@@ -130,6 +132,29 @@ class BaselineZips:
             HOW_TO_KEEP,
         )
         return [missing_parts, *warnings]
+
+    def read_finished(self, folder: str) -> tuple[ResultsDoc, bytes]:
+        """The results of the last run in an output folder, and its `baseline.zip`.
+
+        Raises SettingError unless the run passed or failed, and the zip is of this run.
+        """
+        finished, archive = self._find_run(folder)
+        if finished is None:
+            raise _no_run_error(folder)
+        if finished["verdict"] not in JUDGED:
+            reasons = "; ".join(reason["message"] for reason in finished["reasons"])
+            raise SettingError(Problem(f"the run in {folder} can't be a baseline: it could not judge", None, reasons))
+        if archive is None:
+            raise SettingError(Problem(f"{folder} has no {NESTED} of its last run", None, HOW_TO_WRITE))
+        return finished, archive
+
+    def _find_run(self, folder: str) -> tuple[ResultsDoc | None, bytes | None]:
+        """The results in an output folder, and the `baseline.zip` if it is of the same run."""
+        existing, results = posixpath.join(folder, NESTED), posixpath.join(folder, RESULTS)
+        finished = self.load(results).results if self._files.expand(results, ".") else None
+        if not self._files.expand(existing, ".") or finished not in (None, self.load(existing).results):
+            return finished, None
+        return finished, self._read(existing)
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
         """Writes the archive, deterministically; returns a warning about traces that were left out."""
@@ -160,6 +185,10 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
     except EvalGateError as error:
         reasons = "; ".join(problem.message for problem in error.problems)
         raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
+
+
+def _no_run_error(folder: str) -> SettingError:
+    return SettingError(Problem(f"{folder} contains no results.json", None, HOW_TO_FINISH))
 
 
 def _unfinished_run_error(path: str) -> SettingError:

@@ -16,7 +16,7 @@ from evalgate.errors import Location, Problem, SettingError
 from evalgate.models.shards.shard import ShardHead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.ports import Files, FoundFile
 
@@ -27,10 +27,13 @@ MAX_HEAD, MAX_LINE = 16_000_000, 64_000_000
 
 
 class ShardWriter:
-    """Writes a shard through temporary files; implements `ShardDraft`."""
+    """Writes a shard through temporary files; implements `ShardDraft`.
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    `make_path` makes the folder and gives the path; it is called once the shard is judged.
+    """
+
+    def __init__(self, make_path: Callable[[], str]) -> None:
+        self._make_path = make_path
         self._batches: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
         self._traces: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
 
@@ -41,7 +44,8 @@ class ShardWriter:
 
     def finish(self, head: ShardHead) -> None:
         """Writes the shard, atomically."""
-        draft = Path(self._path).with_name(f".{NAME}.part")
+        path = Path(self._make_path())
+        draft = path.with_name(f".{NAME}.part")
         try:
             draft.unlink(missing_ok=True)
             with zipfile.ZipFile(draft, "x", zipfile.ZIP_DEFLATED) as archive:
@@ -50,9 +54,9 @@ class ShardWriter:
                     content.seek(0)
                     with archive.open(build_entry(name), "w", force_zip64=True) as member:
                         shutil.copyfileobj(content, member, 1 << 20)
-            draft.replace(self._path)
+            draft.replace(path)
         except OSError as error:
-            raise SettingError(f"can't write {self._path}: {error.strerror or 'unknown error'}") from None
+            raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
     def close(self) -> None:
         """Deletes the temporary files."""

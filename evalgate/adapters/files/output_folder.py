@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import posixpath
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -24,11 +26,30 @@ class OutputFolder:
     """
 
     def __init__(self, folder: str, cwd: str, root: str | None = None) -> None:
-        self._folder = Path(cwd) / folder
+        self._cwd = Path(cwd)
+        self._folder = self._cwd / folder
         self._shown = folder
         self._owner = None if root is None else _owner_of(root)
         if root is not None:
             self._require_inside(_absolute(Path(root)))
+
+    def require_writable(self) -> None:
+        """Raises SettingError if the folder can't be written; creates nothing."""
+        try:
+            nearest = next(each for each in (self._folder, *self._folder.parents) if each.exists())
+            if not nearest.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            if not os.access(nearest, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        except OSError as error:
+            raise self._refusal("", error) from None
+
+    def holds(self, name: str, path: str) -> bool:
+        """Whether a path of the user is this file of the folder, also through a link."""
+        try:
+            return (self._folder / name).samefile(self._cwd / path)
+        except (OSError, ValueError):
+            return False
 
     def path(self, name: str) -> str:
         """The path of a file; creates its folder."""
@@ -75,7 +96,7 @@ class OutputFolder:
             raise self._refusal(name, error) from None
 
     def _refusal(self, name: str, error: OSError) -> SettingError:
-        reason = f"can't write {self._shown}/{name}: {error.strerror or 'unknown error'}"
+        reason = f"can't write {posixpath.join(self._shown, name)}: {error.strerror or 'unknown error'}"
         return SettingError(Problem(reason, None, "choose another folder with --output-dir"))
 
     def _make_folder(self) -> None:

@@ -18,6 +18,8 @@ from evalgate.reporting.results.history_doc import MAX_RUNS
 from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.application.history.run_record import RunContext
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.approvals.approval import Approval
@@ -35,16 +37,29 @@ NOT_STORED = "the run was not stored"
 
 
 class RunRecorder:
-    """The store for one run; None if it was named but is unavailable. Problems go to `warnings`."""
+    """The store for one run; None if it was named but is unavailable. Problems go to `warnings`.
 
-    def __init__(self, store: Store | None, clock: Clock, context: RunContext, *warnings: str) -> None:
+    A store that does not exist yet is created by `create` when a run is saved: one that can't start creates nothing.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        clock: Clock,
+        context: RunContext,
+        *warnings: str,
+        create: Callable[[], Store] | None = None,
+    ) -> None:
         self.store = store
         self.warnings = list(warnings)
+        self._create = create
         self._clock, self._context = clock, context
         self._started = clock.now()
 
     def load(self, request: JudgeRequest) -> JudgeRequest:
         """Adds history and approvals from the store to the request."""
+        if self._create is not None:
+            return replace(request, history=RunHistory(self._context.history_branch, (), ()), remembered=())
         if self.store is None:
             return request
         try:
@@ -60,15 +75,16 @@ class RunRecorder:
 
         The same results of the same workflow run are saved once; a run that could not start is not saved.
         """
-        if self.store is None:
-            return ""
         try:
-            return self._save(self.store, judgement)
+            if self._create is not None and not judgement.problems:
+                self.store = self._create()
+            return "" if self.store is None else self._save(self.store, judgement)
         except (InvalidInput, Unreachable) as trouble:
             self.warnings.append(f"{NOT_STORED}: {trouble}")
             return ""
         finally:
-            self.store.close()
+            if self.store is not None:
+                self.store.close()
 
     def _approvals(self, store: Store) -> tuple[Approval, ...]:
         """Approvals given in the store. Those from comments count only through their comment."""

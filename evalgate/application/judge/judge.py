@@ -71,8 +71,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         from evalgate.application.comparison.price_comparison import reprice_baseline
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
-    target = tools.output.path(NAME)  # fails before the work if the folder can't be written
-    spool = tools.baselines.open_spool() if request.make_baseline_zip else None
+    tools.output.require_writable()  # fails before the work
+    spool = tools.baselines.open_spool() if request.make_baseline_zip and request.kept != NAME else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), cross_scores=base is None)
     try:
@@ -114,6 +114,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             return judgement
         content = judgement.files["results.json"]
         parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
+        target = tools.output.path(NAME)
         problems = tools.baselines.write(target, parts)
         return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, problems)])
     finally:

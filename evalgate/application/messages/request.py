@@ -35,6 +35,7 @@ class JudgeRequest:
     on_weakening: OnWeakening | None = None  # also wins over every policy
     report_only: bool = False
     make_baseline_zip: bool = True
+    kept: str | None = None  # the output file that is this run's baseline, which it does not replace
     commit: str | None = None
     branch: str | None = None
     run_id: str | None = None

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
 
 
-def write_outputs(judgement: Judgement, folder: OutputFolder) -> None:
-    """Writes the run's files; removes reports of an earlier run, which would look like this run's."""
+def write_outputs(judgement: Judgement, folder: OutputFolder, *, keep: str | None = None) -> None:
+    """Writes the run's files except `keep`; removes reports of an earlier run, which would look like this run's."""
     for name in REPORTS:
         if name not in judgement.files:
             folder.remove(name)
     for name, content in judgement.files.items():
-        folder.write(name, content)
+        if name != keep:
+            folder.write(name, content)

@@ -1,4 +1,4 @@
-"""The verb `baseline`: creates or shows a baseline."""
+"""The verb `baseline`: saves, creates or shows a baseline."""
 
 from __future__ import annotations
 
@@ -9,32 +9,59 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
 
+SAVED = ".evalgate/saved/baseline.zip"
+"""The baseline that no run writes."""
 EXAMPLES = """examples:
+  evalgate baseline save                           the last run, to .evalgate/saved/baseline.zip
   evalgate baseline create .evalgate -o baseline.zip
   evalgate baseline show baseline.zip
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the two actions of the verb."""
+    """Adds the three actions of the verb."""
+    from evalgate.cli.run.run import OUTPUT_DIR
     from evalgate.cli.shell import add_limits
 
     parser.epilog = EXAMPLES
-    actions = parser.add_subparsers(dest="action", metavar="create|show", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="save|create|show", required=True)
+    keep = "copy the baseline.zip of a finished run to where no run writes"
     make, look = "create a baseline from the output folder of a run", "show what a baseline contains"
+    save = actions.add_parser("save", help=keep, description=f"{keep.capitalize()}.")
+    save.add_argument(
+        "--output-dir", metavar="DIR", default=OUTPUT_DIR, help=f"the --output-dir of the run (default {OUTPUT_DIR})"
+    )
+    save.add_argument("-o", "--output", metavar="PATH", help=f"the zip to write (default {SAVED})")
     create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
     create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
     create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
     show = actions.add_parser("show", help=look, description=f"{look.capitalize()}.")
     show.add_argument("path", metavar="PATH", help="baseline.zip or results.json")
-    for action in (create, show):
+    for action in (save, create, show):
         add_limits(action, of_the_process=True)
     show.add_argument("--json", action="store_true", help="print manifest and summary as JSON")
 
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
-    """Makes or shows a baseline."""
-    return _create(arguments, shell) if arguments.action == "create" else _show(arguments, shell)
+    """Saves, makes or shows a baseline."""
+    return {"save": _save, "create": _create, "show": _show}[arguments.action](arguments, shell)
+
+
+def _save(arguments: argparse.Namespace, shell: Shell) -> int:
+    from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.reporting.markdown.heading import build_heading
+
+    results, content = sources.build_baseline_files(shell.cwd).read_finished(arguments.output_dir)
+    path = arguments.output
+    if path is None:
+        path = SAVED
+        shell_verbs.make_output_folder(path, shell.cwd)
+    with shell_verbs.line_file(path, shell.cwd) as file:
+        file.write(content)
+    shell.print_line(f"saved: {path}, of a run that {build_heading(results).text}")
+    if results["verdict"] == "fail":
+        shell.note("warning: the saved run failed; what fails in a baseline can't count as broken later")
+    return 0
 
 
 def _create(arguments: argparse.Namespace, shell: Shell) -> int:

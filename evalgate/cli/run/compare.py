@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evalgate.cli.shell import Shell
 
 EXAMPLES = """examples:
-  evalgate compare main/baseline.zip .evalgate/results.json
+  evalgate compare .evalgate/saved/baseline.zip .evalgate/results.json
   evalgate compare before.zip after.zip --fail-on broken,regression
 """
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   evalgate explain refund-in-window
-  evalgate explain refund-in-window --baseline main/baseline.zip
+  evalgate explain refund-in-window --baseline .evalgate/saved/baseline.zip
   evalgate explain refund --suite support --variant gpt --results out/results.json
 """
 RESULTS = ".evalgate/results.json"

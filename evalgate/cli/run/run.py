@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
     from evalgate.errors import OverLimit
+    from evalgate.ports import OutputFolder
     from evalgate.reporting.terminal.run_table import Verbosity
 
 EXAMPLES = """examples:
   evalgate run                                     evalgate.yaml, else evals/**/*.yaml
   evalgate run evals/refunds.yaml --traces 'traces/**/*.json'
-  evalgate run --baseline main/baseline.zip --fail-on hard_fail,broken
+  evalgate run --baseline .evalgate/saved/baseline.zip    saved by `evalgate baseline save`
 """
 OUTPUT_DIR = ".evalgate"
+BASELINE, RESULTS = "baseline.zip", "results.json"
+HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -113,15 +116,25 @@ def judge_and_report(arguments: argparse.Namespace, shell: Shell, tools: Tools) 
     from evalgate.application.judge.judge import judge
     from evalgate.application.messages.write_outputs import write_outputs
     from evalgate.bootstrap.run_recording import open_shell_recorder
+    from evalgate.records import replace
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
     request = _build_request(arguments, shell)
+    request = replace(request, kept=_find_own_baseline(request, tools.output))
     judgement = judge(request if recorder is None else recorder.load(request), tools)
-    write_outputs(judgement, tools.output)
-    _print_result(judgement, arguments, shell)
+    if not judgement.problems:  # wrong input leaves the files of the last run as they are
+        write_outputs(judgement, tools.output, keep=request.kept)
+    _print_result(judgement, arguments, shell, request.kept)
     if recorder is not None:
         _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
     return judgement.exit_code
+
+
+def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | None:
+    """The file that this run is compared with and would replace."""
+    path = None if request.baseline is None else request.baseline.path
+    written = [*([BASELINE] if request.make_baseline_zip else []), RESULTS]
+    return next((name for name in written if path is not None and folder.holds(name, path)), None)
 
 
 def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
@@ -134,13 +147,13 @@ def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *,
 
 
 def over_limit(arguments: argparse.Namespace, shell: Shell, error: OverLimit) -> int:
-    """Writes results with verdict `invalid` for a run that exceeded the limits of its process."""
+    """Reports a run that exceeded the limits of its process as invalid."""
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.bootstrap.limited_process import write_invalid_judgement
+    from evalgate.bootstrap.limited_process import render_invalid_judgement
 
     request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
     epoch = shell.environ.get("SOURCE_DATE_EPOCH")
-    judgement = write_invalid_judgement(request, error, arguments.output_dir, shell.cwd, epoch)
+    judgement = render_invalid_judgement(request, error, arguments.output_dir, shell.cwd, epoch)
     _print_result(judgement, arguments, shell)
     return judgement.exit_code
 
@@ -170,7 +183,8 @@ def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
     )
 
 
-def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Shell) -> None:
+def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Shell, kept: str | None = None) -> None:
+    """Prints what was found and written; `kept` is the file that is the run's baseline."""
     from evalgate.models.run.chunks import join_chunks
     from evalgate.reporting.terminal.run_table import render_table
 
@@ -179,6 +193,9 @@ def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Sh
     shell.report_problems(judgement.problems)
     for warning in judgement.warnings:
         shell.note(f"warning: {warning}")
+    if kept is not None and not judgement.problems:
+        path = f"{arguments.output_dir.rstrip('/')}/{kept}"
+        shell.note(f"note: {path} is the baseline of this run and was not replaced ({HOW_TO_KEEP})")
     if arguments.json:
         shell.print_line(join_chunks(judgement.files["results.json"]).decode().rstrip())
         return
@@ -186,5 +203,5 @@ def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Sh
         return
     shell.print_line(render_table(judgement.results, width=shell.width, colour=shell.has_colour, verbosity=loudness))
     if not arguments.quiet:
-        names = ", ".join([*judgement.files, *(["baseline.zip"] if judgement.baseline_zip else [])])
-        shell.note(f"written to {arguments.output_dir}: {names}")
+        written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
+        shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")

@@ -90,7 +90,8 @@ def run_shard(arguments: argparse.Namespace, shell: Shell, request: JudgeRequest
 
     name = evaluation_pools.SHARD
     pools: Any = tools.pools
-    writer = evaluation_pools.create_shard(tools.output.path(name))
+    tools.output.require_writable()  # fails before the work
+    writer = evaluation_pools.create_shard(lambda: tools.output.path(name))
     try:
         found = judge_shard(request, tools, arguments.shard, pools, writer)
     finally:

@@ -80,7 +80,6 @@ def test_what_the_store_lacks_is_reported_with_its_location(verbs, store, choice
     for words in (("validate", "support.yaml"), ("run", "support.yaml")):
         done = verbs(*words, code=2)
         assert f"error: support.yaml:3:5: {reason}" in done.err
-    assert results(verbs)["verdict"] == "invalid"
 
 
 @ON_SQLITE
@@ -101,7 +100,6 @@ def test_a_missing_store_is_reported(tmp_path):
     lay_out(tmp_path, "{suite: nightly}")
     done = here("run", "support.yaml", code=2)
     assert "there is no store at .evalgate/evalgate.db" in done.err
-    assert results(here)["exit_code"] == 2
 
 
 def test_unreachable_goldens_can_not_be_judged(tmp_path):
