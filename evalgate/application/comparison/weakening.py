@@ -167,6 +167,11 @@ def _compared_ids(comparison: Comparison) -> Mapping[str, Sequence[str]]:
 
 
 def _removed_keys(comparison: Comparison, baseline: BaselineRun) -> Iterator[ScenarioKey]:
-    """Scenarios that only the baseline has, except those whose trace could not be read there."""
+    """Scenarios that only the baseline has, except those whose trace could not be read there.
+
+    Those of a suite that has no traces now may come back with them; if the suite file dropped one that it
+    named, its rules say so.
+    """
     unreadable = baseline.find_unreadable_keys()
-    yield from (standing.key for standing in comparison.removed if standing.key not in unreadable)
+    removed = (standing.key for standing in comparison.removed if standing.key.suite not in comparison.unrecorded)
+    yield from (key for key in removed if key not in unreadable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, cast
 
 import orjson
@@ -40,12 +41,14 @@ if TYPE_CHECKING:
 def run_of(document: ResultsDoc) -> Run:
     """The run as it was before any comparison."""
     summary = document["summary"]
+    unclaimed_counts = Counter(each["suite"] for each in document["unclaimed"])
     suites = [
         SuiteResult(
             suite["suite"],
             suite["path"],
             [_scenario(each) for each in suite["scenarios"]],
-            traces=sum(len(each["trials"]) for each in suite["scenarios"]),
+            traces=unclaimed_counts[suite["suite"]] + sum(len(each["trials"]) for each in suite["scenarios"]),
+            unmatched=suite.get("unmatched"),
         )
         for suite in document["suites"]
     ]

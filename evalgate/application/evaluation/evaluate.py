@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
@@ -10,6 +11,7 @@ from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
+from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, UnclaimedTrace
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.trace.trace import Trace
@@ -90,10 +92,22 @@ def evaluate(
             warnings.add_overlap(evaluation.overlap, suite)
         check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
         suites.append(evaluation.result())
-        if not suites[-1].traces:
-            warnings.add_nothing_found(patterns, suite)
+        note_if_nothing_found(suites[-1], patterns, folder, warnings)
         unclaimed += evaluation.unclaimed
     return Run(suites, unclaimed, warnings.list_warnings())
+
+
+def note_if_nothing_found(found: SuiteResult, patterns: Sequence[str], folder: str, warnings: WarningCollector) -> None:
+    """Notes globs that match no file; it is a warning only if the gate does not give it as a reason."""
+    if found.traces:
+        return
+    if any(pattern.startswith("../") for pattern in patterns):
+        patterns, folder = [normpath(join(folder, pattern)) for pattern in patterns], "."
+    listed = shorten(", ".join(patterns))
+    below = "the working directory" if folder in {"", "."} else folder
+    found.unmatched = listed if "://" in listed else f"{listed} below {below}"
+    if found.skipped and not found.scenarios:
+        warnings.add_nothing_found(found)
 
 
 def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:

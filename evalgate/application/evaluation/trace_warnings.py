@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from evalgate.measures.values.json_values import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from evalgate.application.evaluation.scenario_matcher import Overlap
+    from evalgate.models.run.run import SuiteResult
     from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
     from evalgate.suite.models import Suite
 
@@ -69,10 +70,9 @@ class WarningCollector:
         if pricing is not None and pricing["table"] is not None:
             self._unpriced.update(pricing["missing_models"])
 
-    def add_nothing_found(self, patterns: Sequence[str], suite: Suite) -> None:
-        """Warns of patterns without files: a misspelt path looks like a recorder that did not run."""
-        named = shorten(", ".join(patterns))
-        message = f"suite {suite.name}: no trace file matches {named}"
+    def add_nothing_found(self, suite: SuiteResult) -> None:
+        """Warns of globs without files: a misspelt path looks like a recorder that did not run."""
+        message = f"suite {suite.name}: no trace file matches {suite.unmatched}"
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:

@@ -40,6 +40,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
+    comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
     add_tool_calls(comparison, run, baseline)
     add_golden_changes(run, comparison, baseline.document, policies.suites)
     flag_changes(run, comparison)

@@ -183,6 +183,7 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
+    comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
     add_tool_calls(comparison, run, baseline)
     return comparison
 

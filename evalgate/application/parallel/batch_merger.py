@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.evaluation.evaluate import check_scenario_count
+from evalgate.application.evaluation.evaluate import check_scenario_count, note_if_nothing_found
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trace_warnings import WarningCollector
 from evalgate.application.evaluation.trial_batch import TrialBatch, is_trial_batch
@@ -118,8 +118,7 @@ class BatchMerger:
             self._warnings.add_overlap(evaluation.overlap, suite)
         check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS)
         run.suites.append(evaluation.result())
-        if not run.suites[-1].traces:
-            self._warnings.add_nothing_found(self._choice.resolve_for_suite(suite)[0], suite)
+        note_if_nothing_found(run.suites[-1], *self._choice.resolve_for_suite(suite)[:2], self._warnings)
         run.unclaimed += evaluation.unclaimed
 
 

@@ -52,7 +52,8 @@ def decide(  # noqa: PLR0913  everything that decides
     `min_evaluated` counts over all scenarios, and it applies to suites without a policy. `baseline` is None
     if none was requested, `comparison` None if there was nothing to compare with.
 
-    A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4).
+    A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4). A suite
+    without a trace gives no failure: nothing was recorded, so nothing is known about the agent.
     `report_only` sets the exit code to 0 and keeps verdict and reasons. Scenarios that are `approved` may
     fail; `weakenings` are demands of the baseline's suites and policies that are no longer made.
     """
@@ -101,25 +102,25 @@ def _find_suite_reasons(
     approved: Container[ScenarioKey],
 ) -> list[Reason]:
     """Every reason of a suite: failures first, then missing evidence."""
+    missing = [no_traces(suite), check_baseline(baseline, policy.fail_on)]
+    if missing[0] is not None:
+        return [reason for reason in missing if reason is not None]
     fail_on = set(policy.fail_on)
     if baseline is not None and baseline.status == "unreachable":
         fail_on.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
     found = list(find_failures(suite, comparison.changes if comparison else {}, fail_on, approved))
     found += find_excess_critical_issues(suite, comparison, policy.critical_issue_threshold, fail_on, approved)
-    missing = (
-        no_traces(suite),
-        too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name),
-        check_baseline(baseline, policy.fail_on),
-    )
+    missing.append(too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name))
     return [*found, *(reason for reason in missing if reason is not None)]
 
 
 def _find_run_reasons(run: Run, policy: Policy, found: Iterable[Reason]) -> list[Reason]:
-    """Missing evidence over all suites, unless a suite has that reason already."""
+    """Missing evidence over all suites with traces, unless a suite has that reason already."""
     codes = {reason.code for reason in found}
-    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    suites = [suite for suite in run.suites if no_traces(suite) is None]
+    scenarios = [scenario for suite in suites for scenario in suite.scenarios]
     missing = (
-        None if "no_traces" in codes and not scenarios else nothing_evaluated(run.suites),
+        None if "no_traces" in codes and not scenarios else nothing_evaluated(suites),
         None if "min_evaluated" in codes else too_few_evaluated(scenarios, policy.min_evaluated),
     )
     return [reason for reason in missing if reason is not None]
@@ -187,6 +188,7 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
     return ""
 
 
+RECORD = "record the agent's runs there before EvalGate runs, or correct `traces` (docs/traces.md)"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
 ABSENT = frozenset({"none", "expired"})
 
@@ -205,11 +207,14 @@ def is_evaluated(scenario: ScenarioResult) -> bool:
 
 
 def no_traces(suite: SuiteResult) -> Reason | None:
-    """A reason if a suite has no trace and no scenario, not even an optional one."""
-    if suite.traces or suite.scenarios or suite.skipped:
+    """A reason if a suite has no trace, unless all its scenarios are optional or in quarantine."""
+    asked = [scenario for scenario in suite.scenarios if not scenario.quarantined]
+    if suite.traces or (not asked and (suite.scenarios or suite.skipped)):
         return None
-    hint = "no trace was found, and every scenario id is a glob: check the globs in `traces`"
-    return Reason("no_traces", f"suite {cut_quote(suite.name)}: {hint}", suite.name)
+    found = f"nothing matches {suite.unmatched}" if suite.unmatched else "no file matches `traces`"
+    left = f", so its {format_count(len(asked), 'scenario')} {'was' if len(asked) == 1 else 'were'} not evaluated"
+    message = f"suite {cut_quote(suite.name)}: no traces found: {found}{left if asked else ''}; {RECORD}"
+    return Reason("no_traces", message, suite.name)
 
 
 def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:

@@ -144,7 +144,7 @@ class Comparison:
 
     `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the
     numbers of trials in the baseline and now; `outcomes` this run's outcomes, which are dropped once its
-    statistics are computed.
+    statistics are computed; `unrecorded` the suites of the run without a trace.
     """
 
     changes: dict[ScenarioKey, Change]
@@ -154,3 +154,4 @@ class Comparison:
     power: StatisticalPower | None = None
     outcomes: Mapping[ScenarioKey, ScenarioOutcome] = field(default_factory=dict)
     baseline_critical_issues: Mapping[str, int] = field(default_factory=dict)  # numbers of golden issues, by suite
+    unrecorded: frozenset[str] = frozenset()

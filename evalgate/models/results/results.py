@@ -237,12 +237,16 @@ class ScenarioDoc(TypedDict):
 
 
 class SuiteDoc(TypedDict):
-    """One suite; `variants` is empty if its scenarios have none."""
+    """One suite; `variants` is empty if its scenarios have none.
+
+    `unmatched` is present if no file matches its globs: the globs, and the folder below which they search.
+    """
 
     suite: str
     path: str
     verdict: str
     score: float | None
+    unmatched: NotRequired[str]
     scenarios: list[ScenarioDoc]
     variants: NotRequired[list[VariantDoc]]
     figures: NotRequired[StatisticsDoc]

@@ -123,13 +123,17 @@ class ScenarioResult:
 
 @dataclass(slots=True)
 class SuiteResult:
-    """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes."""
+    """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes.
+
+    `unmatched` names the globs of `traces` and their folder if no file matches.
+    """
 
     name: str
     path: str
     scenarios: list[ScenarioResult]
     skipped: int = 0
     traces: int = 0
+    unmatched: str | None = None
 
 
 class Share(NamedTuple):

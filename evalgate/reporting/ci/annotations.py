@@ -54,7 +54,16 @@ def _annotate_run(document: ResultsDoc) -> Iterator[Annotation]:
     level = "warning" if document["report_only"] and document["verdict"] != "invalid" else "error"
     for reason in document["reasons"][:MAX_PER_LEVEL]:
         if not reason.get("scenario") or reason["code"] == "weakened":  # no scenario's annotation has it
-            yield _annotate(level, f"EvalGate: {_title(reason)}", reason["message"], reason.get("location"))
+            location = reason.get("location") or _locate_suite(document, reason)
+            yield _annotate(level, f"EvalGate: {_title(reason)}", reason["message"], location)
+
+
+def _locate_suite(document: ResultsDoc, reason: ReasonDoc) -> LocationDoc | None:
+    """Locates a suite without traces at its file; a check run shows no annotation without a place."""
+    if reason["code"] != "no_traces":
+        return None
+    paths = [suite["path"] for suite in document["suites"] if suite["suite"] == reason.get("suite")]
+    return {"file": paths[0], "line": 1, "column": None} if paths else None
 
 
 def _title(reason: ReasonDoc) -> str:

@@ -93,7 +93,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
     more.candidates = scenarios.failures[shown:]
     fill_groups([more], int(room * more.share))
     return Report(
-        heading=str(build_heading(document)),
+        heading=str(build_heading(document, escape_span)),
         origin=origin,
         alert=_build_alert(document, scenarios),
         baseline=format_baseline(document),

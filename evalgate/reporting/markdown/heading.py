@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.approval_lines import find_approved_keys
+from evalgate.reporting.text.escaping import to_one_line
 from evalgate.reporting.text.scenario_sections import would_fail
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.reporting.text.approval_lines import ScenarioDocKey
@@ -29,7 +30,6 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
 }
 _UNJUDGED = {
-    "no_traces": "a suite has no traces",
     "nothing_evaluated": "no scenario was evaluated",
     "min_evaluated": "too few scenarios were evaluated",
     "no_baseline": "there is no baseline",
@@ -47,16 +47,16 @@ class Heading(NamedTuple):
         return f"{self.sign} EvalGate {self.text}"
 
 
-def build_heading(document: ResultsDoc) -> Heading:
-    """Builds the verdict in one line."""
+def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_line) -> Heading:
+    """Builds the verdict in one line; `escape` is applied to what comes from a suite file."""
     summary = document["summary"]
     verdict = document["verdict"]
     if verdict == "invalid" or summary is None:
         return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":
-        return _add_weaker_rules(document, _build_failed(document))
+        return _add_weaker_rules(document, _build_failed(document, escape))
     if verdict == "cannot_judge":
-        return _add_weaker_rules(document, _build_unjudged(document))
+        return _add_weaker_rules(document, _build_unjudged(document, escape))
     return _build_passed(document, summary)
 
 
@@ -136,7 +136,7 @@ def _format_all_passed(number: int) -> str:
     return "the only scenario passes" if number == 1 else f"all {number:,} scenarios pass"
 
 
-def _build_failed(document: ResultsDoc) -> Heading:
+def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
     codes = Counter(_list_worst_codes(document["reasons"]))
     found = [(codes[code], words) for code, words in _BLOCKING.items() if codes[code]]
     blocking = _format_counts(found)
@@ -144,7 +144,8 @@ def _build_failed(document: ResultsDoc) -> Heading:
         blocking.append("goldens have too many critical issues")
     if any(reason["code"] == "weakened" for reason in document["reasons"]):
         blocking.append("the gate was weakened")
-    causes = join_words(blocking) or "see the reasons below"
+    causes = "; ".join(filter(None, [join_words(blocking), _describe_no_traces(document, escape)]))
+    causes = causes or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {causes} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {causes}")
@@ -166,8 +167,20 @@ def _list_worst_codes(reasons: Sequence[ReasonDoc]) -> Iterable[str]:
     return worst.values()
 
 
-def _build_unjudged(document: ResultsDoc) -> Heading:
+def _describe_no_traces(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Names the globs that found nothing, of the first suite; empty if each suite has traces."""
+    names = [reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"]
+    if not names:
+        return ""
+    globs = next((suite.get("unmatched") for suite in document["suites"] if suite["suite"] == names[0]), None)
+    found = f": nothing matches {escape(globs)}" if globs else ""
+    more = f" (and for {pluralize(len(names) - 1, 'more suite')})" if len(names) > 1 else ""
+    return f"no traces found{found}{more}"
+
+
+def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
     codes = [reason["code"] for reason in document["reasons"]]
-    words = [words for code, words in _UNJUDGED.items() if code in codes]
-    text = f"cannot judge: {join_words(words) or 'see the reasons below'}"
+    no_traces = _describe_no_traces(document, escape)
+    words = [*([no_traces] if no_traces else []), *(words for code, words in _UNJUDGED.items() if code in codes)]
+    text = f"cannot judge: {'; '.join(words) if no_traces else join_words(words) or 'see the reasons below'}"
     return Heading(ATTENTION, f"{text} (report-only, nothing is blocked)" if document["report_only"] else text)

@@ -127,6 +127,7 @@ SUITE: Shape = (
     *required_fields(LIST, "scenarios"),
     *optional_fields(LIST, "variants"),
     Field("figures", MAYBE_RECORD, "fine"),
+    Field("unmatched", MAYBE_TEXT, "fine"),
 )
 VARIANT: Shape = (
     *required_fields(TEXT, "name"),

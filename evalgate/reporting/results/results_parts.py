@@ -70,6 +70,8 @@ def build_suite_doc(
         ],
         "variants": [build_variant_doc(variant) for variant in compare_variants(suite.scenarios)],
     }
+    if suite.unmatched is not None:
+        document["unmatched"] = clean_text(suite.unmatched)
     if statistics is not None:
         document["figures"] = build_statistics_doc(statistics)
     return document

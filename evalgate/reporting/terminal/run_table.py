@@ -76,7 +76,7 @@ class _RunTable:
             yield from filter(None, [describe_noise(self._document)])
             if self._document["summary"]:
                 yield from _format_summary(self._document["summary"])
-        yield self._paint(f"EvalGate {build_heading(self._document).text}", self._verdict_colour())
+        yield self._paint(f"EvalGate {build_heading(self._document, escape_terminal).text}", self._verdict_colour())
 
     def _iter_scenarios(self) -> Iterator[str]:
         items = [*self._failing, *self._others]

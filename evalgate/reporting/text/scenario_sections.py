@@ -38,7 +38,7 @@ class FailedCheck(NamedTuple):
 
 @dataclass(slots=True)
 class ScenarioSections:
-    """All scenarios, each in exactly one list; each list worst first."""
+    """All scenarios but those of suites without traces, each in exactly one list; each list worst first."""
 
     failures: list[SuiteScenario] = field(default_factory=list)
     regressed: list[SuiteScenario] = field(default_factory=list)
@@ -49,7 +49,11 @@ class ScenarioSections:
 
 
 def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
-    """Sorts into sections; failures are hard fails, broken and blocking ones that are not quarantined."""
+    """Sorts into sections; failures are hard fails, broken and blocking ones that are not quarantined.
+
+    Scenarios of a suite without traces are left out: the reason of the suite covers them.
+    """
+    unrecorded = {reason.get("suite") for reason in document["reasons"] if reason["code"] == "no_traces"}
     blocking = {
         (reason.get("suite"), reason.get("scenario"), reason.get("variant"))
         for reason in document["reasons"]
@@ -58,7 +62,7 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     suites = {suite for suite, scenario, _ in blocking if suite and not scenario}
     sections = ScenarioSections()
     for suite in document["suites"]:
-        for scenario in suite["scenarios"]:
+        for scenario in () if suite["suite"] in unrecorded else suite["scenarios"]:
             item = SuiteScenario(suite, scenario)
             is_named = bool(blocking) and (suite["suite"], scenario["id"], scenario["variant"]) in blocking
             is_named = is_named or (suite["suite"] in suites and _is_critical(scenario))
@@ -67,7 +71,7 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     sections.below.sort(key=_severity_key)
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
-    sections.other_changes.extend(document["removed"])
+    sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
     return sections
 
 

@@ -237,6 +237,25 @@ def test_a_check_run_shows_an_error_in_a_suite_at_its_line(hub, act, workspace):
     assert "tool_caled" in check["output"]["summary"]
 
 
+def test_without_traces_everything_that_people_read_says_so_and_advises_on_recording(hub, act, workspace):
+    with_baseline(hub, act)
+    (workspace / "traces/refund.json").unlink()
+    step = act(check_run="true")
+    assert (step.exit_code, step.outputs["verdict"]) == (3, "cannot_judge")
+    found = "no traces found: nothing matches traces/*.json below the working directory"
+    [check] = hub.state["check_runs"]
+    assert (check["conclusion"], check["output"]["title"]) == ("failure", f"Cannot judge: {found}")
+    assert [(each["path"], each["title"]) for each in check["annotations"]] == [
+        ("evals/support.yaml", "EvalGate: no traces")
+    ]
+    [annotation] = step.annotations
+    comment = own_comments(hub)[0]
+    for text in ("\n".join(step.log), comment, step.summary, annotation["message"], check["annotations"][0]["message"]):
+        assert found in text
+        assert "record the agent's runs there" in text
+    assert "cannot judge: no traces found: nothing matches ` traces/*.json below the working directory `" in comment
+
+
 def test_without_the_permission_a_check_run_is_a_warning(hub, act):
     hub.state["tokens"]["ghs_write"]["permissions"]["checks"] = "read"
     step = act(check_run="true")

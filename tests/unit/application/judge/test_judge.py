@@ -103,8 +103,13 @@ def test_trials__without_numbers_are_sorted_by_time(times):
 
 
 def test_a_named_scenario_without_trace__is_missing_and_fails():
-    results = run(NAMED)
+    results = run(NAMED, good("z"))
     assert (verdicts(results), results["exit_code"]) == ({"a": "MISSING"}, 1)
+
+
+def test_a_named_scenario_without_any_trace__is_missing_and_can_not_be_judged():
+    results = run(NAMED)
+    assert (verdicts(results), results["exit_code"], codes(results)) == ({"a": "MISSING"}, 3, ["no_traces"])
 
 
 def test_the_star_without_any_trace__can_not_be_judged():

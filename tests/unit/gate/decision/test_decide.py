@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from run_builders import make_run, make_scenario, make_suite, make_trial
 
 from evalgate.gate.decision.decide import apply_late_approvals, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
+from evalgate.models.comparison.decision import FailOn
 from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
 
@@ -184,7 +187,7 @@ def test_suite_without_traces_and_scenarios_can_not_be_judged():
     found = decide_run(run)
     assert (found.verdict, found.exit_code) == ("cannot_judge", 3)
     assert [(reason.code, reason.suite) for reason in found.reasons] == [("no_traces", "empty")]
-    assert found.reasons[0].message.startswith("suite empty: no trace was found")
+    assert found.reasons[0].message.startswith("suite empty: no traces found: no file matches `traces`; record the")
     assert found.suite_verdicts == {"full": "pass", "empty": "cannot_judge"}
 
 
@@ -211,10 +214,34 @@ def test_unevaluated_scenarios_are_counted_by_verdict():
     assert found.reasons[0].message == ("no scenario could be evaluated (2 MISSING, 1 NOT EVALUABLE)")
 
 
-def test_if_everything_is_missing_the_failed_gate_comes_first():
-    found = decide_run(make_run(make_scenario("MISSING")))
-    assert (found.verdict, found.exit_code) == ("fail", 1)
-    assert codes(found) == [("hard_fail", "s1"), ("nothing_evaluated", None)]
+def test_suite_without_traces_is_no_failure_of_its_scenarios_whatever_fails_the_gate():
+    run = make_run(make_scenario("MISSING", "a"), make_scenario("MISSING", "b"))
+    run.suites[0].unmatched = "traces/*.json below evals"
+    changes = {key(id_): Change("broken", "PASS before", previous_verdict="PASS") for id_ in ("a", "b")}
+    found = decide_run(run, get_args(FailOn), changes=changes, baseline=EXACT, min_evaluated=1.0)
+    assert (found.verdict, found.exit_code, codes(found)) == ("cannot_judge", 3, [("no_traces", None)])
+    assert found.reasons[0].message.startswith(
+        "suite support: no traces found: nothing matches traces/*.json below evals, so its 2 scenarios were not evaluated"
+    )
+
+
+def test_suite_without_traces_hides_no_failure_of_another():
+    missing = make_suite(make_scenario("MISSING", "a"), name="empty")
+    found = decide_run(Run([missing, make_suite(make_scenario("HARD_FAIL", "b"))]))
+    assert (found.exit_code, codes(found)) == (1, [("hard_fail", "b"), ("no_traces", None)])
+    assert found.suite_verdicts == {"empty": "cannot_judge", "support": "fail"}
+
+
+def test_suite_of_which_only_unclaimed_traces_were_found_fails():
+    found = decide_run(Run([make_suite(make_scenario("MISSING"), traces=1)]))
+    assert (found.exit_code, codes(found)) == (1, [("hard_fail", "s1"), ("nothing_evaluated", None)])
+
+
+def test_suite_without_traces_that_is_all_in_quarantine_does_not_block():
+    scenario = make_scenario("MISSING", "a")
+    scenario.quarantined = True
+    found = decide_run(Run([make_suite(scenario, name="empty"), make_suite(make_scenario("PASS"))]))
+    assert (found.exit_code, found.reasons) == (0, [])
 
 
 def test_scenario_of_allowed_errors_only_was_not_evaluated():

@@ -128,7 +128,7 @@ CASES = {
     "clean_pass": a_clean_pass,
     "pass_with_failures": lambda: results([a_suite("support", [a_scenario("a"), a_scenario("b", "FAIL"), a_scenario("c", "PARTIAL"), a_scenario("d", "FAIL")])]),
     "first_run": lambda: results([a_suite("support", [a_scenario("a")])], baseline=a_baseline("none")),
-    "nothing_evaluated": lambda: results([a_suite("support", [], "cannot_judge")], "cannot_judge", reasons=[a_reason("no_traces", "suite support has neither traces nor scenarios", suite="support")]),
+    "nothing_evaluated": lambda: results([{**a_suite("support", [a_scenario("a", "MISSING")], "cannot_judge"), "unmatched": "traces/*.json below evals"}], "cannot_judge", reasons=[a_reason("no_traces", "suite support: no traces found", suite="support")]),
     "two_suites": lambda: results([a_suite("support", [a_scenario("a", variant="de")]), a_suite("sales", [a_scenario("a", "NOT_EVALUABLE", score=None)])]),
     "variants": lambda: results([{**a_suite("scheduling", [a_scenario("a", variant="flat"), a_scenario("a", variant="grouped")]), "variants": [a_variant(), a_variant("grouped", correct_tool={"held": 0, "of": 0}, output_tokens=None, total_tokens=None, cost_usd=None, latency_seconds=0.4)]}, a_suite("sales", [a_scenario()]), {**a_suite("more", [a_scenario("b", variant="x")]), "variants": [a_variant("x")]}]),
     "report_only": lambda: results([a_suite("support", [a_scenario("a", "HARD_FAIL")], "fail")], "fail", 0, report_only=True, reasons=[gating("a")]),
@@ -213,7 +213,7 @@ def test_heading__report_only__states_that_nothing_is_blocked():
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("no_traces", "cannot judge: a suite has no traces"),
+        ("no_traces", "cannot judge: no traces found"),
         ("nothing_evaluated", "cannot judge: no scenario was evaluated"),
         ("min_evaluated", "cannot judge: too few scenarios were evaluated"),
         ("no_baseline", "cannot judge: there is no baseline"),
