@@ -110,9 +110,7 @@ class SandboxedJudge:
         folder = OutputFolder(context.folder, context.cwd, context.root)
         target = folder.path(BASELINE)  # fails before the work if the folder can't be written
         exchange, answer = self._ask("judge", request)
-        judgement = decode_judgement(
-            answer, _clean_result_reader(exchange), baseline_zip=target, report_only=request.report_only
-        )
+        judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.redacted_zip import redact_archive
 

@@ -9,6 +9,7 @@ import orjson
 from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import SettingError
+from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.render import render_summary
 from evalgate.reporting.results.results_json import load_results
@@ -40,6 +41,10 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
         raise SettingError(f"{WHAT} is nested too deep") from None
     if results["summary"] is None:
         raise SettingError(f"{WHAT} is from a run that could not start")
+    if wrong := find_wrong_count(results["summary"]):
+        raise SettingError(f"{WHAT} contradicts itself: {wrong}")
+    if (results["verdict"] == "pass") is not (not results["reasons"]):
+        raise SettingError(f"{WHAT} contradicts itself: a run passes if it has no reason to fail")
     if results["commit"] != commit:
         raise SettingError(f"{WHAT} is for another commit than its run")
     results["command"] = None

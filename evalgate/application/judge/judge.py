@@ -23,6 +23,7 @@ from evalgate.application.judge.report import DecidedRun, render_incomplete, ren
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide
+from evalgate.gate.decision.failures import count_excused
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             quarantines=quarantines,
             rules=base.document if base else None,
         )
-        judgement = render_judgement(request, findings, now)
+        excused = count_excused(run.suites, policies.suites, rulings.approved)
+        judgement = replace(render_judgement(request, findings, now), excused=excused)
         if spool is None:
             return judgement
         content = judgement.files["results.json"]

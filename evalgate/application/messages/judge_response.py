@@ -9,6 +9,9 @@ from evalgate.application.messages.request import Judgement, RenderedReport
 from evalgate.application.messages.response_checks import (
     LONGEST,
     MOST,
+    check_decision,
+    check_excuses,
+    count,
     invalid_answer,
     items,
     maybe_count,
@@ -24,6 +27,7 @@ from evalgate.models.github.checks import Annotation
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import InvalidInput
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
@@ -52,6 +56,7 @@ def encode_judgement(judgement: Judgement) -> dict[str, Any]:
         "warnings": [each[:LONGEST] for each in judgement.warnings[:MOST]],
         "files": list(judgement.files),
         "baseline": judgement.baseline_zip is not None,
+        "excused": dict(judgement.excused),
     }
 
 
@@ -87,14 +92,17 @@ def _encode_problem(problem: Problem) -> list[Any]:
 
 
 def decode_judgement(
-    answer: Any, file: Callable[[str], Content | None], *, baseline_zip: str | None, report_only: bool
+    answer: Any, file: Callable[[str], Content | None], request: JudgeRequest, *, baseline_zip: str | None
 ) -> Judgement:
-    """Decodes the judgement in an answer.
+    """Decodes the judgement in an answer to the request.
 
     Raises SettingError for unusable input, JudgeCrashed for a bug or an invalid answer.
     """
     answer = _check_answer(answer)
-    results = results_of(answer.get("results"), report_only=report_only)
+    results = results_of(answer.get("results"), report_only=request.report_only)
+    check_decision(results)
+    excused = {name: count(value) for name, value in record(answer.get("excused"), "excuses").items()}
+    check_excuses(results, excused, request)
     names = [name for name in items(answer, "files") if name in FILES]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
@@ -107,6 +115,7 @@ def decode_judgement(
         problems=[_decode_problem(each) for each in items(answer, "problems")],
         baseline_zip=baseline_zip if answer.get("baseline") is True else None,
         warnings=[text(each) for each in items(answer, "warnings")],
+        excused=excused,
     )
 
 

@@ -55,6 +55,12 @@ class JudgeRequest:
     history: RunHistory | None = None  # history of earlier runs from a store
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
 
+    @property
+    def has_approvals(self) -> bool:
+        """Whether anything in the request could approve a failure."""
+        has_file = self.approvals is not None and bool(self.approvals.content.strip())
+        return has_file or bool(self.remembered) or bool(self.consents)
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -70,6 +76,7 @@ class Judgement:
     baseline_zip: str | None = None  # path of the zip that was written
     warnings: Sequence[str] = field(default_factory=tuple)
     heading: str = ""  # the verdict in one line
+    excused: Mapping[str, int] = field(default_factory=dict)  # hard fails that don't fail the gate, by excuse
 
     @property
     def exit_code(self) -> int:

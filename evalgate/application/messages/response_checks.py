@@ -6,8 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import JudgeCrashed
+from evalgate.gate.decision.counts import find_wrong_count
+from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.results.results import ResultsDoc
 
 EXIT_CODES = {"pass": {0}, "fail": {1}, "cannot_judge": {3, 4}, "invalid": {2}}
@@ -57,9 +62,53 @@ def results_of(plain: Any, *, report_only: bool | None = None) -> ResultsDoc:
     return cast("ResultsDoc", results)
 
 
+def check_decision(results: ResultsDoc) -> None:
+    """Computes verdict and exit code again from the reasons and counts of a run of this process.
+
+    Raises JudgeCrashed if they are others, or if a run passes that evaluated nothing.
+    """
+    codes = {reason["code"] for reason in results["reasons"]}
+    summary = results["summary"]
+    if summary is None:
+        if not codes:
+            raise invalid_answer("it is invalid for no reason")
+        return
+    code = exit_code_of(codes)
+    if results["verdict"] != VERDICTS[code]:
+        raise invalid_answer("its verdict does not follow from its reasons")
+    if results["exit_code"] != (0 if results["report_only"] else code):
+        raise invalid_answer("its exit code does not follow from its reasons")
+    evaluated = summary["passed"] + summary["partial"] + summary["failed"] + summary["hard_fails"]
+    if results["verdict"] == "pass" and not (evaluated and summary.get("quarantined", 0) < summary["scenarios"]):
+        raise invalid_answer("it passes, and evaluated no scenario that counts")
+
+
+def check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: JudgeRequest) -> None:
+    """Raises JudgeCrashed if a run passes with hard fails that nothing excuses, or with excuses it can't have.
+
+    Who asks knows whether there are approvals, and the `fail_on` that it asked for.
+    """
+    summary = results["summary"]
+    if results["verdict"] != "pass" or summary is None:
+        return
+    quarantined, approved, not_gating = (excused.get(name, 0) for name in EXCUSES)
+    if quarantined + approved + not_gating != summary["hard_fails"] + summary["errors"] + summary["missing"]:
+        raise invalid_answer("it passes with hard fails that nothing excuses")
+    if quarantined > summary.get("quarantined", 0):
+        raise invalid_answer("more is excused by quarantine than is in quarantine")
+    if approved > (summary["hard_fails"] if request.has_approvals else 0):
+        raise invalid_answer("more is approved than can be")
+    if not_gating and "hard_fail" in (request.fail_on or ()):
+        raise invalid_answer("it passes with hard fails, which `fail-on` names")
+
+
 def _summary(summary: dict[str, Any]) -> None:
     for name in COUNTED:
         count(summary.get(name))
+    if "quarantined" in summary:
+        count(summary["quarantined"])
+    if wrong := find_wrong_count(summary):
+        raise invalid_answer(wrong)
     for name in FIGURES:
         figure = summary.get(name, "")
         if figure is not None and (type(figure) not in (int, float) or not abs(figure) < LARGEST):

@@ -10,7 +10,7 @@ from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.comparison.decision import NEEDS_BASELINE, Decision, Reason
+from evalgate.models.comparison.decision import NEEDS_BASELINE, PASS, VERDICTS, Decision, Reason, exit_code_of
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.run.trials import list_statuses
 from evalgate.scoring.wording import cut_quote, describe_weakening
@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
     from evalgate.suite.policy import Policy
 
-PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
-VERDICTS: dict[int, GateVerdict] = {
-    PASS: "pass",
-    FAILED: "fail",
-    CANNOT_JUDGE: "cannot_judge",
-    UNREACHABLE: "cannot_judge",
-}
-FAILING = frozenset({*RULES, "weakened"})
 WORST_FIRST = [*RULES, "weakened", "no_traces", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"]
 
 
@@ -133,12 +125,7 @@ def _sort_reasons(reasons: Iterable[Reason]) -> list[Reason]:
 
 
 def _exit_code(reasons: Iterable[Reason]) -> int:
-    codes = {reason.code for reason in reasons}
-    if codes & FAILING:
-        return FAILED
-    if codes - {"unreachable"}:
-        return CANNOT_JUDGE
-    return UNREACHABLE if codes else PASS
+    return exit_code_of(reason.code for reason in reasons)
 
 
 def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict:

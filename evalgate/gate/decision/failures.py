@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
-from evalgate.models.comparison.decision import Reason
+from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.models.run.trials import list_stale_reasons
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.run.run import ScenarioResult, SuiteResult
+    from evalgate.suite.policy import Policy
 
     Rule = Callable[[ScenarioResult, Change | None], str | None]
 
@@ -43,6 +44,27 @@ def find_failures(
             message = None if may_fail and word in APPROVABLE else rule(scenario, change)
             if message is not None:
                 yield Reason(word, message, suite.name, scenario.id, scenario.variant)
+
+
+def count_excused(
+    suites: Iterable[SuiteResult], policies: Mapping[str, Policy], approved: Container[ScenarioKey] = ()
+) -> dict[str, int]:
+    """Counts the hard fails that don't fail the gate, by what excuses them.
+
+    A process that is told about a run can so check that a pass with hard fails has a reason for each of them.
+    """
+    excused = dict.fromkeys(EXCUSES, 0)
+    for suite in suites:
+        for scenario in suite.scenarios:
+            if scenario.verdict not in HARD_FAILS:
+                continue
+            if scenario.quarantined:
+                excused["quarantined"] += 1
+            elif ScenarioKey(suite.name, scenario.id, scenario.variant) in approved:
+                excused["approved"] += 1
+            elif "hard_fail" not in policies[suite.name].fail_on:
+                excused["not_gating"] += 1
+    return excused
 
 
 def _explain_verdict(scenario: ScenarioResult) -> str:

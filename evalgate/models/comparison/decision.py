@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 GateVerdict = Literal["pass", "fail", "cannot_judge", "invalid"]
 
@@ -23,6 +26,32 @@ FailOn = Literal[
 
 NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fail", "weakened", "no_baseline"})
 """Words that can't be judged without the baseline."""
+
+FAILING: frozenset[str] = frozenset(get_args(FailOn)) - {"no_baseline"}
+"""Codes of reasons that fail the gate; all others say that something could not be judged."""
+
+PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
+
+VERDICTS: dict[int, GateVerdict] = {
+    PASS: "pass",
+    FAILED: "fail",
+    CANNOT_JUDGE: "cannot_judge",
+    UNREACHABLE: "cannot_judge",
+}
+"""The verdict of a run by its exit code, before `report_only` makes that 0."""
+
+EXCUSES = ("quarantined", "approved", "not_gating")
+"""Why a hard fail does not fail the gate; `not_gating`: the suite's `fail_on` has no hard_fail."""
+
+
+def exit_code_of(codes: Iterable[str]) -> int:
+    """The exit code of a run with reasons of these codes; `VERDICTS` has its verdict."""
+    found = set(codes)
+    if found & FAILING:
+        return FAILED
+    if found - {"unreachable"}:
+        return CANNOT_JUDGE
+    return UNREACHABLE if found else PASS
 
 
 @dataclass(slots=True)

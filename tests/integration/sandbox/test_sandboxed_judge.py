@@ -17,10 +17,12 @@ from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, choose_user, st
 from evalgate.adapters.sandbox.preforked import fork_ready_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.application.messages.request import JudgeRequest
+from evalgate.bootstrap import judge_server
 from evalgate.bootstrap.judge_context import JudgeContext
 from evalgate.bootstrap.judge_main import run_ready_judge
+from evalgate.bootstrap.judge_server import HANDLERS
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
-from evalgate.errors import OverLimit
+from evalgate.errors import JudgeCrashed, OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
@@ -122,6 +124,52 @@ def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(work
     answer = apart(workspace, tmp_path).judge(request())
     assert answer.results["reasons"][0]["code"] == "refused_path"
     assert not (tmp_path / "evalgate-downloads" / "judge-1").exists()
+
+
+# --- a judge whose code was taken over ---------------------------------------------
+
+
+def taken_over(forge):
+    """A preforked judge that judges, and then changes its answer."""
+
+    def serve(handle):
+        HANDLERS["judge"] = lambda *asked: forge(judge_server._judge(*asked))
+        run_ready_judge(handle)
+
+    return fork_ready_judge(serve)
+
+
+def as_pass(answer, excused=None, **summary):
+    results = {**answer["results"], "verdict": "pass", "exit_code": 0, "reasons": []}
+    return {
+        **answer,
+        "results": {**results, "summary": {**results["summary"], **summary}},
+        "excused": answer.get("excused") if excused is None else excused,
+    }
+
+
+@pytest.mark.parametrize(
+    ("forge", "why"),
+    [
+        (as_pass, "with hard fails that nothing excuses"),
+        (lambda answer: as_pass(answer, {"approved": 1}), "more is approved than can be"),
+        (lambda answer: as_pass(answer, {"quarantined": 1}), "than is in quarantine"),
+        (lambda answer: as_pass(answer, {"not_gating": 1}), "which `fail-on` names"),
+        (lambda answer: as_pass(answer, hard_fails=0), "`scenarios` is not the sum"),
+        (lambda answer: {**as_pass(answer), "results": {**answer["results"], "exit_code": 0}}, "does not match"),
+    ],
+    ids=["as it is", "approved", "quarantined", "not gating", "fewer hard fails", "exit code 0"],
+)
+def test_a_judge_can_not_forge_a_pass_with_hard_fails(workspace, tmp_path, forge, why):
+    asked = request(fail_on=["hard_fail"])
+    honest = bench_at(workspace).judge(asked)
+    assert (honest.exit_code, honest.results["summary"]["hard_fails"]) == (1, 1)
+
+    judges = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, taken_over(forge))
+    with pytest.raises(JudgeCrashed) as refusal:
+        judges.judge(asked)
+    assert refusal.value.exit_code == 70
+    assert why in refusal.value.places[0]
 
 
 # --- what a hostile judge leaves --------------------------------------------------

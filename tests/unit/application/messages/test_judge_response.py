@@ -14,20 +14,18 @@ from evalgate.application.messages.judge_response import (
     encode_refusal,
     encode_report,
 )
-from evalgate.application.messages.request import Judgement, RenderedReport
+from evalgate.application.messages.request import Judgement, JudgeRequest, RenderedReport
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
+from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.github.checks import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 
 
 def a_judgement(verdict="fail", **changes):
-    document = results(
-        [a_suite("s", [a_scenario("a", "HARD_FAIL")])],
-        verdict,
-        reasons=[a_reason("hard_fail", "it failed")],
-        **changes,
-    )
+    scenarios = changes.pop("scenarios", [a_scenario("a", "HARD_FAIL"), a_scenario("b", "PASS")])
+    reasons = changes.pop("reasons", [a_reason("hard_fail", "it failed")])
+    document = results([a_suite("s", scenarios)], verdict, reasons=reasons, **changes)
     return Judgement(
         document,
         FILES,
@@ -42,8 +40,8 @@ def send_and_parse(judgement):
     return json.loads(json.dumps(encode_judgement(judgement)))
 
 
-def read_response(answer, files=FILES, *, report_only=False):
-    return decode_judgement(answer, files.get, baseline_zip="/here", report_only=report_only)
+def read_response(answer, files=FILES, **request):
+    return decode_judgement(answer, files.get, JudgeRequest(**request), baseline_zip="/here")
 
 
 def test_a_judgement_is_decoded_without_its_suites():
@@ -126,6 +124,25 @@ MUTATIONS = {
     "a heading that is null": lambda good: {**good, "heading": None},
     "files that are not a list": lambda good: {**good, "files": "results.json"},
     "no results among its files": lambda good: {**good, "files": ["comment.md"]},
+    "a pass with reasons": lambda good: with_results(good, verdict="pass", exit_code=0),
+    "a pass with its reasons left out": lambda good: with_results(good, verdict="pass", exit_code=0, reasons=[]),
+    "a pass with reasons that don't fail": lambda good: with_results(
+        good, verdict="pass", exit_code=0, reasons=[a_reason("note", "x")]
+    ),
+    "a failure without reasons": lambda good: with_results(good, reasons=[]),
+    "a failure for lack of evidence": lambda good: with_results(good, reasons=[a_reason("min_evaluated", "x")]),
+    "no judgement, of a failure": lambda good: with_results(good, verdict="cannot_judge", exit_code=3),
+    "no judgement, of an unreachable baseline only": lambda good: with_results(
+        good, verdict="cannot_judge", exit_code=3, reasons=[a_reason("unreachable", "x")]
+    ),
+    "a count that is not the sum of others": lambda good: with_summary(good, passed=2),
+    "fewer hard fails than there are": lambda good: with_summary(good, hard_fails=0),
+    "regressions that are no sum": lambda good: with_summary(good, regressions=1),
+    "improvements that are no sum": lambda good: with_summary(good, improvements=1),
+    "more in quarantine than there are": lambda good: with_summary(good, quarantined=3),
+    "no excuses": lambda good: {name: value for name, value in good.items() if name != "excused"},
+    "an excuse that is no count": lambda good: {**good, "excused": {"approved": True}},
+    "invalid for no reason": lambda good: with_results(good, verdict="invalid", exit_code=2, summary=None, reasons=[]),
 }
 
 
@@ -155,6 +172,68 @@ def test_a_response_that_no_evalgate_judge_gives_is_a_bug_and_never_green(mutate
     read_response(copy.deepcopy(good))
     with pytest.raises(JudgeCrashed):
         read_response(mutate(good))
+
+
+def a_pass(hard_fails=1, **changes):
+    """A run that passes with hard fails."""
+    failed = [a_scenario(f"h{number}", "HARD_FAIL") for number in range(hard_fails)]
+    return send_and_parse(a_judgement("pass", scenarios=[a_scenario(), *failed], reasons=[], **changes))
+
+
+APPROVED = {"approvals": ApprovalFile("evalgate-approvals.yaml", b"- ...")}
+
+
+@pytest.mark.parametrize(
+    ("excused", "request_", "summary"),
+    [
+        ({"approved": 1}, APPROVED, {}),
+        ({"approved": 1}, {"remembered": ["one"]}, {}),
+        ({"approved": 1}, {"consents": ["one"]}, {}),
+        ({"quarantined": 1}, {}, {"quarantined": 1}),
+        ({"not_gating": 1}, {}, {}),
+        ({"not_gating": 1}, {"fail_on": ["regression"]}, {}),
+    ],
+)
+def test_a_pass_with_a_hard_fail_that_is_excused(excused, request_, summary):
+    answer = with_summary({**a_pass(), "excused": excused}, **summary)
+    assert read_response(answer, **request_).excused == excused
+
+
+@pytest.mark.parametrize(
+    ("excused", "request_", "summary", "why"),
+    [
+        ({}, {}, {}, "nothing excuses"),
+        ({"approved": 2}, APPROVED, {}, "nothing excuses"),
+        ({"approved": 1}, {}, {}, "more is approved than can be"),
+        ({"approved": 1}, {"approvals": ApprovalFile("f", b" ")}, {}, "more is approved than can be"),
+        ({"approved": 1}, {"proposed": APPROVED["approvals"]}, {}, "more is approved than can be"),
+        ({"approved": 1}, APPROVED, {"hard_fails": 0, "missing": 1}, "more is approved than can be"),
+        ({"quarantined": 1}, {}, {}, "in quarantine"),
+        ({"not_gating": 1}, {"fail_on": ["broken", "hard_fail"]}, {}, "`fail-on` names"),
+    ],
+)
+def test_a_pass_with_a_hard_fail_that_nothing_excuses_is_refused(excused, request_, summary, why):
+    answer = with_summary({**a_pass(), "excused": excused}, **summary)
+    with pytest.raises(JudgeCrashed) as refusal:
+        read_response(answer, **request_)
+    assert refusal.value.exit_code == 70
+    assert why in refusal.value.places[0]
+
+
+@pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE", None])
+def test_a_pass_that_evaluated_nothing_is_refused(verdict):
+    scenarios = [a_scenario("a", verdict)] if verdict else []
+    answer = send_and_parse(a_judgement("pass", scenarios=scenarios, reasons=[]))
+    with pytest.raises(JudgeCrashed) as refusal:
+        read_response({**answer, "excused": {"not_gating": len(scenarios)}})
+    assert "evaluated no scenario" in refusal.value.places[0]
+
+
+def test_a_pass_of_scenarios_in_quarantine_only_is_refused():
+    answer = send_and_parse(a_judgement("pass", scenarios=[a_scenario()], reasons=[]))
+    with pytest.raises(JudgeCrashed) as refusal:
+        read_response(with_summary(answer, quarantined=1))
+    assert "evaluated no scenario" in refusal.value.places[0]
 
 
 def test_files_with_unknown_names_are_ignored():
