@@ -25,6 +25,7 @@ SCORES: dict[str, float | None] = {
     "hard_fail": 0.0,
     "error": 0.0,
     "not_evaluable": None,
+    "not_measured": None,
 }
 STATUSES: dict[str, TrialStatus] = {
     "PASS": "passed",
@@ -115,6 +116,7 @@ def make_scenario_outcome(
     latencies: Sequence[float | None] = (),
     tokens: Sequence[int | None] = (),
     first_trial: int = 0,
+    unmeasured: int = 0,
 ) -> ScenarioOutcome:
     """One scenario as a comparison sees it; trials of score 0.8 and more passed unless `passed` is given."""
     known = [score for score in scores if score is not None]
@@ -128,6 +130,7 @@ def make_scenario_outcome(
         list(latencies),
         list(tokens),
         list(range(first_trial, first_trial + len(scores))),
+        unmeasured,
     )
 
 

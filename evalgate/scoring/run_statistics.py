@@ -36,7 +36,7 @@ def compute_statistics(outcomes: Iterable[ScenarioOutcome]) -> Statistics:
     cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
     tokens = sums.tokens if sums.trials and sums.trials == sums.trials_with_tokens else None
     return Statistics(
-        scenarios=count,
+        scenarios=count + sums.unmeasured,
         trials=sums.trials,
         pass_rate=round(sums.passed / count, DIGITS) if count else None,
         pass_rate_interval=wilson_interval(sums.passed, count),
@@ -58,17 +58,20 @@ class _RunningSums:
     """Running sums behind the statistics: eight bytes a trial for each amount."""
 
     def __init__(self) -> None:
-        self.passed = self.trials = self.trials_with_tokens = self.tokens = 0
+        self.passed = self.trials = self.trials_with_tokens = self.tokens = self.unmeasured = 0
         self.scores, self.costs, self.latencies = array("d"), array("d"), array("d")
         self.pass_counts: Counter[tuple[int, int]] = Counter()
 
     def add(self, outcome: ScenarioOutcome) -> None:
-        """Adds one scenario."""
+        """Adds one scenario; one without a verdict because of an outage has no score and no pass rate."""
         trials = len(outcome.passed)
-        self.passed += outcome.verdict == "PASS"
         self.trials += trials
-        self.pass_counts[trials, outcome.passed.count(True)] += 1
-        self.scores.append(outcome.score or 0.0)
+        if outcome.is_unmeasured:
+            self.unmeasured += 1
+        else:
+            self.passed += outcome.verdict == "PASS"
+            self.pass_counts[trials, outcome.passed.count(True)] += 1
+            self.scores.append(outcome.score or 0.0)
         self.costs.extend(cost for cost in outcome.costs if cost is not None)
         self.latencies.extend(seconds for seconds in outcome.latencies if seconds is not None)
         for number in outcome.tokens:

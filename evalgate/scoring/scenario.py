@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.trials import get_column, list_always_failed, list_statuses
+from evalgate.models.run.trials import get_column, list_always_failed, list_measured, list_statuses
 from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
@@ -16,6 +16,7 @@ from evalgate.scoring.wording import (
     explain_always_failed,
     explain_errors,
     explain_hard_fail,
+    explain_not_measured,
     of_trials,
     too_few_passed,
 )
@@ -66,9 +67,12 @@ class ScenarioJudgement(NamedTuple):
 def judge_scenario(
     trials: Sequence[TrialResult], threshold: float, rules: TrialRules = NO_DEMANDS
 ) -> ScenarioJudgement | None:
-    """The verdict over all trials; None if the scenario is optional and has none (it is skipped)."""
+    """The verdict over all measured trials; None if the scenario is optional and has none (it is skipped)."""
     if not trials:
         return None if rules.optional else ScenarioJudgement("MISSING", None, None, None, NO_TRACE)
+    recorded, trials = trials, list_measured(trials)
+    if not trials:
+        return ScenarioJudgement("NOT_EVALUABLE", None, None, None, explain_not_measured(recorded))
     found = list_statuses(trials)
     passed, total = found.count("passed"), len(trials)
     score = mean_score(array("d", (each for each in get_column(trials, "score") if each is not None)))
@@ -79,7 +83,7 @@ def judge_scenario(
         verdict, reason = "HARD_FAIL", failed
     elif unmet := _find_unmet_demand(score, threshold, passed, total, rules):
         verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
-    elif lacking := _find_missing_evidence(trials, found, rules):
+    elif lacking := _find_missing_evidence(trials, found, rules, len(recorded) - total):
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
@@ -116,12 +120,13 @@ def _find_unmet_rate(passed: int, total: int, rules: TrialRules) -> str | None:
 
 
 def _find_missing_evidence(
-    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules
+    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
 ) -> str | None:
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
     if len(trials) < rules.min:
-        return f"expected at least {of_trials(rules.min)}, got {len(trials)}"
+        also = f" (and {unmeasured} not measured)" if unmeasured else ""
+        return f"expected at least {of_trials(rules.min)}, got {len(trials)}{also}"
     return None
 
 

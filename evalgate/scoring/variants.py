@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.run.run import Share, VariantStatistics
-from evalgate.models.run.trials import get_column
+from evalgate.models.run.trials import get_column, list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def compare_variants(scenarios: Iterable[ScenarioResult]) -> list[VariantStatist
 
 
 def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> VariantStatistics:
-    every = [scenario.trials for scenario in scenarios]
+    every = [list_measured(scenario.trials) for scenario in scenarios]
     judged_calls = [found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None]
 
     def mean(name: str) -> float | None:

@@ -63,6 +63,12 @@ def explain_always_failed(trials: Sequence[TrialResult], failed: Sequence[tuple[
     return f"{_explain_row(first)} (in {len(failed)} of {of_trials(len(trials))})"
 
 
+def explain_not_measured(trials: Sequence[TrialResult]) -> str:
+    """No trial is measured: the first one's reason."""
+    count = "" if len(trials) == 1 else f" in {of_trials(len(trials))}"
+    return f"not measured{count}: {cut_quote(trials[0].reason or '')}"
+
+
 def _explain_first(assertions: Sequence[AssertionResult], outcomes: set[str]) -> str:
     """The first required assertion with one of the outcomes, and its reason; empty without one."""
     for found in assertions:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.application.comparison.baseline_rescoring import BaselineRescoring
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import is_unmeasured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,7 +71,7 @@ def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sid
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
             baseline, change = comparison.baseline_outcomes.get(key), comparison.changes.get(key)
-            if baseline is not None and change is not None:
+            if baseline is not None and change is not None and not is_unmeasured(scenario):
                 yield (
                     key,
                     _Sides(

@@ -13,6 +13,7 @@ from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
+from evalgate.scoring.outage import find_outage
 from evalgate.scoring.trial import score_trial
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import GoldenTrial
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.suite.models import Suite
+    from evalgate.suite.models import Scenario, Suite
 
 
 def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
@@ -88,14 +89,9 @@ def damaged_trial(record: DamagedTrace) -> TrialResult:
 
 
 def judge_trace(trace: Trace, claim: ScenarioClaim, cache: TrialResultCache) -> TrialResult:
-    """Judges one trace under one scenario; results that many trials share are computed once."""
-    scenario = claim.scenario
-    rows = [assertion.assess(trace) for assertion in scenario.assertions]
-    key = (scenario.threshold, *map(id, rows))
-    found = cache.get(key)
-    if found is None:
-        found = SharedOutcome(rows, *score_trial(rows, scenario.threshold))
-        cache.keep(key, found)
+    """Judges one trace under one scenario; a run that an outage ended is not measured."""
+    scenario, outage = claim.scenario, find_outage(trace)
+    found = _score(trace, scenario, cache) if outage is None else SharedOutcome([], "not_measured", None)
     latency_ms, usage = trace.latency["total_ms"], trace.usage
     return TrialResult(
         0,
@@ -107,14 +103,25 @@ def judge_trace(trace: Trace, claim: ScenarioClaim, cache: TrialResultCache) -> 
         None if latency_ms is None else latency_ms / 1000,
         usage["total_tokens"],
         trace.called,
-        None,
+        outage,
         [],
         usage["input_tokens"],
         usage["output_tokens"],
         trace.pricing,
-        None if scenario.golden is None else _judge_golden(trace, scenario.golden),
+        None if scenario.golden is None or outage is not None else _judge_golden(trace, scenario.golden),
         found,
     )
+
+
+def _score(trace: Trace, scenario: Scenario, cache: TrialResultCache) -> SharedOutcome:
+    """The outcomes of a scenario's assertions; results that many trials share are computed once."""
+    rows = [assertion.assess(trace) for assertion in scenario.assertions]
+    key = (scenario.threshold, *map(id, rows))
+    found = cache.get(key)
+    if found is None:
+        found = SharedOutcome(rows, *score_trial(rows, scenario.threshold))
+        cache.keep(key, found)
+    return found
 
 
 def _judge_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:

@@ -86,7 +86,9 @@ class WorstTrialRecorder:
 
 
 def is_worse(trial: TrialResult, baseline: BaselineScenario) -> bool:
-    """Whether a trial did worse than its scenario in the baseline."""
+    """Whether a trial did worse than its scenario in the baseline; one that is not measured did not."""
+    if trial.status == "not_measured":
+        return False
     if (trial.score or 0.0) < (baseline["score"] or 0.0):
         return True
     return trial.status != "passed" and baseline["verdict"] == "PASS"

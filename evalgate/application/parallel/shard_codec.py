@@ -30,7 +30,7 @@ MaybeText = Text | None
 MaybeNumber = Number | None
 MaybeScore = Score | None
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
-Status = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
+Status = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
 Place = tuple[Text, Count | None, Count | None]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ChangeKind, ScenarioOutcome
     from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
 
+NOT_MEASURED = "not measured"
+"""The reason of a change that an outage leaves open."""
+
 
 class _Pair(NamedTuple):
     """A scenario on both sides, and the policy that it is compared by."""
@@ -61,7 +64,7 @@ def compare(
     testable = [pair for pair in pairs if _is_testable(pair)]
     families: Counter[str] = Counter(pair.policy.correction for pair in testable)
     found = _find_changes(pairs, families)
-    changes = {key: found.get(key) or Change("new", "not in the baseline") for key in current}
+    changes = {key: found.get(key) or _judge_unpaired(outcome) for key, outcome in current.items()}
     removed_keys = sorted(
         baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or "")
     )
@@ -71,6 +74,11 @@ def compare(
     return Comparison(
         changes, removed, baseline_outcomes, trial_counts, _measure_evidence(pairs, testable, families), current
     )
+
+
+def _judge_unpaired(current: ScenarioOutcome) -> Change:
+    """The change of a scenario that the baseline lacks, or did not measure."""
+    return Change("inconclusive", NOT_MEASURED) if current.is_unmeasured else Change("new", "not in the baseline")
 
 
 def _default_policy() -> RegressionPolicy:
@@ -114,8 +122,10 @@ def _measure_evidence(
 
 def _complete_change(change: Change, pair: _Pair) -> None:
     baseline, current = pair.baseline, pair.current
-    change.increases = find_increases(baseline, current, pair.policy)
     change.previous_verdict = baseline.verdict
+    if current.is_unmeasured:
+        return
+    change.increases = find_increases(baseline, current, pair.policy)
     if baseline.score is not None and current.score is not None:
         change.score_delta = round(current.score - baseline.score, DIGITS)
     if len(baseline.passed) > 1 and True in baseline.passed and False in baseline.passed:
@@ -126,6 +136,8 @@ def _judge_change(
     baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy
 ) -> Change | UndecidedChange:
     """Applies the policy's rule, and a test of the trials if there are enough of them."""
+    if current.is_unmeasured:
+        return Change("inconclusive", NOT_MEASURED)
     if baseline.verdict == current.verdict and baseline.score == current.score:
         return Change("unchanged", _format_verdicts(baseline, current))
     was_passing, is_passing = baseline.verdict == "PASS", current.verdict == "PASS"

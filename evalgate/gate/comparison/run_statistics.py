@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING
 
 from evalgate.gate.comparison.scenario_outcome import outcome_from_scenario
+from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
+from evalgate.models.run.trials import filter_by_status, get_column
+from evalgate.records import replace
 from evalgate.scoring.failed_checks import find_costliest_assertions, sort_by_cost
 from evalgate.scoring.run_statistics import compute_delta, compute_statistics
 
@@ -15,11 +19,11 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import Comparison, ScenarioOutcome
     from evalgate.models.run.run import Run, SuiteResult
-    from evalgate.models.run.run_statistics import CostlyAssertion
+    from evalgate.models.run.run_statistics import CostlyAssertion, Statistics
 
 
 def compute_run_statistics(run: Run, comparison: Comparison | None) -> RunStatistics:
-    """Computes statistics, and their changes over the scenarios that both sides have.
+    """Computes statistics, and their changes over the scenarios that both sides measured.
 
     Frees the outcomes of this run in the comparison: they are not used later, when results are written.
     """
@@ -29,7 +33,7 @@ def compute_run_statistics(run: Run, comparison: Comparison | None) -> RunStatis
         outcomes, comparison.outcomes = comparison.outcomes, {}
     failed_checks = [find_costliest_assertions(suite.name, suite.scenarios) for suite in run.suites]
     suites = {
-        suite.name: _summarise_suites(_iterate_outcomes([suite], outcomes), baseline, checks)
+        suite.name: _summarise_suites([suite], outcomes, baseline, checks)
         for suite, checks in zip(run.suites, failed_checks, strict=True)
     }
     if len(suites) == 1:
@@ -37,29 +41,55 @@ def compute_run_statistics(run: Run, comparison: Comparison | None) -> RunStatis
         return RunStatistics(only, suites)
     return RunStatistics(
         _summarise_suites(
-            _iterate_outcomes(run.suites, outcomes),
-            baseline,
-            sort_by_cost(check for each in failed_checks for check in each),
+            run.suites, outcomes, baseline, sort_by_cost(check for each in failed_checks for check in each)
         ),
         suites,
     )
 
 
 def _summarise_suites(
-    outcomes: Iterator[ScenarioOutcome],
+    suites: Sequence[SuiteResult],
+    known: Mapping[ScenarioKey, ScenarioOutcome],
     baseline: Mapping[ScenarioKey, ScenarioOutcome],
     failed_checks: Sequence[CostlyAssertion],
 ) -> SuiteStatistics:
+    outcomes = _iterate_outcomes(suites, known)
     if not baseline:
-        return SuiteStatistics(compute_statistics(outcomes), None, failed_checks)
+        return SuiteStatistics(_add_outages(compute_statistics(outcomes), suites), None, failed_checks)
     current = list(outcomes)
-    shared = [found for found in current if found.key in baseline]
+    shared = [found for found in current if found.key in baseline and not found.is_unmeasured]
     statistics, baseline_outcomes = compute_statistics(current), [baseline[found.key] for found in shared]
     return SuiteStatistics(
-        statistics,
+        _add_outages(statistics, suites),
         compute_delta(baseline_outcomes, shared, statistics if len(shared) == len(current) else None),
         failed_checks,
     )
+
+
+def _add_outages(statistics: Statistics, suites: Sequence[SuiteResult]) -> Statistics:
+    """Adds the trials that outages left unmeasured: their number, and their known cost and tokens to the totals."""
+    found = [filter_by_status(scenario.trials, "not_measured") for suite in suites for scenario in suite.scenarios]
+    count = sum(map(len, found))
+    if not count:
+        return statistics
+    cost, tokens = (
+        _add_known(total, [amount for trials in found for amount in get_column(trials, name)], statistics.trials)
+        for name, total in (("cost_usd", statistics.cost_usd), ("total_tokens", statistics.total_tokens))
+    )
+    return replace(
+        statistics,
+        cost_usd=None if cost is None else round(cost, DIGITS),
+        total_tokens=None if tokens is None else int(tokens),
+        not_measured=count,
+    )
+
+
+def _add_known(total: float | None, amounts: Sequence[float | None], trials: int) -> float | None:
+    """The total with the known amounts; unknown if that of the measured trials is, or if nothing is known."""
+    known = [amount for amount in amounts if amount is not None]
+    if not known or (total is None and trials):
+        return total
+    return fsum((total or 0, *known))
 
 
 def _iterate_outcomes(

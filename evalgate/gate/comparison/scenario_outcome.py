@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Verdict
-from evalgate.models.run.trials import get_columns, list_statuses
+from evalgate.models.run.trials import get_columns, list_measured, list_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +22,13 @@ COLUMNS = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 def outcome_from_scenario(suite: str, scenario: ScenarioResult) -> ScenarioOutcome:
     """The outcome of a scenario of `suite` in this run."""
-    key, trials = ScenarioKey(suite, scenario.id, scenario.variant), scenario.trials
+    key, trials = ScenarioKey(suite, scenario.id, scenario.variant), list_measured(scenario.trials)
     passed = [status == "passed" for status in list_statuses(trials)]
-    return ScenarioOutcome(key, scenario.verdict, scenario.score, passed, *get_columns(trials, COLUMNS))
+    scores, costs, latencies, tokens, numbers = get_columns(trials, COLUMNS)
+    unmeasured = len(scenario.trials) - len(trials)
+    return ScenarioOutcome(
+        key, scenario.verdict, scenario.score, passed, scores, costs, latencies, tokens, numbers, unmeasured
+    )
 
 
 def outcomes_from_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
@@ -35,11 +39,11 @@ def outcomes_from_run(run: Run) -> dict[ScenarioKey, ScenarioOutcome]:
 
 
 def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioOutcome]:
-    """The outcome of every scenario of the baseline, by key.
+    """The outcome of every scenario of the baseline, by key, but for those that an outage left unmeasured.
 
     A verdict that this version does not know counts as NOT_EVALUABLE.
     """
-    trials, starts = baseline.trials, baseline.trial_starts
+    trials, starts, unmeasured = baseline.trials, baseline.trial_starts, frozenset(baseline.unmeasured_rows)
     verdicts = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN_VERDICT for word in set(baseline.verdicts)}
     return {
         key: ScenarioOutcome(
@@ -53,9 +57,10 @@ def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioO
             trials.tokens[start:end],
             trials.numbers[start:end],
         )
-        for key, verdict, score, (start, end) in zip(
-            baseline.keys, baseline.verdicts, baseline.scores, pairwise(starts), strict=True
+        for row, (key, verdict, score, (start, end)) in enumerate(
+            zip(baseline.keys, baseline.verdicts, baseline.scores, pairwise(starts), strict=True)
         )
+        if row not in unmeasured
     }
 
 

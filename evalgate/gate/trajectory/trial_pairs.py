@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
-from evalgate.models.run.trials import get_column, list_statuses, list_tool_calls
+from evalgate.models.run.trials import get_column, list_measured, list_statuses, list_tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class TrialPair(NamedTuple):
 
 
 def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: BaselineRun) -> Iterator[BaselineSide]:
-    """Scenarios that do not pass, or changed for the worse, and have trials on both sides."""
+    """Scenarios that do not pass, or changed for the worse, and have measured trials on both sides."""
     for suite in run.suites:
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
@@ -42,8 +42,9 @@ def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: Basel
             if change is None or not _is_of_interest(scenario, change):
                 continue
             baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.row_by_key))
-            if baseline_trials:
-                yield BaselineSide(key, change, baseline_trials, scenario.trials)
+            measured_trials = list_measured(scenario.trials)
+            if baseline_trials and measured_trials:
+                yield BaselineSide(key, change, baseline_trials, measured_trials)
 
 
 def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> None:

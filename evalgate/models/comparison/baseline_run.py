@@ -56,7 +56,8 @@ class BaselineRun:
 
     `trial_starts` has the index of each scenario's first trial. `row_by_key` maps a key to its row, the last
     one if several scenarios have the key. `unreadable_rows` are scenarios made from a trace that could not be
-    read. `fingerprint` identifies the results. `document` is set only if single assertions were requested.
+    read, `unmeasured_rows` those that count as absent because of an outage. `fingerprint` identifies the results.
+    `document` is set only if single assertions were requested.
     """
 
     created_at: str
@@ -70,6 +71,7 @@ class BaselineRun:
     scores: Sequence[float | None]
     trial_starts: Sequence[int]  # one more than there are scenarios
     unreadable_rows: Sequence[int]
+    unmeasured_rows: Sequence[int]
     trials: TrialColumns
     fingerprint: str = ""
     document: ResultsDoc | None = None
@@ -108,6 +110,7 @@ def build_baseline_run(
         _expand_column(scenarios["score"], len(scenarios["id"])),
         [0, *accumulate(scenarios["n"])],
         scenarios["unread"],
+        scenarios.get("unmeasured", []),
         _build_trials(standings["trials"], texts, standings["calls"]),
         fingerprint,
         document,

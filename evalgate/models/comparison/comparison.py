@@ -51,7 +51,7 @@ class ScenarioKey(NamedTuple):
 class ScenarioOutcome:
     """One scenario of one run, reduced to what a comparison needs.
 
-    Lists have one entry per trial; an unknown entry makes the mean None.
+    Lists have one entry per measured trial; an unknown entry makes the mean None. `unmeasured` counts the others.
     """
 
     key: ScenarioKey
@@ -63,6 +63,12 @@ class ScenarioOutcome:
     latencies: Sequence[float | None] = field(default_factory=list)
     tokens: Sequence[int | None] = field(default_factory=list)
     trials: Sequence[int] = field(default_factory=list)  # the numbers of the trials
+    unmeasured: int = 0
+
+    @property
+    def is_unmeasured(self) -> bool:
+        """Whether it has no verdict because an outage left too few of its trials measured."""
+        return self.unmeasured > 0 and self.verdict == "NOT_EVALUABLE"
 
 
 class CallsDiff(NamedTuple):

@@ -49,7 +49,9 @@ class SummaryDoc(TypedDict):
 
     passed + partial + failed + hard_fails + errors + missing + not_evaluable = scenarios. Amounts with an
     unknown part are null. `cost_computed` counts trials whose cost was not recorded; `quarantined` counts
-    scenarios that do not block, which the other counts include; both are absent if zero.
+    scenarios that do not block, which the other counts include; `not_measured` counts trials that an outage left
+    unmeasured. All three are absent if zero. Score and pass rate leave out scenarios without a verdict because of
+    an outage.
     """
 
     scenarios: int
@@ -62,6 +64,7 @@ class SummaryDoc(TypedDict):
     not_evaluable: int
     skipped: int
     quarantined: NotRequired[int]
+    not_measured: NotRequired[int]
     regressions: int
     improvements: int
     regressed: int
@@ -195,7 +198,10 @@ class PricingDoc(TypedDict):
 
 
 class TrialDoc(TypedDict):
-    """One judged trace; `pricing` is present only if its cost had to be computed."""
+    """One judged trace; `pricing` is present only if its cost had to be computed.
+
+    A trial with the status `not_measured` has no assertions and no score; `reason` says what the outage was.
+    """
 
     trial: int
     trace: TraceDoc
@@ -216,6 +222,7 @@ class TrialDoc(TypedDict):
 class ScenarioDoc(TypedDict):
     """One scenario over its trials; `quarantined` is present, and true, if it does not block.
 
+    `n` counts the measured trials, `not_measured` those that an outage left unmeasured; it is absent if zero.
     A golden has `dimensions`, a score or null by name, and `golden` with its result.
     """
 
@@ -232,6 +239,7 @@ class ScenarioDoc(TypedDict):
     location: LocationDoc | None
     change: ChangeDoc | None
     quarantined: NotRequired[bool]
+    not_measured: NotRequired[int]
     golden: NotRequired[GoldenDoc]
     trials: Sequence[TrialDoc]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class PassKDoc(TypedDict):
@@ -44,17 +44,21 @@ class AmountsDoc(TypedDict):
 
 
 class DeltaDoc(AmountsDoc):
-    """Change of the amounts over the `scenarios` that both sides have: this run minus baseline."""
+    """Change of the amounts over the `scenarios` that both sides measured: this run minus baseline."""
 
     scenarios: int
     score_interval: list[float] | None
 
 
 class StatisticsDoc(AmountsDoc):
-    """The statistics of a suite or a run; `delta` is null if nothing was compared."""
+    """The statistics of a suite or a run; `delta` is null if nothing was compared.
+
+    `trials` counts those that were measured, `not_measured` the others; it is absent if zero.
+    """
 
     scenarios: int
     trials: int
+    not_measured: NotRequired[int]
     lost_checks: list[CostlyAssertionDoc]
     delta: DeltaDoc | None
 

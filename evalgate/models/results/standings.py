@@ -27,9 +27,10 @@ class SuiteStandings(TypedDict):
 
 
 class ScenarioColumns(TypedDict):
-    """One entry per scenario: `verdict` is an index in `texts`, `n` the number of its trials, in order.
+    """One entry per scenario: `verdict` is an index in `texts`, `n` the number of its measured trials, in order.
 
-    `unread` lists the indexes of scenarios made from a trace that could not be read.
+    `unread` lists the indexes of scenarios made from a trace that could not be read, `unmeasured` those without a
+    verdict because of an outage; it is absent if empty.
     """
 
     id: list[str]
@@ -38,10 +39,11 @@ class ScenarioColumns(TypedDict):
     score: list[float | None] | None
     n: list[int]
     unread: list[int]
+    unmeasured: NotRequired[list[int]]
 
 
 class TrialColumnsDoc(TypedDict):
-    """One entry per trial: `path` is an index in `texts`, `tool_calls` one in `calls`.
+    """One entry per measured trial: `path` is an index in `texts`, `tool_calls` one in `calls`.
 
     `pricing` is present only if a cost had to be computed.
     """

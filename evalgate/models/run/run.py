@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Required = Literal[False, True, "always"]
 """Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
-TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable"]
+TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "ERROR", "MISSING", "NOT_EVALUABLE"]
 
 HARD_FAILS: frozenset[Verdict] = frozenset({"HARD_FAIL", "ERROR", "MISSING"})
@@ -83,7 +83,10 @@ class TraceRef:
 
 @dataclass(slots=True)
 class TrialResult:
-    """One judged trace. `score` is None if nothing could be scored; unknown amounts are None."""
+    """One judged trace. `score` is None if nothing could be scored; unknown amounts are None.
+
+    One that is `not_measured`, because of an outage, has no assertions: only its cost and tokens count.
+    """
 
     trial: int
     trace: TraceRef
@@ -94,7 +97,7 @@ class TrialResult:
     latency_seconds: float | None = None
     total_tokens: int | None = None
     tool_calls: list[str] = field(default_factory=list)
-    reason: str | None = None  # why the status is `error`, if no assertion gives a reason
+    reason: str | None = None  # why the status is `error` or `not_measured`, if no assertion gives a reason
     warnings: list[Warning_] = field(default_factory=list)
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -105,7 +108,7 @@ class TrialResult:
 
 @dataclass(slots=True)
 class ScenarioResult:
-    """One scenario over its trials. `pass_rate` is passed / all trials, with its Wilson interval."""
+    """One scenario over its trials. `pass_rate` is passed / measured trials, with its Wilson interval."""
 
     id: str
     verdict: Verdict

@@ -39,7 +39,8 @@ class CostlyAssertion(NamedTuple):
 class Statistics:
     """Sums and means over the trials, scores over the scenarios; an amount with an unknown part is None.
 
-    A scenario that could not be scored counts as 0. Latencies are over trials with a known latency.
+    A scenario that could not be scored counts as 0. Latencies are over trials with a known latency. `not_measured`
+    counts trials that an outage left unmeasured: the totals include their known cost and tokens, and nothing else.
     """
 
     scenarios: int
@@ -57,11 +58,12 @@ class Statistics:
     tokens_mean: float | None
     latency_p50_s: float | None
     latency_p95_s: float | None
+    not_measured: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticsDelta:
-    """Change of the statistics over the scenarios that both sides have: this run minus baseline.
+    """Change of the statistics over the scenarios that both sides measured: this run minus baseline.
 
     None is unknown. The intervals are 95% confidence intervals of the change of pass rate and mean score, if
     these scenarios are a representative sample.

@@ -12,6 +12,7 @@ from evalgate.models.run.trial_record import FAILED_OUTCOMES, FailedAssertion, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from evalgate.models.run.run import ScenarioResult
     from evalgate.models.run.trial_store import TrialStore
 
 
@@ -95,7 +96,28 @@ def count_outcomes(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]
 
 def filter_by_status(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
     """The trials with one status."""
-    chosen = [place for place, found in enumerate(list_statuses(trials)) if found == status]
+    return _choose(trials, [place for place, found in enumerate(list_statuses(trials)) if found == status])
+
+
+def count_unmeasured(trials: Sequence[TrialResult]) -> int:
+    """Counts the trials that an outage left unmeasured."""
+    return list_statuses(trials).count("not_measured")
+
+
+def is_unmeasured(scenario: ScenarioResult) -> bool:
+    """Whether a scenario has no verdict because an outage left too few of its trials measured."""
+    return scenario.verdict == "NOT_EVALUABLE" and count_unmeasured(scenario.trials) > 0
+
+
+def list_measured(trials: Sequence[TrialResult]) -> Sequence[TrialResult]:
+    """The trials without those that an outage left unmeasured."""
+    statuses = list_statuses(trials)
+    if "not_measured" not in statuses:
+        return trials
+    return _choose(trials, [place for place, found in enumerate(statuses) if found != "not_measured"])
+
+
+def _choose(trials: Sequence[TrialResult], chosen: Sequence[int]) -> Sequence[TrialResult]:
     if isinstance(trials, Trials):
         places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
         return Trials(trials.store, places, numbers)

@@ -59,6 +59,12 @@ class ErrorInfo(TypedDict):
     message: str | None
 
 
+class ModelError(ErrorInfo):
+    """The failure of a request to a model; `status_code` is the HTTP status of the provider's answer."""
+
+    status_code: int | None
+
+
 class ToolCall(TypedDict):
     """One tool call: its request and its result.
 
@@ -86,7 +92,7 @@ class ToolCall(TypedDict):
 
 
 class LlmCall(TypedDict):
-    """One metered request to a model."""
+    """One request to a model; `error` is present only if it failed."""
 
     index: int
     turn: int
@@ -98,6 +104,7 @@ class LlmCall(TypedDict):
     cost_usd: float | None
     duration_ms: float | None
     finish_reason: str | None
+    error: NotRequired[ModelError]
 
 
 class Usage(TypedDict):

@@ -50,6 +50,21 @@ _USAGE = {
         "reasoning_output_tokens": _COUNT,
     },
 }
+_MODEL_CALL = {
+    "type": "object",
+    "properties": {
+        "provider": _TEXT,
+        "model": _TEXT,
+        "usage": _USAGE,
+        "cost_usd": _AMOUNT,
+        "duration_ms": _AMOUNT,
+        "error": {
+            "description": "Why the call failed. If it is the last one, and an outage, the trace is not_measured.",
+            "type": ["object", "string", "null"],
+            "properties": {"type": _TEXT, "message": _TEXT, "status_code": _COUNT},
+        },
+    },
+}
 
 
 def trace_schema() -> dict[str, Any]:
@@ -65,6 +80,7 @@ def trace_schema() -> dict[str, Any]:
             "model": _TEXT,
             "provider": _TEXT,
             "messages": {"type": "array", "items": _MESSAGE},
+            "llm_calls": {"type": ["array", "null"], "items": _MODEL_CALL},
             "usage": _USAGE,
             "cost_usd": {**_AMOUNT, "description": "What the agent's own model calls cost; absent if unknown."},
             "latency_seconds": _AMOUNT,

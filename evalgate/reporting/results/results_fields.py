@@ -80,6 +80,7 @@ DELTA: Shape = (
 )
 STATISTICS: Shape = (
     *required_fields(COUNT, "scenarios", "trials"),
+    Field("not_measured", COUNT, "fine"),
     *required_fields(LIST, "pass_k", "lost_checks"),
     *optional_fields(MAYBE_NUMBER, *SCORES, *SUMS),
     *optional_fields(MAYBE_LIST, "pass_rate_interval"),
@@ -100,7 +101,7 @@ SUMMARY: Shape = (
         *("removed", "inconclusive"),
     ),
     *optional_fields(MAYBE_NUMBER, "score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s"),
-    *(Field(name, MAYBE_COUNT, "fine") for name in ("cost_computed", "quarantined")),
+    *(Field(name, MAYBE_COUNT, "fine") for name in ("cost_computed", "quarantined", "not_measured")),
     *optional_fields(MAYBE_COUNT, "total_tokens"),
 )
 COUNTS = tuple(field.name for field in SUMMARY if field.types is COUNT)
@@ -146,6 +147,7 @@ SCENARIO: Shape = (
     *optional_fields(MAYBE_LIST, "pass_rate_interval"),
     *optional_fields(MAYBE_RECORD, "dimensions", "location", "change"),
     Field("quarantined", FLAG, "fine"),
+    Field("not_measured", COUNT, "fine"),
     Field("golden", MAYBE_RECORD, "fine"),
 )
 CHANGE: Shape = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import count_unmeasured
 from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc
 from evalgate.reporting.results.summary import compute_mean_with_gaps
@@ -136,14 +137,14 @@ def build_warning_doc(warning: Warning_) -> WarningDoc:
 
 
 def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> ScenarioDoc:
-    interval = scenario.pass_rate_interval
+    interval, unmeasured = scenario.pass_rate_interval, count_unmeasured(scenario.trials)
     document: ScenarioDoc = {
         "id": clean_name(scenario.id),
         "variant": clean_optional_name(scenario.variant),
         "verdict": scenario.verdict,
         "score": scenario.score,
         "threshold": scenario.threshold,
-        "n": len(scenario.trials),
+        "n": len(scenario.trials) - unmeasured,
         "pass_rate": scenario.pass_rate,
         "pass_rate_interval": None if interval is None else list(interval),
         "dimensions": None,
@@ -154,6 +155,8 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
     }
     if scenario.quarantined:
         document["quarantined"] = True
+    if unmeasured:
+        document["not_measured"] = unmeasured
     if scenario.golden is not None:
         from evalgate.reporting.results.judged_golden_doc import build_golden_doc
 

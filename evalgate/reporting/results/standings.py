@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.errors import OverLimit, SettingError
@@ -37,8 +38,7 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
     """Builds what a comparison reads of a finished run; each trial is decoded once and not kept."""
     texts, calls = _IndexTable(), _IndexTable()
     scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
-    rows = _scenario_columns(scenarios, texts)
-    trials = (_row(trial, texts, calls) for each in scenarios for trial in each["trials"])
+    rows = [[_row(trial, texts, calls) for trial in each["trials"] if _is_measured(trial)] for each in scenarios]
     return {
         "schema": STANDINGS_SCHEMA,
         "created_at": document["created_at"],
@@ -46,8 +46,8 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
         "summary": document["summary"],
         "approvals": document["approvals"],
         "suites": [{"suite": suite["suite"], "scenarios": len(suite["scenarios"])} for suite in document["suites"]],
-        "scenarios": rows,
-        "trials": _trial_columns(trials),
+        "scenarios": _scenario_columns(scenarios, list(map(len, rows)), texts),
+        "trials": _trial_columns(chain.from_iterable(rows)),
         "texts": texts.list_values(),
         "calls": [list(names) for names in calls.list_values()],
     }
@@ -58,17 +58,29 @@ def build_baseline_from_results(document: ResultsDoc, fingerprint: str = "") -> 
     return build_baseline_run(standings_of_results(document), document, fingerprint)
 
 
-def _scenario_columns(scenarios: Sequence[ScenarioDoc], texts: _IndexTable) -> ScenarioColumns:
-    return {
+def _scenario_columns(scenarios: Sequence[ScenarioDoc], counts: list[int], texts: _IndexTable) -> ScenarioColumns:
+    columns: ScenarioColumns = {
         "id": [each["id"] for each in scenarios],
         "variant": _omit_if_unknown([each["variant"] for each in scenarios]),
         "verdict": [texts.index_of(each["verdict"]) for each in scenarios],
         "score": _omit_if_unknown([each["score"] for each in scenarios]),
-        "n": [len(each["trials"]) for each in scenarios],
+        "n": counts,
         "unread": [
             place for place, each in enumerate(scenarios) if each["verdict"] == "ERROR" and each["location"] is None
         ],
     }
+    unmeasured = [
+        place
+        for place, (each, count) in enumerate(zip(scenarios, counts, strict=True))
+        if each["verdict"] == "NOT_EVALUABLE" and count < len(each["trials"])
+    ]
+    if unmeasured:
+        columns["unmeasured"] = unmeasured
+    return columns
+
+
+def _is_measured(trial: TrialDoc) -> bool:
+    return trial["status"] != "not_measured"
 
 
 def _row(trial: TrialDoc, texts: _IndexTable, calls: _IndexTable) -> tuple[Any, ...]:

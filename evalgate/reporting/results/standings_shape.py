@@ -34,6 +34,7 @@ SUITE: Shape = (*fields.required_fields(fields.TEXT, "suite"), *fields.required_
 SCENARIOS: Shape = (
     *fields.required_fields(fields.LIST, "id", "verdict", "n", "unread"),
     *fields.optional_fields(fields.MAYBE_LIST, "variant", "score"),
+    fields.Field("unmeasured", fields.LIST, "fine"),
 )
 TRIALS: Shape = (
     *fields.required_fields(fields.LIST, "trial", "passed", "tool_calls", "path"),
@@ -86,7 +87,9 @@ def _scenarios(document: dict[str, Any], place: FieldPath) -> None:
     _column(columns, "verdict", fields.COUNT, count, place, len(document["texts"]) - 1)
     _column(columns, "score", fields.MAYBE_NUMBER, count, place, 1)
     _column(columns, "n", fields.COUNT, count, place, len(document["trials"]["trial"]))
-    _column(columns, "unread", fields.COUNT, None, place, count - 1)
+    for name in ("unread", "unmeasured"):
+        if name in columns:
+            _column(columns, name, fields.COUNT, None, place, count - 1)
 
 
 def _trials(document: dict[str, Any], place: FieldPath) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def build_statistics_doc(statistics: SuiteStatistics) -> StatisticsDoc:
     """Builds the statistics of a suite or the run."""
     totals = statistics.statistics
-    return {
+    document: StatisticsDoc = {
         "scenarios": totals.scenarios,
         "trials": totals.trials,
         "pass_rate": totals.pass_rate,
@@ -46,6 +46,9 @@ def build_statistics_doc(statistics: SuiteStatistics) -> StatisticsDoc:
         "lost_checks": [_build_costly_check(check) for check in statistics.lost_checks],
         "delta": None if statistics.delta is None else _build_delta(statistics.delta),
     }
+    if totals.not_measured:
+        document["not_measured"] = totals.not_measured
+    return document
 
 
 def build_comparison_doc(power: StatisticalPower) -> ComparisonDoc:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.measures.numeric.percentile import nearest_rank
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
-from evalgate.models.run.trials import count_outcomes, get_column, list_priced
+from evalgate.models.run.trials import (
+    count_outcomes,
+    count_unmeasured,
+    get_column,
+    is_unmeasured,
+    list_measured,
+    list_priced,
+)
 from evalgate.reporting.results.clean_values import clamp_count
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ def build_summary(
     scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
     verdicts = Counter(scenario.verdict for scenario in scenarios)
     kinds = Counter(change.kind for change in changes)
+    measured = [scenario for scenario in scenarios if not is_unmeasured(scenario)]
     amounts = _sum_amounts(scenarios) if statistics is None else _amounts_from_statistics(statistics)
     found: SummaryDoc = {
         "scenarios": len(scenarios),
@@ -52,7 +60,7 @@ def build_summary(
         "removed": removed,
         "inconclusive": kinds["inconclusive"],
         "score": compute_mean_with_gaps(scenarios),
-        "pass_rate": round(verdicts["PASS"] / len(scenarios), DIGITS) if scenarios else None,
+        "pass_rate": round(verdicts["PASS"] / len(measured), DIGITS) if measured else None,
         "cost_usd": amounts.cost_usd,
         "latency_p50_s": amounts.latency_p50_s,
         "latency_p95_s": amounts.latency_p95_s,
@@ -64,6 +72,8 @@ def build_summary(
         found["cost_computed"] = computed
     if quarantined := sum(scenario.quarantined for scenario in scenarios):
         found["quarantined"] = quarantined
+    if unmeasured := sum(count_unmeasured(scenario.trials) for scenario in scenarios):
+        found["not_measured"] = unmeasured
     return found
 
 
@@ -80,7 +90,7 @@ def _amounts_from_statistics(statistics: Statistics) -> _Amounts:
 
 def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
     cost, seconds, tokens = (
-        [amount for each in scenarios for amount in get_column(each.trials, name)]
+        [amount for each in scenarios for amount in get_column(list_measured(each.trials), name)]
         for name in ("cost_usd", "latency_seconds", "total_tokens")
     )
     total = _sum_known(tokens)
@@ -116,5 +126,5 @@ def _count_checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
 
 
 def compute_mean_with_gaps(scenarios: Sequence[ScenarioResult]) -> float | None:
-    """Computes the mean score; scenarios without a score count as 0. None without scenarios."""
-    return mean_score([scenario.score or 0.0 for scenario in scenarios])
+    """Computes the mean score; scenarios without a score count as 0, but for those that an outage left unmeasured."""
+    return mean_score([scenario.score or 0.0 for scenario in scenarios if not is_unmeasured(scenario)])

@@ -110,3 +110,17 @@ def test_run_against_itself_has_zero_deltas_and_swapped_sides_negate_them(found)
     for name, move in there.deltas.items():
         assert back.deltas[name] == (None if move is None else -move)
     assert there.pass_rate_interval == tuple(-end for end in reversed(back.pass_rate_interval))
+
+
+def test_scenario_without_a_verdict_because_of_an_outage_has_no_score_and_no_pass_rate():
+    measured = make_scenario_outcome("PASS", [1.0, 0.9], costs=[0.1, 0.2], latencies=[1.0, 3.0], tokens=[10, 20])
+    found = compute_statistics([measured, make_scenario_outcome("NOT_EVALUABLE", [], unmeasured=2)])
+    alone = compute_statistics([measured])
+    assert (found.scenarios, found.trials) == (2, 2)
+    assert [getattr(found, name) for name in DELTA_FIELDS] == [getattr(alone, name) for name in DELTA_FIELDS]
+    assert (found.pass_k, found.pass_rate_interval) == (alone.pass_k, alone.pass_rate_interval)
+
+
+def test_trials_of_a_scenario_that_lacks_too_many_to_an_outage_still_count_in_the_amounts():
+    found = compute_statistics([make_scenario_outcome("NOT_EVALUABLE", [1.0], costs=[0.1], unmeasured=2)])
+    assert (found.scenarios, found.trials, found.score, found.cost_usd) == (1, 1, None, 0.1)

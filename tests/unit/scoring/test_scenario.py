@@ -270,3 +270,38 @@ def test_lower_threshold_never_turns_a_pass_into_anything_else(trials, rules, on
     assert after is not None
     if before.verdict == "PASS":
         assert after.verdict == "PASS"
+
+
+# --- outages --------------------------------------------------------------------------------------------------
+
+OUTAGE = make_trial("not_measured", reason="the last model call failed: 429")
+
+
+def test_scenario_of_nothing_but_outages_has_no_verdict():
+    assert score_trials(OUTAGE) == ("NOT_EVALUABLE", None, None, None, "not measured: the last model call failed: 429")
+    assert score_trials(OUTAGE, OUTAGE).reason == "not measured in 2 trials: the last model call failed: 429"
+
+
+def test_optional_scenario_of_nothing_but_outages_is_not_skipped():
+    assert score_trials(OUTAGE, optional=True).verdict == "NOT_EVALUABLE"
+
+
+def test_outage_does_not_count_in_score_and_pass_rate():
+    found = score_trials(*many(3, 1), OUTAGE, threshold=0.7, min_pass_rate=0.75)
+    assert (found.verdict, found.score, found.pass_rate) == ("PASS", 0.75, 0.75)
+    assert found.interval == score_trials(*many(3, 1), threshold=0.7).interval
+
+
+def test_outage_does_not_count_among_the_trials_that_a_scenario_needs():
+    found = score_trials(*many(2, 0), OUTAGE, min=3)
+    assert found.verdict == "NOT_EVALUABLE"
+    assert found.reason == "expected at least 3 trials, got 2 (and 1 not measured)"
+
+
+def test_what_was_measured_decides_before_what_was_not():
+    assert score_trials(make_trial("hard_fail"), OUTAGE, min=2).verdict == "HARD_FAIL"
+    assert score_trials(make_trial("error", reason="no JSON"), OUTAGE).verdict == "ERROR"
+    assert (
+        score_trials(make_trial("failed"), OUTAGE).reason
+        == "score 0.00 is below the threshold 0.8, 0 of 1 trial passed"
+    )

@@ -22,6 +22,7 @@ from evalgate.models.trace.trace import (
     ErrorInfo,
     Latency,
     LlmCall,
+    ModelError,
     Response,
     TraceLocation,
     TraceScore,
@@ -199,7 +200,7 @@ def llm_calls(value: Any, path: str) -> list[LlmCall]:
 
 def _read_llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
     tokens = found.get("usage")
-    return {
+    call: LlmCall = {
         "index": index,
         "turn": count(found.get("turn"), f"{path}.turn") or 0,
         "step": count(found.get("step"), f"{path}.step") or 0,
@@ -211,6 +212,16 @@ def _read_llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
         "duration_ms": amount(found.get("duration_ms"), f"{path}.duration_ms"),
         "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),
     }
+    if found.get("error") is not None:
+        call["error"] = _read_model_error(found["error"], f"{path}.error")
+    return call
+
+
+def _read_model_error(value: Any, path: str) -> ModelError:
+    """Why a request to a model failed: an object, or only the message."""
+    error = read_error_info(value, path)
+    code = None if type(value) is str else count(value.get("status_code"), f"{path}.status_code")
+    return {**error, "status_code": code}
 
 
 def _read_evaluation(value: Any, path: str) -> TraceScore:

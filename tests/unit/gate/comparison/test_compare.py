@@ -375,3 +375,25 @@ def test_comparison_has_the_baseline_outcome_of_every_scenario():
     before, now, _ = family(3)
     new = ScenarioKey("support", "new", None)
     assert compare({**now, new: make_scenario_outcome()}, before, {}).baseline_outcomes == before
+
+
+# --- outages --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", ["PASS", "FAIL", "HARD_FAIL", "MISSING", "NOT_EVALUABLE"])
+def test_scenario_that_an_outage_left_unmeasured_is_inconclusive(before):
+    now = make_scenario_outcome("NOT_EVALUABLE", [], unmeasured=3)
+    found = change(make_scenario_outcome(before, [1.0, 0.5], costs=[1, 1], passed=[True, False]), now)
+    assert (found.kind, found.reason, found.increases, found.flags) == ("inconclusive", "not measured", [], [])
+    assert found.previous_verdict == before
+
+
+def test_unmeasured_scenario_that_the_baseline_lacks_is_inconclusive_and_not_new():
+    now = make_scenario_outcome("NOT_EVALUABLE", [], unmeasured=1)
+    found = compare({KEY: now}, {}, {}).changes[KEY]
+    assert (found.kind, found.reason, found.previous_verdict) == ("inconclusive", "not measured", None)
+
+
+def test_scenario_whose_other_trials_were_measured_is_compared_by_them():
+    found = change(of_trials("PASS", 4, 0), make_scenario_outcome("FAIL", [0.0] * 4, unmeasured=2))
+    assert (found.kind, found.reason) == ("broken", "passed 4/4 before, 0/4 now (Fisher p 0.029)")

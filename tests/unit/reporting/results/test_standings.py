@@ -184,3 +184,29 @@ def test_invalid_standings_are_refused(content: bytes):
 def test_too_many_brackets_are_refused_before_decoding():
     with pytest.raises(InvalidInput, match="more values than any run"):
         load_standings(b'{"calls":[' + b"[]," * 1_000_001 + b"[]]}", IDENTITY)
+
+
+def unmeasured_document() -> Any:
+    outage = {"reason": "the last model call failed: 429", "assertions": [], "score": None}
+    trials = [a_trial(0, "not_measured", **outage), a_trial(1, cost_usd=0.5), a_trial(2, "not_measured", **outage)]
+    lost = a_scenario("lost", verdict="NOT_EVALUABLE", score=None, trials=[a_trial(0, "not_measured", **outage)])
+    return results([a_suite("one", [lost, a_scenario("a", trials=trials)])])
+
+
+def test_trials_that_an_outage_left_unmeasured_count_as_absent():
+    standings: Any = standings_of_results(unmeasured_document())
+    assert (standings["scenarios"]["n"], standings["trials"]["trial"]) == ([0, 1], [1])
+    assert standings["scenarios"]["unmeasured"] == [0]
+    baseline = build_baseline_run(load_standings(dump_standings({**standings}, IDENTITY) or b"", IDENTITY))
+    assert [key.id for key in baseline.keys] == ["lost", "a"]
+    (outcome,) = outcomes_from_baseline(baseline).values()
+    assert (outcome.key.id, outcome.costs, outcome.trials) == ("a", [0.5], [1])
+
+
+def test_scenario_that_the_baseline_did_not_measure_is_new_and_never_removed():
+    baseline = outcomes_from_baseline(build_baseline_from_results(unmeasured_document()))
+    now = {ScenarioKey("one", "lost", None): replace(baseline[ScenarioKey("one", "a", None)], verdict="HARD_FAIL")}
+    found = compare(now, baseline, {})
+    assert [each.kind for each in found.changes.values()] == ["new"]
+    assert [each.key.id for each in found.removed] == ["a"]
+    assert [each.key.id for each in compare({}, baseline, {}).removed] == ["a"]
