@@ -73,24 +73,26 @@ def judge_scenario(
     recorded, trials = trials, list_measured(trials)
     if not trials:
         return ScenarioJudgement("NOT_EVALUABLE", None, None, None, explain_not_measured(recorded))
-    found = list_statuses(trials)
+    found, unmeasured = list_statuses(trials), len(recorded) - len(trials)
     passed, total = found.count("passed"), len(trials)
     score = mean_score(array("d", (each for each in get_column(trials, "score") if each is not None)))
     verdict: Verdict
     if "error" in found and not rules.allow_errors:
         verdict, reason = "ERROR", explain_errors(trials)
-    elif failed := _find_hard_fail(trials, found, rules):
+    elif failed := _find_hard_fail(trials, found, rules, unmeasured):
         verdict, reason = "HARD_FAIL", failed
-    elif unmet := _find_unmet_demand(score, threshold, passed, total, rules):
+    elif unmet := _find_unmet_demand(score, threshold, passed, total, rules, unmeasured):
         verdict, reason = ("PARTIAL" if passed else "FAIL"), unmet
-    elif lacking := _find_missing_evidence(trials, found, rules, len(recorded) - total):
+    elif lacking := _find_missing_evidence(trials, found, rules, unmeasured):
         verdict, reason = "NOT_EVALUABLE", lacking
     else:
         verdict, reason = "PASS", None
     return ScenarioJudgement(verdict, score, round(passed / total, DIGITS), wilson_interval(passed, total), reason)
 
 
-def _find_hard_fail(trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules) -> str | None:
+def _find_hard_fail(
+    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
+) -> str | None:
     """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail."""
     if "hard_fail" not in found and "error" not in found:
         return None
@@ -100,22 +102,27 @@ def _find_hard_fail(trials: Sequence[TrialResult], found: Sequence[TrialStatus],
         return None
     if not rules.has_pass_rate:
         return explain_hard_fail(trials)
-    unmet = _find_unmet_rate(found.count("passed"), len(trials), rules)
+    unmet = _find_unmet_rate(found.count("passed"), len(trials), rules, unmeasured)
     return f"{explain_hard_fail(trials)}, {unmet}" if unmet else None
 
 
-def _find_unmet_demand(score: float | None, threshold: float, passed: int, total: int, rules: TrialRules) -> str | None:
+def _find_unmet_demand(  # noqa: PLR0913, PLR0917  everything that a demand may need
+    score: float | None, threshold: float, passed: int, total: int, rules: TrialRules, unmeasured: int
+) -> str | None:
     if score is not None and score < round(threshold, DIGITS):
         return below_threshold(score, threshold, passed, total)
-    return _find_unmet_rate(passed, total, rules)
+    return _find_unmet_rate(passed, total, rules, unmeasured)
 
 
-def _find_unmet_rate(passed: int, total: int, rules: TrialRules) -> str | None:
+def _find_unmet_rate(passed: int, total: int, rules: TrialRules, unmeasured: int) -> str | None:
+    """The rate that too few trials reach, even if those that an outage left unmeasured had passed."""
     if rules.min_pass_rate is not None and round(passed / total, DIGITS) < round(rules.min_pass_rate, DIGITS):
         return too_few_passed(passed, total, f"a pass rate of at least {rules.min_pass_rate:g}")
-    if rules.min_pass_k is not None and passed < _required_passes(rules.min_pass_k, total):
+    if rules.min_pass_k is not None:
         k, of = rules.min_pass_k
-        return too_few_passed(passed, total, f"at least {k} of {of}")
+        could_pass = min(unmeasured, max(0, of - total))
+        if passed + could_pass < _required_passes(rules.min_pass_k, total):
+            return too_few_passed(passed, total, f"at least {k} of {of}")
     return None
 
 
@@ -124,10 +131,11 @@ def _find_missing_evidence(
 ) -> str | None:
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
+    also = f" (and {unmeasured} not measured)" if unmeasured else ""
     if len(trials) < rules.min:
-        also = f" (and {unmeasured} not measured)" if unmeasured else ""
         return f"expected at least {of_trials(rules.min)}, got {len(trials)}{also}"
-    return None
+    unmet = _find_unmet_rate(found.count("passed"), len(trials), rules, unmeasured=0)
+    return unmet and f"{unmet}{also}"
 
 
 def _required_passes(demand: tuple[int, int], total: int) -> int:

@@ -305,3 +305,12 @@ def test_what_was_measured_decides_before_what_was_not():
         score_trials(make_trial("failed"), OUTAGE).reason
         == "score 0.00 is below the threshold 0.8, 0 of 1 trial passed"
     )
+
+
+def test_passes_out_of_a_number_of_trials_are_open_while_outages_could_decide():
+    found = score_trials(*many(1, 1), OUTAGE, threshold=0.5, min_pass_k=(2, 3))
+    assert found.verdict == "NOT_EVALUABLE"
+    assert found.reason == "1 of 2 trials passed, expected at least 2 of 3 (and 1 not measured)"
+    assert score_trials(*many(0, 2), OUTAGE, threshold=0, min_pass_k=(2, 3)).verdict == "FAIL"
+    assert score_trials(*many(1, 2), OUTAGE, threshold=0, min_pass_k=(2, 3)).verdict == "PARTIAL"
+    assert score_trials(*many(2, 0), OUTAGE, min_pass_k=(2, 3)).verdict == "PASS"
