@@ -106,7 +106,7 @@ def _find_hard_fail(
     return f"{explain_hard_fail(trials)}, {unmet}" if unmet else None
 
 
-def _find_unmet_demand(  # noqa: PLR0913, PLR0917  everything that a demand may need
+def _find_unmet_demand(
     score: float | None, threshold: float, passed: int, total: int, rules: TrialRules, unmeasured: int
 ) -> str | None:
     if score is not None and score < round(threshold, DIGITS):
