@@ -20,16 +20,16 @@ MOST_BYTES = 256_000_000
 def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_date_epoch: str | None) -> str:
     """Writes an export atomically; returns its path, in a folder a name made of the time. Raises SettingError."""
     from evalgate.adapters.clock import SystemClock
-    from evalgate.adapters.files.output_folder import LineFile, OutputFolder, is_folder
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.adapters.files.output_folder import OutputFolder, is_folder
     from evalgate.reporting.dataset.export_times import format_file_time
 
     if is_folder(path, cwd):
         name = f"evaluation_{format_file_time(SystemClock(source_date_epoch).now())}.{suffix}"
         OutputFolder(path, cwd).path(name)  # makes the folder
         path = f"{path.rstrip('/')}/{name}"
-    with LineFile(path, cwd) as file:
-        for part in parts:
-            file.write(part)
+    with open_named(path, cwd) as file:
+        file.writelines(parts)
     return path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from evalgate.bootstrap.sources import (
     build_baseline_files,
@@ -17,9 +17,9 @@ from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from evalgate.adapters.files.output_folder import LineFile
     from evalgate.application.evaluation.pricing import Pricer
     from evalgate.application.judge.backtest import BacktestTools
     from evalgate.application.judge.judge import Tools
@@ -155,11 +155,11 @@ def make_output_folder(path: str, cwd: str) -> None:
     OutputFolder(folder, cwd).path(name)
 
 
-def line_file(path: str, cwd: str) -> LineFile:
-    """A writer for a file that a user named in a shell."""
-    from evalgate.adapters.files.output_folder import LineFile
+def open_output(path: str, cwd: str) -> AbstractContextManager[BinaryIO]:
+    """Opens a path that a user named in a shell, or `-` for stdout, to be written; see the adapter."""
+    from evalgate.adapters.file_writer import open_named
 
-    return LineFile(path, cwd)
+    return open_named(path, cwd)
 
 
 def convert(records: Iterable[TraceRecord], target: str, *, full: bool, redact: bool) -> Iterator[bytes | DamagedTrace]:

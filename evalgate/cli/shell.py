@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceLocation
 
 # Unescaped in JSON, but interpreted or hidden by terminals: controls, direction marks, zero-width spaces.
+STDOUT = "-"
+_STDOUT_NAMES = (STDOUT, "/dev/stdout")
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -75,6 +77,11 @@ def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False)
     help_text = f"change a limit: {', '.join(names)}"
     parser.add_argument("--limit", action="append", metavar="NAME=VALUE", default=[], help=help_text)
     parser.set_defaults(limit_names=names)
+
+
+def is_stdout(path: str) -> bool:
+    """Whether a path that is to be written names stdout, where nothing else is printed then."""
+    return path in _STDOUT_NAMES
 
 
 def parse_words(text: str) -> list[str]:

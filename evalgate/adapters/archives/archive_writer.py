@@ -15,7 +15,7 @@ from evalgate.reporting.results.standings import dump_standings
 
 if TYPE_CHECKING:
     import zipfile
-    from pathlib import Path
+    from typing import BinaryIO
 
     from evalgate.adapters.archives.baseline_limits import ZipLimits
     from evalgate.ports import BaselineParts
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def write_archive(path: Path, parts: BaselineParts, limits: ZipLimits) -> int:
-    """Writes the archive; returns how many traces had to be left out."""
+def write_archive(stream: BinaryIO, parts: BaselineParts, limits: ZipLimits) -> int:
+    """Writes the archive to a stream; returns how many traces had to be left out."""
     import zipfile
 
     spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
-    with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open(build_entry(RESULTS), "w") as member:
             for piece in iter_chunks(parts.results):
                 member.write(piece)

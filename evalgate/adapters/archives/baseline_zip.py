@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from zlib import crc32
 
 import orjson
 
 from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
+from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.models.results.document_names import BASELINE_SCHEMA, STANDINGS_FILE
@@ -108,11 +108,14 @@ class BaselineZips:
             archive = SafeZip(archive.read(NESTED), self._limits.unpacked)
         return archive
 
-    def create(self, folder: str, path: str) -> Sequence[Problem]:
-        """Builds a baseline from the output folder of a run; returns warnings about missing parts."""
+    def create(self, folder: str, path: str, stream: BinaryIO) -> Sequence[Problem]:
+        """Builds a baseline from the output folder of a run; returns warnings about missing parts.
+
+        `path` is the name of `stream` in them. Raises SettingError, and OSError if writing fails.
+        """
         finished, archive = self._find_run(folder)
         if archive is not None:
-            _write_file(path, archive)
+            stream.write(archive)
             return []
         if finished is None:
             raise _no_run_error(folder)
@@ -125,7 +128,7 @@ class BaselineZips:
 
         content = self._files.read(posixpath.join(folder, RESULTS), self._limits.packed, what="results")
         parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
-        warnings = self.write(path, parts)
+        warnings = self._write(stream, parts)
         missing_parts = Problem(
             f"{folder} has no {NESTED} of this run: traces and suites are left out of {path}",
             None,
@@ -158,15 +161,16 @@ class BaselineZips:
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
         """Writes the archive, deterministically; returns a warning about traces that were left out."""
-        from evalgate.adapters.archives.archive_writer import write_archive
-
         try:
-            draft = Path(path).with_name(f".{Path(path).name}.part")
-            draft.unlink(missing_ok=True)
-            left_out = write_archive(draft, parts, self._limits)
-            draft.replace(path)  # replaces an existing file or link
+            with open_to_write(path, is_own=True) as stream:
+                return self._write(stream, parts)
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
+
+    def _write(self, stream: BinaryIO, parts: BaselineParts) -> Sequence[Problem]:
+        from evalgate.adapters.archives.archive_writer import write_archive
+
+        left_out = write_archive(stream, parts, self._limits)
         if not left_out:
             return []
         message = f"{left_out:,} traces were left out of {NESTED}, which is limited to {self._limits.packed:,} bytes"
@@ -219,13 +223,6 @@ def _run_from_results(results: bytes, *, whole: bool) -> BaselineRun:
 
 def _fingerprint(size: int, crc: int) -> str:
     return f"{size}-{crc:08x}"
-
-
-def _write_file(path: str, content: bytes) -> None:
-    try:
-        Path(path).write_bytes(content)
-    except OSError as error:
-        raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
 
 def _parse_manifest(content: bytes) -> dict[str, Any]:

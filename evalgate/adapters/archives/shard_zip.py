@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pydantic import ValidationError
 
 from evalgate.adapters.archives.archive_writer import build_entry
+from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.models.shards.shard import ShardHead
@@ -44,17 +44,17 @@ class ShardWriter:
 
     def finish(self, head: ShardHead) -> None:
         """Writes the shard, atomically."""
-        path = Path(self._make_path())
-        draft = path.with_name(f".{NAME}.part")
+        path = self._make_path()
         try:
-            draft.unlink(missing_ok=True)
-            with zipfile.ZipFile(draft, "x", zipfile.ZIP_DEFLATED) as archive:
+            with (
+                open_to_write(path, is_own=True) as stream,
+                zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+            ):
                 archive.writestr(build_entry(HEAD), head.model_dump_json(by_alias=True))
                 for name, content in ((BATCHES, self._batches), (TRACES, self._traces)):
                     content.seek(0)
                     with archive.open(build_entry(name), "w", force_zip64=True) as member:
                         shutil.copyfileobj(content, member, 1 << 20)
-            draft.replace(path)
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalgate.adapters.file_writer import open_to_write
 from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import FILE, MAX_FILE_BYTES, ApprovalFile
 
@@ -36,18 +37,11 @@ class LocalApprovalsFile:
 
         Raises SettingError if it changed, or if writing fails.
         """
-        target = self._target.resolve()
-        draft = target.with_name(f".{FILE}.part")
         try:
-            draft.unlink(missing_ok=True)
-            with draft.open("xb") as stream:
+            with open_to_write(str(self._target)) as stream:
                 stream.write(content)
-            current = target.read_bytes() if target.exists() else None
-            if current != expected:
-                draft.unlink()
-                raise SettingError(f"{FILE} has changed in the meantime: try again")
-            if target.exists():
-                draft.chmod(target.stat().st_mode)
-            draft.replace(target)
+                current = self._target.read_bytes() if self._target.exists() else None
+                if current != expected:
+                    raise SettingError(f"{FILE} has changed in the meantime: try again")
         except OSError as error:
             raise SettingError(f"can't write {FILE}: {error.strerror or 'unknown error'}") from None

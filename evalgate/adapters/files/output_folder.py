@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from evalgate.adapters.file_writer import open_to_write
 from evalgate.errors import Problem, RefusedPath, SettingError
 from evalgate.models.run.chunks import iter_chunks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evalgate.models.run.chunks import Content
 
 BLOCK = 1 << 20
@@ -61,30 +64,18 @@ class OutputFolder:
 
     def write(self, name: str, content: Content) -> None:
         """Writes one file; a reader sees the old content or the new, never a part."""
-        target, draft = self._folder / name, self._folder / f".{name}.part"
-        try:
-            self._make_folder()
-            draft.unlink(missing_ok=True)
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as stream:
-                stream.writelines(iter_chunks(content))
-            _change_owner(draft, self._owner)
-            draft.replace(target)
-        except OSError as error:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise self._refusal(name, error) from None
+        self._replace(name, iter_chunks(content))
 
     def copy_from_handle(self, name: str, handle: int) -> None:
         """Copies an open file to a file of that name, and closes it."""
-        target, draft = self._folder / name, self._folder / f".{name}.part"
+        with os.fdopen(handle, "rb") as source:
+            self._replace(name, iter(partial(source.read, BLOCK), b""))
+
+    def _replace(self, name: str, parts: Iterable[bytes]) -> None:
         try:
             self._make_folder()
-            draft.unlink(missing_ok=True)
-            with os.fdopen(handle, "rb") as source, draft.open("xb") as stream:
-                while block := source.read(BLOCK):
-                    stream.write(block)
-            _change_owner(draft, self._owner)
-            draft.replace(target)
+            with open_to_write(str(self._folder / name), is_own=True, owner=self._owner) as stream:
+                stream.writelines(parts)
         except OSError as error:
             raise self._refusal(name, error) from None
 
@@ -141,48 +132,12 @@ class NamedFile:
                 raise RefusedPath(f"{self._shown!r} must be inside the workspace, without symbolic links")
             new = [folder for folder in self._target.parents if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
-            self._target.write_bytes(content)
-            for each in (self._target, *new):
-                _change_owner(each, self._owner)
+            for folder in new:
+                _change_owner(folder, self._owner)
+            with open_to_write(str(self._target), owner=self._owner) as stream:
+                stream.write(content)
         except OSError as error:
             raise SettingError(f"can't write {self._shown}: {error.strerror or 'refused'}") from None
-
-
-class LineFile:
-    """A file written line by line and atomically, at a path named in a shell."""
-
-    def __init__(self, path: str, cwd: str) -> None:
-        self._shown = path
-        self._target = Path(cwd) / path
-        self._draft = self._target.with_name(f".{self._target.name}.part")
-
-    def __enter__(self) -> Self:
-        try:
-            self._draft.unlink(missing_ok=True)
-            self._stream = self._draft.open("xb")
-        except OSError as error:
-            raise self._refusal(error) from None
-        return self
-
-    def write(self, line: bytes) -> None:
-        """Adds one line; raises SettingError if writing fails."""
-        try:
-            self._stream.write(line)
-        except OSError as error:
-            raise self._refusal(error) from None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            self._stream.close()
-            if kind is None:
-                self._draft.replace(self._target)
-            else:
-                self._draft.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._refusal(error) from None
-
-    def _refusal(self, error: OSError) -> SettingError:
-        return SettingError(f"can't write {self._shown}: {error.strerror or 'unknown error'}")
 
 
 def _owner_of(root: str) -> tuple[int, int] | None:
@@ -200,7 +155,7 @@ def _change_owner(path: Path, owner: tuple[int, int] | None) -> None:
 
 def is_folder(path: str, cwd: str) -> bool:
     """Whether a named path is a folder: an existing one, or one that ends in a slash."""
-    return path.endswith("/") or (Path(cwd) / path).is_dir()
+    return path.endswith("/") or (path != "" and (Path(cwd) / path).is_dir())
 
 
 def _absolute(path: Path) -> Path:

@@ -13,12 +13,12 @@ EXAMPLES = """examples:
   evalgate goldens export -o goldens.jsonl
   evalgate goldens export --tag money | head -1
 """
-STDOUT = "-"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the action."""
     from evalgate.cli.goldens.list import add_filter
+    from evalgate.cli.shell import STDOUT
     from evalgate.cli.store.store_flags import add_store
 
     parser.epilog = EXAMPLES
@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes one line per golden, ordered by id."""
     from evalgate.bootstrap import shell_verbs
     from evalgate.cli.goldens.list import parse_filter
+    from evalgate.cli.shell import is_stdout
     from evalgate.cli.store.store_flags import open_store
     from evalgate.ports.store import EVERYTHING
     from evalgate.reporting.dataset.ascii_json import encode_json_line
@@ -40,12 +41,11 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     with open_store(arguments, shell) as store:
         found = store.goldens.list(EVERYTHING, parse_filter(arguments))
     lines = [encode_json_line(build_golden_document(golden)) for golden in found]
-    if arguments.output == STDOUT:
+    if is_stdout(arguments.output):
         for line in lines:
             shell.print_line(line.decode().rstrip("\n"))
         return 0
-    with shell_verbs.line_file(arguments.output, shell.cwd) as file:
-        for line in lines:
-            file.write(line)
+    with shell_verbs.open_output(arguments.output, shell.cwd) as file:
+        file.writelines(lines)
     shell.note(f"{pluralize(len(lines), 'golden')} written to {arguments.output}")
     return 0

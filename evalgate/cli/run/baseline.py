@@ -31,10 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     save.add_argument(
         "--output-dir", metavar="DIR", default=OUTPUT_DIR, help=f"the --output-dir of the run (default {OUTPUT_DIR})"
     )
-    save.add_argument("-o", "--output", metavar="PATH", help=f"the zip to write (default {SAVED})")
+    save.add_argument("-o", "--output", metavar="PATH", help=f"the zip to write, or - for stdout (default {SAVED})")
     create = actions.add_parser("create", help=make, description=f"{make.capitalize()}.")
     create.add_argument("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run")
-    create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write")
+    create.add_argument("-o", "--output", metavar="PATH", required=True, help="the zip to write, or - for stdout")
     show = actions.add_parser("show", help=look, description=f"{look.capitalize()}.")
     show.add_argument("path", metavar="PATH", help="baseline.zip or results.json")
     for action in (save, create, show):
@@ -49,30 +49,34 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def _save(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.cli.shell import is_stdout
     from evalgate.reporting.markdown.heading import build_heading
+    from evalgate.reporting.text.escaping import escape_terminal
 
     results, content = sources.build_baseline_files(shell.cwd).read_finished(arguments.output_dir)
     path = arguments.output
     if path is None:
         path = SAVED
         shell_verbs.make_output_folder(path, shell.cwd)
-    with shell_verbs.line_file(path, shell.cwd) as file:
-        file.write(content)
-    shell.print_line(f"saved: {path}, of a run that {build_heading(results).text}")
+    with shell_verbs.open_output(path, shell.cwd) as stream:
+        stream.write(content)
+    if not is_stdout(path):
+        shell.print_line(escape_terminal(f"saved: {path}, of a run that {build_heading(results).text}", None))
     if results["verdict"] == "fail":
         shell.note("warning: the saved run failed; what fails in a baseline can't count as broken later")
     return 0
 
 
 def _create(arguments: argparse.Namespace, shell: Shell) -> int:
-    import posixpath
+    from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.cli.shell import is_stdout
+    from evalgate.reporting.text.escaping import escape_terminal
 
-    from evalgate.bootstrap import sources
-
-    target = posixpath.join(shell.cwd, arguments.output)
-    warnings = sources.build_baseline_files(shell.cwd).create(arguments.folder, target)
+    with shell_verbs.open_output(arguments.output, shell.cwd) as stream:
+        warnings = sources.build_baseline_files(shell.cwd).create(arguments.folder, arguments.output, stream)
     shell.report_problems(warnings, "warning")
-    shell.print_line(f"written: {arguments.output}")
+    if not is_stdout(arguments.output):
+        shell.print_line(escape_terminal(f"written: {arguments.output}", None))
     return 0
 
 

@@ -17,7 +17,6 @@ EXAMPLES = """examples:
   evalgate export csv --suite refunds -o refunds.csv
   evalgate export json -o -
 """
-STDOUT = "-"
 FOLDER = ".evalgate/"
 
 
@@ -78,6 +77,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes the evaluations to one file or to stdout."""
     from evalgate.application.goldens.evaluation_export import collect_export
     from evalgate.bootstrap import export_files
+    from evalgate.cli.shell import is_stdout
     from evalgate.cli.store.store_flags import open_store, parse_period
     from evalgate.reporting.dataset.metrics import MetricsRequest
     from evalgate.reporting.text.escaping import escape_terminal
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
         gathered = collect_export(store, suite=request.suite, since=request.since, until=request.until)
     export_format = FORMATS[arguments.form]
     parts = export_format.render(gathered, request)
-    if arguments.output == STDOUT:
+    if is_stdout(arguments.output):
         for line in b"".join(parts).decode().splitlines():
             shell.print_line(line if export_format.is_ascii else escape_terminal(line, None))
         return 0

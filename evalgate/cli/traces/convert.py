@@ -15,7 +15,6 @@ EXAMPLES = """examples:
   evalgate convert 'logs/**/*.json' --output traces.jsonl
   evalgate convert --to otlp traces.jsonl -o spans.jsonl       for tools that read OpenTelemetry
 """
-STDOUT = "-"
 
 
 class _LineWriter:
@@ -33,6 +32,7 @@ class _LineWriter:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the verb."""
+    from evalgate.cli.shell import STDOUT
     from evalgate.cli.traces.format_flags import add_format
 
     parser.epilog = EXAMPLES
@@ -48,20 +48,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Writes one line per trace and reports traces that can't be read; returns 2 if there are any."""
     from evalgate.bootstrap import shell_verbs, sources
-    from evalgate.cli.shell import format_location
+    from evalgate.cli.shell import format_location, is_stdout
     from evalgate.cli.traces.format_flags import choose_format
     from evalgate.errors import SettingError
     from evalgate.settings.limits import parse_limits
 
     if arguments.full and arguments.to != "native":
         raise SettingError("--full applies to native traces only")
-    trace_format, to_stdout = choose_format(arguments, shell).trace_format, arguments.output == STDOUT
+    trace_format, to_stdout = choose_format(arguments, shell).trace_format, is_stdout(arguments.output)
     records = sources.build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(
         arguments.traces, ".", trace_format
     )
     lines = shell_verbs.convert(records, arguments.to, full=arguments.full, redact=not arguments.no_redact)
     written, damaged = 0, 0
-    with nullcontext(_LineWriter(shell)) if to_stdout else shell_verbs.line_file(arguments.output, shell.cwd) as out:
+    with nullcontext(_LineWriter(shell)) if to_stdout else shell_verbs.open_output(arguments.output, shell.cwd) as out:
         for line in lines:
             if isinstance(line, bytes):
                 out.write(line)

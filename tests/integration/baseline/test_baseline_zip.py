@@ -204,17 +204,22 @@ def test_zip__with_a_wrong_size_is_refused(tmp_path):
         zips.load("b.zip")
 
 
+def make(zips, path):
+    with path.open("wb") as stream:
+        return zips.create("out", path.name, stream)
+
+
 def test_create__from_a_folder_with_a_zip_copies_it(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
     write(zips, tmp_path / "out" / "baseline.zip", results)
-    assert zips.create("out", str(tmp_path / "copy.zip")) == []
+    assert make(zips, tmp_path / "copy.zip") == []
     assert (tmp_path / "copy.zip").read_bytes() == (tmp_path / "out" / "baseline.zip").read_bytes()
 
 
 def test_create__from_results_alone_says_what_is_missing(zips, results, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "results.json").write_bytes(results)
-    (warning,) = zips.create("out", str(tmp_path / "made.zip"))
+    (warning,) = make(zips, tmp_path / "made.zip")
     assert "left out" in warning.message
     assert zips.load("made.zip").results == json.loads(results)
 
@@ -224,7 +229,7 @@ def test_create__leaves_the_zip_of_an_earlier_run_alone(zips, results, tmp_path)
     write(zips, tmp_path / "out" / "baseline.zip", results)
     later = {**json.loads(results), "commit": "later"}
     (tmp_path / "out" / "results.json").write_text(json.dumps(later))
-    (warning,) = zips.create("out", str(tmp_path / "made.zip"))
+    (warning,) = make(zips, tmp_path / "made.zip")
     assert "no baseline.zip of this run" in warning.message
     assert zips.load("made.zip").results["commit"] == "later"
 
@@ -237,4 +242,4 @@ def test_results_of_an_invalid_run__are_not_a_baseline_even_with_other_files(zip
     with pytest.raises(InvalidInput, match="no finished run"):
         zips.load("out/results.json")
     with pytest.raises(InvalidInput, match="no finished run"):
-        zips.create("out", str(tmp_path / "made.zip"))
+        make(zips, tmp_path / "made.zip")

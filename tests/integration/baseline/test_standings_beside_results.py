@@ -158,7 +158,8 @@ def test_an_unfinished_run_is_not_a_baseline_by_its_standings_either(compared: P
 def test_a_baseline_made_of_results_alone_has_standings(compared: Path):
     zips = BaselineZips(Workspace(None, str(compared)))
     (compared / ".evalgate/baseline.zip").unlink(missing_ok=True)
-    zips.create(".evalgate", str(compared / "made.zip"))
+    with (compared / "made.zip").open("wb") as stream:
+        zips.create(".evalgate", "made.zip", stream)
     made = zips.load_run("made.zip").run
     assert "standings.json" in members_of(compared / "made.zip")
     assert made == zips.load_run(".evalgate/results.json").run

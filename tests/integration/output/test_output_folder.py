@@ -1,4 +1,9 @@
 import os
+import resource
+import stat
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -76,3 +81,61 @@ def test_an_invalid_file_name__is_refused_with_the_reason(tmp_path, path):
         NamedFile(path, str(tmp_path)).write(b"")
     with pytest.raises(SettingError, match="File name too long"):
         OutputFolder(path, str(tmp_path)).write("a", b"")
+
+
+def write_with_small_files(program, *words):
+    """Runs a program that writes 1,000 bytes in a process whose files may have 100."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+
+
+WRITE_NAMED = """
+import sys
+from evalgate.adapters.files.output_folder import NamedFile
+from evalgate.errors import SettingError
+try:
+    NamedFile("a.xml", sys.argv[1]).write(b"x" * 1000)
+except SettingError as error:
+    print(error)
+"""
+WRITE_IN_FOLDER = WRITE_NAMED.replace("NamedFile", "OutputFolder").replace(
+    'OutputFolder("a.xml", sys.argv[1]).write(', 'OutputFolder(".", sys.argv[1]).write("a.xml", '
+)
+
+
+@pytest.mark.parametrize("program", [WRITE_NAMED, WRITE_IN_FOLDER])
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, program, exists):
+    if exists:
+        (tmp_path / "a.xml").write_text("old")
+    done = write_with_small_files(program, tmp_path)
+    assert "File too large" in done.stdout, done.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == ({"a.xml": "old"} if exists else {})
+
+
+@pytest.mark.parametrize("write", [NamedFile, OutputFolder], ids=["named file", "output folder"])
+def test_a_file_keeps_its_mode(tmp_path, write):
+    path = tmp_path / "a.xml"
+    path.write_text("old")
+    path.chmod(0o640)
+    if write is NamedFile:
+        NamedFile("a.xml", str(tmp_path)).write(b"new")
+    else:
+        OutputFolder(".", str(tmp_path)).write("a.xml", b"new")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o640)
+
+
+def test_named_file__a_fifo_is_written_to(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_bytes()), daemon=True)
+    reader.start()
+    NamedFile("fifo", str(tmp_path)).write(b"content")
+    reader.join(10)
+    assert read == [b"content"]
+    assert (tmp_path / "fifo").is_fifo()

@@ -1,0 +1,102 @@
+"""Writes to a path: what it names stays what it is, and a file changes as a whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STDOUT = "-"
+_STDOUT_HANDLE = 1
+
+
+@contextmanager
+def open_named(path: str, cwd: str) -> Iterator[BinaryIO]:
+    """Opens a path that a user named in a shell, or `-` for stdout, to be written; raises SettingError."""
+    try:
+        with open_stdout() if path == STDOUT else open_to_write(_join(cwd, path)) as stream:
+            yield stream
+    except OSError as error:
+        raise SettingError(f"can't write {path or repr(path)}: {error.strerror or 'unknown error'}") from None
+
+
+@contextmanager
+def open_stdout() -> Iterator[BinaryIO]:
+    """Opens stdout for bytes; the caller has printed nothing that is not flushed."""
+    with open(os.dup(_STDOUT_HANDLE), "wb") as stream:  # noqa: PTH123  (a handle)
+        yield stream
+
+
+@contextmanager
+def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | None = None) -> Iterator[BinaryIO]:
+    """Opens a path to be written; raises OSError.
+
+    A device or FIFO is written to, and the target of a symbolic link. A file is replaced when all is written,
+    and keeps its mode and owner; if writing fails, it is as it was. With `is_own`, for EvalGate's own names in
+    an output folder, whatever has the name is replaced. `owner` gets the file.
+    """
+    existing = _find_existing(path, follow_symlinks=not is_own)
+    if not is_own and existing is not None:
+        if not os.access(path, os.W_OK):
+            raise _error(errno.EACCES)
+        if not stat.S_ISREG(existing.st_mode):
+            with open(os.open(path, os.O_WRONLY), "wb") as stream:  # noqa: PTH123  (a handle; "wb" alone truncates)
+                yield stream
+            return
+    target = Path(path if is_own else os.path.realpath(path))
+    # The name of a user's file may be as long as a name can be; a file of ours is found again if a run was killed.
+    draft = target.with_name(f".{target.name}.part" if is_own else f".evalgate-{os.urandom(8).hex()}.part")
+    if is_own:
+        draft.unlink(missing_ok=True)
+    try:
+        with draft.open("xb") as stream:
+            _adopt(stream.fileno(), existing, owner)
+            yield stream
+        draft.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+
+
+def _join(folder: str, path: str) -> str:
+    """The path below a folder, or as it is; keeps a slash at its end, which pathlib drops."""
+    return os.path.join(folder, path) if path else ""  # noqa: PTH118
+
+
+def _find_existing(path: str, *, follow_symlinks: bool) -> os.stat_result | None:
+    """What has this name, None if nothing has; raises OSError for a folder, and for a name that is empty."""
+    if not path:
+        raise OSError(errno.ENOENT, "the path is empty")
+    try:
+        found = Path(path).stat(follow_symlinks=follow_symlinks)
+    except FileNotFoundError:
+        found = None
+    if path.endswith("/") or (found is not None and stat.S_ISDIR(found.st_mode)):
+        raise _error(errno.EISDIR)
+    return found
+
+
+def _adopt(handle: int, existing: os.stat_result | None, owner: tuple[int, int] | None) -> None:
+    """Gives a new file the mode and the owner of the file that it will replace, or the named owner."""
+    if existing is not None and not stat.S_ISREG(existing.st_mode):
+        existing = None
+    if owner is not None:
+        os.fchown(handle, *owner)
+    elif existing is not None:
+        with suppress(PermissionError):  # only root may give a file to somebody else
+            os.fchown(handle, existing.st_uid, existing.st_gid)
+    if existing is not None:
+        os.fchmod(handle, stat.S_IMODE(existing.st_mode))
+
+
+def _error(code: int) -> OSError:
+    return OSError(code, os.strerror(code))
