@@ -86,7 +86,7 @@ def test_an_invalid_file_name__is_refused_with_the_reason(tmp_path, path):
 def write_with_small_files(program, *words):
     """Runs a program that writes 1,000 bytes in a process whose files may have 100."""
     return subprocess.run(
-        [sys.executable, "-c", program, *map(str, words)],
+        [sys.executable, "-B", "-c", program, *map(str, words)],
         capture_output=True,
         text=True,
         check=False,

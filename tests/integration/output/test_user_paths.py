@@ -89,7 +89,7 @@ def start_evalgate(folder, *words, **options):
     return subprocess.run(
         [sys.executable, "-m", "evalgate", *map(str, words)],
         cwd=folder,
-        env={"SOURCE_DATE_EPOCH": "1767220849", "PATH": ""},
+        env={"SOURCE_DATE_EPOCH": "1767220849", "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         timeout=60,
         check=False,
@@ -215,7 +215,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(project, out, w
     if exists:
         path.write_text("old")
 
-    def keep_files_small():
+    def keep_files_small():  # also bytecode, which Python would write in part
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
     done = start_evalgate(project, *words, "-o", path, preexec_fn=keep_files_small)
