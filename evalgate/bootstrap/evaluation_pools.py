@@ -77,11 +77,11 @@ class ConfiguredPools:
         return self._make_pool(InProcessEngine())
 
     def _make_pool(self, engine: Engine) -> EvaluationPool:
-        from evalgate.adapters.archives.baseline_traces import encode_trace_line
         from evalgate.adapters.formats.open.batches import BatchedTraces
+        from evalgate.adapters.formats.open.stored_traces import encode_stored_trace
         from evalgate.ports.engines import EvaluationPool
 
-        return EvaluationPool(BatchedTraces(self.files, self.limits), engine, encode_trace_line)
+        return EvaluationPool(BatchedTraces(self.files, self.limits), engine, encode_stored_trace)
 
     def _count_bytes(self, traces: Sequence[tuple[Sequence[str], str]]) -> int:
         """Adds up the bytes of the traces until the break-even is reached."""

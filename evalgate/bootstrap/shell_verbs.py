@@ -77,14 +77,14 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
 
 def build_backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
     """The tools of a backtest in a shell; `store` opens the store with goldens."""
-    from evalgate.adapters.formats.open.baseline_traces import read_baseline_traces
+    from evalgate.adapters.formats.open.stored_traces import read_stored_traces
     from evalgate.adapters.progress import progress_for
     from evalgate.application.judge.backtest import BacktestTools
 
     return BacktestTools(
         build_suite_files(cwd, store=store),
         build_baseline_files(cwd),
-        read_baseline_traces,
+        read_stored_traces,
         progress_for(progress_to, quiet=False),
         find_price_list(),
     )

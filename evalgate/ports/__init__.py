@@ -11,7 +11,7 @@ from evalgate.models.github.checks import Annotation as Annotation  # noqa: TC00
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from evalgate.errors import Problem
@@ -102,6 +102,9 @@ class TraceSource(Protocol):
 class TraceArchive(TraceSource, Protocol):
     """A trace source that also reads the traces kept in a baseline."""
 
+    def encode_trace(self, trace: Trace) -> bytes:
+        """Encodes a trace as a line of a baseline's traces, redacted."""
+
     def restore_trace(self, line: bytes) -> Trace | None:
         """Parses a line of a baseline's traces; None if it can't be read."""
 
@@ -134,7 +137,7 @@ class BaselineFiles(Protocol):
         """Reads what a comparison needs, and all results if `whole`; raises the same errors as `load`."""
 
     def read_traces(self, path: str) -> Iterator[bytes]:
-        """The traces a baseline keeps, unpacked as they are read: one `evalgate.trace/1` document a line.
+        """The traces a baseline keeps, unpacked as they are read: one a line, see TraceArchive.
 
         A results.json has none. Raises SettingError (missing, damaged) or OverLimit, also midway.
         """
@@ -145,8 +148,8 @@ class BaselineFiles(Protocol):
         Raises SettingError (missing, damaged) or OverLimit.
         """
 
-    def open_spool(self) -> TraceSpool:
-        """A temporary store for the traces of a baseline that is being written."""
+    def open_spool(self, encode: Callable[[Trace], bytes]) -> TraceSpool:
+        """A temporary store for the traces of a baseline that is being written; `encode` returns a trace's line."""
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:
         """Writes a `baseline.zip`; returns warnings about what was left out."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.adapters.formats.native.reader import build
+from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
 from evalgate.adapters.progress import SilentProgress
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
-from evalgate.errors import SettingError, SuiteError
+from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
@@ -28,7 +28,7 @@ from evalgate.suite.parse import SharedDefaults, parse_suite
 from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -77,7 +77,13 @@ class TraceList:
         return ["native"]
 
     def restore_trace(self, line: bytes) -> Trace | None:
-        return build(orjson.loads(line))
+        try:
+            return read_stored_trace(line)
+        except TraceError:
+            return None
+
+    def encode_trace(self, trace: Trace) -> bytes:
+        return encode_stored_trace(trace)
 
 
 class MemoryBaselines:
@@ -112,7 +118,7 @@ class MemoryBaselines:
     def read_suites(self, path: str) -> bytes | None:
         return self.kept_suites.get(path)
 
-    def open_spool(self) -> TraceSpool:
+    def open_spool(self, encode: Callable[[Trace], bytes]) -> TraceSpool:
         return _Spool(self.kept)
 
     def write(self, path: str, parts: BaselineParts) -> Sequence[Problem]:

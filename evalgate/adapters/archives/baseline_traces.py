@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-import orjson
-
 from evalgate.errors import build_temp_folder_error
-from evalgate.measures.memory_limit import is_memory_low
-from evalgate.measures.redaction.redact import redact_value, remove_exact_secrets
-from evalgate.models.trace.trace_document import encode_trace
+from evalgate.measures.redaction.redact import remove_exact_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from evalgate.adapters.archives.baseline_limits import ZipLimits
     from evalgate.models.trace.trace import Trace, TraceLocation
@@ -21,10 +17,10 @@ if TYPE_CHECKING:
 class BaselineTraceSpool:
     """Redacted traces in a temporary file, one per line; those beyond a baseline's limit are only counted."""
 
-    def __init__(self, limits: ZipLimits) -> None:
+    def __init__(self, limits: ZipLimits, encode: Callable[[Trace], bytes]) -> None:
         import tempfile  # slow to import, so only for runs that write a baseline
 
-        self._limits = limits
+        self._limits, self._encode = limits, encode
         try:
             self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
         except OSError as error:
@@ -41,7 +37,7 @@ class BaselineTraceSpool:
     def add(self, trace: Trace) -> None:
         """Adds a trace; a trace that two suites read is added once."""
         if self._is_new(trace.source):
-            self._append(encode_trace_line(trace))
+            self._append(self._encode(trace))
 
     def add_line(self, source: TraceLocation, line: bytes | None) -> None:
         """Adds a line encoded elsewhere; None counts a trace that did not fit."""
@@ -72,13 +68,3 @@ class BaselineTraceSpool:
     def close(self) -> None:
         """Deletes the temporary file."""
         self._file.close()
-
-
-def encode_trace_line(trace: Trace) -> bytes:
-    """Encodes a trace as a line of a baseline, redacted."""
-    document = redact_value(encode_trace(trace))
-    if is_memory_low():
-        from evalgate.measures.values.json_stream import encode_in_parts  # rarely needed
-
-        return encode_in_parts(document) + b"\n"
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

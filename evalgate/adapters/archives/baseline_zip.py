@@ -13,20 +13,22 @@ from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.models.results.document_names import BASELINE_SCHEMA, STANDINGS_FILE
+from evalgate.models.results.document_names import BASELINE_SCHEMA, BASELINE_SCHEMA_1, STANDINGS_FILE
 from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
 from evalgate.records import replace
 from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.trace.trace import Trace
     from evalgate.ports import Files, TraceSpool
 
 
 LIMITS = ZipLimits()
+KNOWN_SCHEMAS = (BASELINE_SCHEMA, BASELINE_SCHEMA_1)
 NESTED = "baseline.zip"
 MAX_SUITES = 64_000_000
 MAX_MANIFEST = 1_000_000
@@ -43,13 +45,13 @@ class BaselineZips:
         self._files = files
         self._limits = limits
 
-    def open_spool(self) -> TraceSpool:
-        """A spool for the traces of a baseline that is being written."""
+    def open_spool(self, encode: Callable[[Trace], bytes]) -> TraceSpool:
+        """A spool for the traces of a baseline that is being written; see the port."""
         from evalgate.adapters.archives.baseline_traces import (
             BaselineTraceSpool,  # only for runs that write a baseline
         )
 
-        return BaselineTraceSpool(self._limits)
+        return BaselineTraceSpool(self._limits, encode)
 
     def load(self, path: str, *, whole: bool = True) -> Baseline:
         """Reads a `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port."""
@@ -233,6 +235,6 @@ def _parse_manifest(content: bytes) -> dict[str, Any]:
         orjson.dumps(manifest)  # fails for a manifest that is nested too deep to print
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         raise SettingError("its manifest.json is not valid JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("schema") != BASELINE_SCHEMA:
+    if not isinstance(manifest, dict) or manifest.get("schema") not in KNOWN_SCHEMAS:
         raise SettingError(f"its manifest.json does not have the schema {BASELINE_SCHEMA}")
     return manifest

@@ -16,7 +16,7 @@ from evalgate.gate.trajectory.trial_pairs import (
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
     from evalgate.gate.trajectory.trial_pairs import TrialPair
@@ -44,6 +44,13 @@ class KeptTrial(NamedTuple):
     rank: tuple[bool, float]
     place: TracePosition
     excerpt: TraceExcerpt
+
+
+class StoredTraces(NamedTuple):
+    """Lines of traces that a baseline keeps, and the function that reads one (None if it can't be read)."""
+
+    lines: Iterable[bytes]
+    restore: Callable[[bytes], Trace | None]
 
 
 class WorstTrialRecorder:
@@ -101,17 +108,17 @@ class _WorseTrial(NamedTuple):
 
 
 def add_behaviour(
-    comparison: Comparison, run: Run, baseline: BaselineRun, worst_trials: WorstTrialRecorder, lines: Iterable[bytes]
+    comparison: Comparison, run: Run, baseline: BaselineRun, worst_trials: WorstTrialRecorder, stored: StoredTraces
 ) -> Sequence[Problem]:
     """Adds a trajectory diff to scenarios that got worse; what can't be read is a warning.
 
-    `lines` are the traces in the baseline, read only as far as needed.
+    `stored` are the traces in the baseline, read only as far as needed.
     """
     worse = _find_worse_trials(comparison, run, baseline, worst_trials)
     if not worse:
         return []
     try:
-        trajectories = load_trajectories(lines, {each.pair.baseline_trial.position for each in worse})
+        trajectories = load_trajectories(stored, {each.pair.baseline_trial.position for each in worse})
     except InvalidInput as error:
         return [Problem(f"{problem.message}: {NAMES_ONLY}") for problem in error.problems]
     for each in worse:
@@ -141,17 +148,15 @@ def _place(trial: TrialResult) -> TracePosition:
     return trial.trace.path, trial.trace.line, trial.trace.record
 
 
-def load_trajectories(lines: Iterable[bytes], wanted: Collection[TracePosition]) -> dict[TracePosition, Trajectory]:
+def load_trajectories(stored: StoredTraces, wanted: Collection[TracePosition]) -> dict[TracePosition, Trajectory]:
     """The trajectories of the wanted traces among those in a baseline."""
-    from evalgate.gate.trajectory.trajectories import trajectory_from_document
-
     found: dict[TracePosition, Trajectory] = {}
-    for line in lines:
+    for line in stored.lines:
         place = source_of(line)
         if place is not None and place in wanted and place not in found:
-            document = _parse_document(line)
-            if document is not None:
-                found[place] = trajectory_from_document(document)
+            trace = stored.restore(line)
+            if trace is not None:
+                found[place] = _build_trajectory(trace)
         if len(found) == len(wanted):
             break
     return found

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.documents.run_documents import run_of
-from evalgate.application.evaluation.trajectories import load_trajectories
+from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
 from evalgate.application.judge.compare_finished import compare_finished
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
     from evalgate.models.run.run import TrialResult
-    from evalgate.ports import BaselineFiles
+    from evalgate.ports import BaselineFiles, TraceArchive
 
 OWN_TRACES = "baseline.zip"
 """The file next to a run's results that holds its traces."""
@@ -49,7 +49,9 @@ class Explanation:
     warnings: Sequence[Problem] = field(default_factory=tuple)
 
 
-def explain(files: BaselineFiles, request: ExplainRequest, results: str, baseline: str | None) -> Explanation:
+def explain(
+    files: BaselineFiles, traces: TraceArchive, request: ExplainRequest, results: str, baseline: str | None
+) -> Explanation:
     """Finds the scenario in the results, compared with the baseline if one is given.
 
     Raises SettingError if there is no such scenario, or several.
@@ -62,7 +64,7 @@ def explain(files: BaselineFiles, request: ExplainRequest, results: str, baselin
     document["command"] = command
     explanation = _find_scenario(document, request)
     if explanation.suite is not None and explanation.scenario is not None:
-        explanation.warnings = _add_behaviour(files, explanation, results, baseline)
+        explanation.warnings = _add_behaviour(files, traces, explanation, results, baseline)
     return explanation
 
 
@@ -117,7 +119,13 @@ def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
     return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
 
 
-def _add_behaviour(files: BaselineFiles, explanation: Explanation, results: str, baseline: str) -> Sequence[Problem]:
+def _add_behaviour(
+    files: BaselineFiles,
+    traces: TraceArchive,
+    explanation: Explanation,
+    results: str,
+    baseline: str,
+) -> Sequence[Problem]:
     """Compares the two traces; if that fails, returns warnings."""
     suite, scenario = explanation.suite, explanation.scenario
     if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
@@ -128,9 +136,13 @@ def _add_behaviour(files: BaselineFiles, explanation: Explanation, results: str,
         return []
     pair = pair_worst_trial(baseline_trials, _trials(explanation.document, suite, scenario))
     try:
-        baseline_trajectory = _load_trajectory(files.read_traces(baseline), pair.baseline_trial.position)
+        baseline_trajectory = _load_trajectory(
+            StoredTraces(files.read_traces(baseline), traces.restore_trace), pair.baseline_trial.position
+        )
         trace = pair.trial.trace
-        trajectory = _load_trajectory(_own_traces(files, results), (trace.path, trace.line, trace.record))
+        trajectory = _load_trajectory(
+            StoredTraces(_own_traces(files, results), traces.restore_trace), (trace.path, trace.line, trace.record)
+        )
     except InvalidInput as error:
         return error.problems
     if baseline_trajectory is None or trajectory is None:
@@ -145,8 +157,8 @@ def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Seq
     return run_of(one_scenario).suites[0].scenarios[0].trials
 
 
-def _load_trajectory(lines: Iterator[bytes], place: TracePosition) -> Trajectory | None:
-    return load_trajectories(lines, {place}).get(place)
+def _load_trajectory(stored: StoredTraces, place: TracePosition) -> Trajectory | None:
+    return load_trajectories(stored, {place}).get(place)
 
 
 def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.distinct_ids import require_distinct_redacted_ids
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trace_settings import check_traces
-from evalgate.application.evaluation.trajectories import WorstTrialRecorder, add_behaviour
+from evalgate.application.evaluation.trajectories import StoredTraces, WorstTrialRecorder, add_behaviour
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run
-    from evalgate.ports import BaselineFiles, TraceSpool
+    from evalgate.ports import TraceSpool
     from evalgate.suite.models import Configuration
 
 
@@ -73,7 +73,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     tools.output.require_writable()  # fails before the work
-    spool = tools.baselines.open_spool() if request.make_baseline_zip and request.kept != NAME else None
+    keeps_traces = request.make_baseline_zip and request.kept != NAME
+    spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
     rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), cross_scores=base is None)
     try:
@@ -87,7 +88,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         require_distinct_redacted_ids(run)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
-        baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools.baselines)
+        baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)
         rules.assign_causes(run, baseline, comparison, policies)
         weakenings = rules.find_weakenings(request, baseline, comparison, policies, approvals)
         judge_freshness(run, policies, present)
@@ -167,13 +168,15 @@ def _compare_behaviour(
     baseline: LoadedBaseline,
     comparison: Comparison | None,
     worst_trials: WorstTrialRecorder,
-    baselines: BaselineFiles,
+    tools: Tools,
 ) -> LoadedBaseline:
     """Adds trajectory diffs to changes; returns the baseline with warnings about them."""
     if baseline.results is None or comparison is None or baseline.info is None or baseline.info.path is None:
         return baseline
-    lines = baselines.read_traces(baseline.info.path)
-    problems = add_behaviour(comparison, run, baseline.results, worst_trials, lines)
+    lines = tools.baselines.read_traces(baseline.info.path)
+    problems = add_behaviour(
+        comparison, run, baseline.results, worst_trials, StoredTraces(lines, tools.traces.restore_trace)
+    )
     return replace(baseline, warnings=[*baseline.warnings, *problems])
 
 

@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
     request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
-    found = explain(sources.build_baseline_files(shell.cwd), request, arguments.results, arguments.baseline)
+    files, traces = sources.build_baseline_files(shell.cwd), sources.build_trace_files(shell.cwd)
+    found = explain(files, traces, request, arguments.results, arguments.baseline)
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:

@@ -1,4 +1,4 @@
-"""Builds the trajectory of a trace, or of the document in which a baseline stores the trace."""
+"""Builds the trajectory of a trace."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from evalgate.measures.values.outputs import to_text
 from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, TrajectoryTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable
 
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ToolCall, Trace
 
 MOST_CALLS = 1_000
 MOST_MESSAGES = 10_000
@@ -26,20 +26,17 @@ MAX_ANSWER, MAX_WORDS, MAX_RESPONSE, MAX_NAME = 300, 1_000, 16_000, 200
 
 
 def trajectory_from_trace(trace: Trace) -> Trajectory:
-    """The trajectory of a trace of this run. Secrets are redacted, as they are in a baseline's traces."""
-    document = {
-        "messages": trace.messages,
-        "tool_calls": trace.tool_calls,
-        "response": trace.response,
-        "status": trace.status,
-        "error": trace.error,
-    }
-    return _build_trajectory(document, _Cutter(redact_value))
-
-
-def trajectory_from_document(document: Mapping[str, Any]) -> Trajectory:
-    """The trajectory of a trace stored in a baseline; parts of an unexpected shape are skipped."""
-    return _build_trajectory(document, _Cutter(lambda value: value))
+    """The trajectory of a trace; secrets are redacted."""
+    cutter = _Cutter(redact_value)
+    response, error, calls = trace.response, trace.error, trace.agent_calls
+    return Trajectory(
+        [_build_call(call, cutter) for call in calls[:MOST_CALLS]],
+        _collect_turns(trace, cutter),
+        None if response["content"] is None else cutter.cut_text(response["content"], MAX_RESPONSE),
+        trace.status,
+        cutter.cut_text(error["message"] or error["type"] or "", MAX_ANSWER) if error else None,
+        max(0, len(calls) - MOST_CALLS),
+    )
 
 
 class _Cutter:
@@ -59,52 +56,32 @@ class _Cutter:
         return self._after_redaction.compact_value(self._redact(self._before_redaction.compact_value(value)))
 
 
-def _build_trajectory(document: Mapping[str, Any], cutter: _Cutter) -> Trajectory:
-    response, error = _mapping(document.get("response")), _mapping(document.get("error"))
-    content = response.get("content")
-    answer = cutter.cut_text(content, MAX_RESPONSE) if isinstance(content, str) else None
-    calls = [call for call in _records(document, "tool_calls") if call.get("requestor") != "user"]
-    return Trajectory(
-        [_build_call(call, cutter) for call in calls[:MOST_CALLS]],
-        _collect_turns(document, response.get("message_index"), cutter),
-        answer,
-        _text(document.get("status")) or "ok",
-        cutter.cut_text(_text(error.get("message")) or _text(error.get("type")), MAX_ANSWER) if error else None,
-        max(0, len(calls) - MOST_CALLS),
-    )
-
-
-def _build_call(call: Mapping[str, Any], cutter: _Cutter) -> TrajectoryCall:
-    arguments = call.get("arguments")
-    if arguments is None:
-        arguments = call.get("arguments_raw")
+def _build_call(call: ToolCall, cutter: _Cutter) -> TrajectoryCall:
+    arguments = call["arguments"] if call["arguments"] is not None else call["arguments_raw"]
     return TrajectoryCall(
-        _int_or_zero(call.get("turn")),
-        cutter.cut_text(_text(call.get("name")), MAX_NAME),
+        call["turn"],
+        cutter.cut_text(call["name"], MAX_NAME),
         cutter.cut_value(arguments),
-        _text(call.get("status")) or "ok",
+        call["status"],
         cutter.cut_text(_result_text(call), MAX_ANSWER),
     )
 
 
-def _result_text(call: Mapping[str, Any]) -> str:
+def _result_text(call: ToolCall) -> str:
     """The result of a call as text; a recorder that wrote it as a value has it only in `result`."""
-    text = call.get("result_text")
-    if isinstance(text, str):
-        return text
-    result = call.get("result")
-    return "" if result is None else to_text(result)
+    if call["result_text"] is not None:
+        return call["result_text"]
+    return "" if call["result"] is None else to_text(call["result"])
 
 
-def _collect_turns(document: Mapping[str, Any], final: Any, cutter: _Cutter) -> dict[int, TrajectoryTurn]:
+def _collect_turns(trace: Trace, cutter: _Cutter) -> dict[int, TrajectoryTurn]:
     """The messages of user and agent by turn, without the final answer."""
     turns: dict[int, TrajectoryTurn] = {}
-    for message in islice(_records(document, "messages"), MOST_MESSAGES):
-        content, role = message.get("content"), message.get("role")
-        is_final = final is not None and message.get("index") == final
-        if is_final or not isinstance(content, str) or role not in ("user", "assistant"):
+    for message in islice(trace.messages, MOST_MESSAGES):
+        content, role, number = message["content"], message["role"], message["turn"]
+        is_final = message["index"] == trace.response["message_index"]
+        if is_final or content is None or role not in ("user", "assistant"):
             continue
-        number = _int_or_zero(message.get("turn"))
         if number not in turns and len(turns) >= MOST_TURNS:
             break
         turn = turns.setdefault(number, TrajectoryTurn())
@@ -120,21 +97,3 @@ def _append_text(text: str, content: str, cutter: _Cutter) -> str:
         return text
     addition = cutter.cut_text(content.strip(), MAX_WORDS)
     return f"{text}\n{addition}" if text else addition
-
-
-def _records(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    found = document.get(name)
-    if isinstance(found, list):
-        yield from (record for record in found if isinstance(record, dict))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _int_or_zero(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 2**53 else 0

@@ -31,6 +31,10 @@ _SHORT, _LARGE = 1_000, 100_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
+MOST_NAMES = 10_000
+PROBE = "x"
+"""A text that holds no secret, but is one under the name of a password."""
+
 Span = tuple[int, int, str]
 
 
@@ -69,6 +73,7 @@ def on_secrets_changed(listener: Callable[[], None]) -> None:
 
 
 def _notify_listeners() -> None:
+    _REDACTOR.forget_names()
     for listener in _LISTENERS:
         listener()
 
@@ -98,6 +103,7 @@ class Redactor:
     def __init__(self, exact: Iterable[str] = ()) -> None:
         self.exact = _build_exact_secrets(exact)
         self.project: ProjectSecrets | None = None
+        self._plain_names: set[str] = set()
 
     def redact_text(self, text: str) -> str:
         """Redacts secrets in the text, even if invisible characters split them."""
@@ -113,18 +119,36 @@ class Redactor:
 
     def redact_value(self, value: Any, depth: int = 0) -> Any:
         """Redacts secrets in a JSON value; values nested deeper than 64 levels are left out."""
-        if isinstance(value, str):
+        kind = value.__class__
+        if kind is str:
             return self.redact_text(value)
-        if not isinstance(value, dict | list):
+        if kind is not dict and kind is not list:
             return value
         if depth >= MAX_DEPTH:
             return "[too deep]"
-        if isinstance(value, list):
+        if kind is list:
             return [self.redact_value(item, depth + 1) for item in value]
-        return {
-            self.redact_text(str(key)): self.redact_field(str(key), self.redact_value(item, depth + 1))
-            for key, item in value.items()
-        }
+        clean = {}
+        for key, item in value.items():
+            inner = self.redact_value(item, depth + 1)
+            if key in self._plain_names:
+                clean[key] = inner
+            else:
+                name = str(key)
+                clean[self.redact_text(name)] = self.redact_field(name, inner)
+                self._note_plain_name(name)
+        return clean
+
+    def _note_plain_name(self, name: str) -> None:
+        """Remembers a name that holds no secret and marks none; documents repeat few of them."""
+        if len(self._plain_names) < MOST_NAMES and len(name) <= NAME_END:
+            is_plain = self.redact_text(name) == name and self.redact_field(name, PROBE) == PROBE
+            if is_plain:
+                self._plain_names.add(name)
+
+    def forget_names(self) -> None:
+        """Forgets which names are plain, as the secrets have changed."""
+        self._plain_names.clear()
 
     def redact_field(self, name: str, clean: Any) -> Any:
         """Redacts the whole of a value, its texts already redacted, if its name marks it as a secret."""

@@ -11,6 +11,7 @@ from results_builder import a_scenario, a_suite, results
 from evalgate.adapters.archives.baseline_limits import ZipLimits
 from evalgate.adapters.archives.baseline_zip import BaselineZips
 from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
 from evalgate.errors import InvalidInput
 from evalgate.models.results.document_names import BASELINE_SCHEMA
 from evalgate.ports import BaselineParts
@@ -27,7 +28,7 @@ def zips(tmp_path: Path) -> BaselineZips:
 
 
 def written(zips: BaselineZips, path: Path, *traces) -> str:
-    spool = zips.open_spool()
+    spool = zips.open_spool(encode_stored_trace)
     for trace in traces:
         spool.add(trace)
     zips.write(str(path), BaselineParts({"schema": BASELINE_SCHEMA}, RESULTS, b"{}", spool))
@@ -38,7 +39,7 @@ def written(zips: BaselineZips, path: Path, *traces) -> str:
 def test_the_traces_of_a_baseline_come_back_line_by_line(zips: BaselineZips, tmp_path: Path) -> None:
     made = [make_trace(["look_up"], path=f"traces/{name}.json", trace_id=name) for name in "ab"]
     lines = list(zips.read_traces(written(zips, tmp_path / "b.zip", *made)))
-    assert [json.loads(line)["trace_id"] for line in lines] == ["a", "b"]
+    assert [read_stored_trace(line).trace_id for line in lines] == ["a", "b"]
 
 
 def test_a_zip_within_a_zip_is_opened(zips: BaselineZips, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from fakes.core import make_tools
 from evalgate.adapters.archives.baseline_limits import ZipLimits
 from evalgate.adapters.archives.baseline_zip import BaselineZips
 from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import InvalidInput
@@ -37,7 +38,7 @@ def results():
 
 
 def write(zips, path, results, traces=()):
-    spool = zips.open_spool()
+    spool = zips.open_spool(encode_stored_trace)
     for trace in traces:
         spool.add(trace)
     try:
@@ -59,7 +60,7 @@ def test_baseline__is_read_back_as_it_was_written(zips, results, tmp_path):
     assert loaded.manifest == {**MANIFEST, "traces": {"kept": 2, "left_out": 0}}
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         lines = archive.read("traces.jsonl").splitlines()
-    assert [json.loads(line)["trace_id"] for line in lines] == ["t1", "t2"]
+    assert [read_stored_trace(line).trace_id for line in lines] == ["t1", "t2"]
 
 
 def test_baseline__same_parts_same_bytes(zips, results, tmp_path):
@@ -86,16 +87,16 @@ def test_baseline__holds_no_secret_of_a_trace(zips, results, tmp_path):
 
 
 def test_baseline__too_large_leaves_out_traces_from_the_end_and_says_so(results, tmp_path):
-    zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(packed=100_000, slack=10_000))
+    zips = BaselineZips(Workspace(None, str(tmp_path)), ZipLimits(packed=250_000, slack=100_000))
     draw = random.Random(1)  # noqa: S311  (noise that does not deflate)
-    noise = [make_trace(trace_id=f"t{n}", path=f"{n}.json", response=draw.randbytes(4_000).hex()) for n in range(40)]
+    noise = [make_trace(trace_id=f"t{n}", path=f"{n}.json", response=draw.randbytes(8_000).hex()) for n in range(40)]
     (warning,) = write(zips, tmp_path / "b.zip", results, noise)
     counted = zips.load("b.zip").manifest["traces"]
     assert 0 < counted["kept"] < 40
     assert counted["kept"] + counted["left_out"] == 40
     assert f"{counted['left_out']} traces were left out" in warning.message
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
-        kept = [json.loads(line)["trace_id"] for line in archive.read("traces.jsonl").splitlines()]
+        kept = [read_stored_trace(line).trace_id for line in archive.read("traces.jsonl").splitlines()]
     assert kept == [f"t{n}" for n in range(counted["kept"])]
 
 

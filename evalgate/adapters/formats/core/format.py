@@ -68,6 +68,7 @@ class Reader:
     `without_calls` names fields in which an object with a name and arguments is not a call, such as scores;
     `not_tools` are names that are no tool's, such as those of events;
     `copy_flag` is the field that is true in an object which repeats what another record holds.
+    `keeps_record`: a record can be read again by itself, so that a baseline keeps it as it was read.
     `shapes` are the fields and types that the reader knows; others make the evidence of calls incomplete.
     `read_path` returns scenario id and variant from the path of a file of one trace, where the path holds them.
     """
@@ -81,6 +82,7 @@ class Reader:
     without_calls: frozenset[str] = frozenset()
     not_tools: frozenset[str] = frozenset()
     copy_flag: str = ""
+    keeps_record: bool = False
     shapes: tuple[Shape, ...] = ()
     read_path: Callable[[str], tuple[str | None, str | None]] | None = None
 

@@ -98,4 +98,4 @@ def _settle_scenario(trace: Trace) -> None:
     trace.scenario_id = scenario_id
 
 
-READER = Reader(build=build, identify=identify, split=split_list)
+READER = Reader(build=build, identify=identify, split=split_list, keeps_record=True)

@@ -37,13 +37,18 @@ class TraceFiles:
         """Names of the formats, in the order of detection."""
         return [known.name for known in detect.FORMATS]
 
+    def encode_trace(self, trace: Trace) -> bytes:
+        """Encodes a trace as a line of a baseline, redacted."""
+        from evalgate.adapters.formats.open.stored_traces import encode_stored_trace
+
+        return encode_stored_trace(trace)
+
     def restore_trace(self, line: bytes) -> Trace | None:
         """The trace of a line of a baseline; None if it can't be read."""
-        from evalgate.adapters.formats.core.strict_json import decode
-        from evalgate.adapters.formats.native import reader
+        from evalgate.adapters.formats.open.stored_traces import read_stored_trace
 
         try:
-            return reader.build(decode(line))
+            return read_stored_trace(line)
         except TraceError:
             return None
 

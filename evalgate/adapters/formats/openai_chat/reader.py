@@ -74,4 +74,5 @@ READER = Reader(
     identify=identify_by_side_fields,
     split=split,
     shapes=SHAPES,
+    keeps_record=True,
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 from builders import make_trace
-from fakes.core import MemoryBaselines, make_tools
+from fakes.core import MemoryBaselines, TraceList, make_tools
 
-from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, load_trajectories
+from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, StoredTraces, load_trajectories
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import SettingError
@@ -138,9 +138,11 @@ def test_diffs_of_broken_scenarios_come_first_and_are_bounded():
 def test_lines_that_are_not_traces_are_skipped():
     good = orjson.dumps(encode_trace(a_trace()), option=orjson.OPT_APPEND_NEWLINE)
     deep = b'{"tool_calls":' + b"[" * 900 + b"]" * 900 + b',"source":{"path":"a/None.json"}}\n'
-    other_order = b'{"source":{"path":"x","line":3},"messages":[]}\n'
+    other_order = b'{"source":{"path":"x","line":3},"schema":"evalgate.trace/1","messages":[]}\n'
     lines = [b"\n", b"[]\n", b'"source":{\n', b'{"source":{"path":[]}}\n', b"\xff\n", deep, other_order, good]
-    found = load_trajectories(lines, {("a/None.json", None, None), ("x", 3, None)})
+    found = load_trajectories(
+        StoredTraces(lines, TraceList().restore_trace), {("a/None.json", None, None), ("x", 3, None)}
+    )
     assert [call.name for call in found["a/None.json", None, None].calls] == ["pay"]
     assert found["x", 3, None].calls == []
 
@@ -150,4 +152,4 @@ def test_reading_stops_after_the_last_wanted_trace():
         yield orjson.dumps(encode_trace(a_trace()))
         raise AssertionError
 
-    assert len(load_trajectories(lines(), {("a/None.json", None, None)})) == 1
+    assert len(load_trajectories(StoredTraces(lines(), TraceList().restore_trace), {("a/None.json", None, None)})) == 1

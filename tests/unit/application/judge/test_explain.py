@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import make_trace
-from fakes.core import MemoryBaselines
+from fakes.core import MemoryBaselines, TraceList
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
 from evalgate.application.judge.explain import ExplainRequest, explain
@@ -18,7 +18,7 @@ REMOVED = [{"suite": "support", "id": "old", "variant": None, "verdict": "PASS",
 
 
 def find_scenario(*query, suites=SUITES):
-    found = explain(MemoryBaselines(r=results(suites, removed=REMOVED)), ExplainRequest(*query), "r", None)
+    found = explain(MemoryBaselines(r=results(suites, removed=REMOVED)), TraceList(), ExplainRequest(*query), "r", None)
     return (found.suite and found.suite["suite"], (found.scenario or found.removed or {}).get("id"))
 
 
@@ -75,7 +75,7 @@ def test_an_id_that_looks_like_a_secret_is_found():
 def test_without_a_baseline_the_comparison_of_the_run_is_shown():
     change = a_change("broken", reason="as the run reported")
     suites = [a_suite("support", [a_scenario("refund", "FAIL", change)])]
-    found = explain(MemoryBaselines(r=results(suites)), ExplainRequest("refund"), "r", None)
+    found = explain(MemoryBaselines(r=results(suites)), TraceList(), ExplainRequest("refund"), "r", None)
     assert found.scenario["change"] is change
     assert list(found.warnings) == []
 
@@ -94,7 +94,7 @@ def make_baselines(**own):
 
 
 def test_with_a_baseline_the_traces_of_both_runs_are_compared():
-    found = explain(make_baselines(), ExplainRequest("refund"), "out/r.json", "b.zip")
+    found = explain(make_baselines(), TraceList(), ExplainRequest("refund"), "out/r.json", "b.zip")
     change = found.scenario["change"]
     assert change["kind"] == "broken"
     assert change["behaviour"]["steps"][0]["changes"] == [{"path": "for", "before": '"before"', "now": '"now"'}]
@@ -114,7 +114,7 @@ def test_with_a_baseline_the_traces_of_both_runs_are_compared():
     ],
 )
 def test_without_a_trace_call_names_are_compared_with_a_warning(own, lack):
-    found = explain(make_baselines(**own), ExplainRequest("refund"), "out/r.json", "b.zip")
+    found = explain(make_baselines(**own), TraceList(), ExplainRequest("refund"), "out/r.json", "b.zip")
     assert [problem.message for problem in found.warnings] == [f"arguments and answers are not compared: {lack}"]
     assert found.scenario["change"]["calls"]["now"] == ["lookup_order"]
 
@@ -122,6 +122,6 @@ def test_without_a_trace_call_names_are_compared_with_a_warning(own, lack):
 def test_a_scenario_missing_from_the_baseline_is_new():
     baselines = make_baselines()
     baselines.put("b.zip", MemoryBaselines(x=results([a_suite("support", [a_scenario("other")])])).load("x"))
-    found = explain(baselines, ExplainRequest("refund"), "out/r.json", "b.zip")
+    found = explain(baselines, TraceList(), ExplainRequest("refund"), "out/r.json", "b.zip")
     assert found.scenario["change"]["kind"] == "new"
-    assert explain(baselines, ExplainRequest("other"), "out/r.json", "b.zip").removed["id"] == "other"
+    assert explain(baselines, TraceList(), ExplainRequest("other"), "out/r.json", "b.zip").removed["id"] == "other"

@@ -1,18 +1,12 @@
 from __future__ import annotations
 
-import orjson
 import pytest
 from builders import make_call, make_message, make_trace
 
-from evalgate.gate.trajectory.trajectories import MOST_CALLS, trajectory_from_document, trajectory_from_trace
-from evalgate.measures.redaction.redact import redact_value
-from evalgate.models.trace.trace_document import encode_trace
+from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
+from evalgate.gate.trajectory.trajectories import MOST_CALLS, trajectory_from_trace
 
 SECRET = "ghp_" + "a1B2" * 9
-
-
-def store_and_load(trace):
-    return orjson.loads(orjson.dumps(redact_value(encode_trace(trace))))
 
 
 TRACES = [
@@ -27,7 +21,7 @@ TRACES = [
 
 @pytest.mark.parametrize("trace", TRACES, ids=range(len(TRACES)))
 def test_a_trace_and_its_stored_form_have_the_same_trajectory(trace):
-    assert trajectory_from_trace(trace) == trajectory_from_document(store_and_load(trace))
+    assert trajectory_from_trace(trace) == trajectory_from_trace(read_stored_trace(encode_stored_trace(trace)))
 
 
 def test_calls_of_a_simulated_user_are_not_in_the_trajectory():
@@ -63,19 +57,3 @@ def test_a_long_answer_is_kept_in_bounded_size():
     trace = make_trace(["f"], "word " * 300_000)
     trace.messages.append(make_message(9, "assistant", "x" * 1_000_000))
     assert len(repr(trajectory_from_trace(trace))) < 60_000
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {},
-        {"messages": 1, "tool_calls": "x", "response": [], "error": 7, "status": None},
-        {"messages": [1, {"role": "user", "content": 5}], "tool_calls": [None, {"name": 3, "turn": -1}]},
-        {"tool_calls": [{"turn": 2**70, "arguments": [[]], "result": {"a": 2**70}}]},
-        {"response": {"content": {}, "message_index": "1"}, "error": {"message": [], "type": {}}},
-    ],
-)
-def test_a_document_of_another_shape_gives_an_empty_trajectory(document):
-    trajectory = trajectory_from_document(document)
-    assert trajectory.response is None
-    assert all(call.turn == 0 for call in trajectory.calls)

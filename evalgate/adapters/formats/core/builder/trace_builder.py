@@ -50,6 +50,8 @@ def read_record(reader: Reader, record: Any, source: TraceLocation, relative_pat
     set_origin(trace)
     add_plausibility_warnings(trace)
     trace.source = source
+    if reader.keeps_record:
+        trace.record = record
     if not trace.trace_id:
         suffix = "" if source.record is None else f"-{source.record}"
         trace.trace_id = f"{(source.sha256 or '')[:32]}{suffix}"

@@ -1,0 +1,88 @@
+"""Encodes and reads the traces that a baseline keeps, one a line.
+
+A line holds the record as it was read, redacted, if its format can be read again from that alone; of all other
+formats it holds the trace in native form. Lines of older baselines are whole native traces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evalgate.adapters.formats.core.builder.trace_builder import read_record
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.native import parts, reader
+from evalgate.adapters.formats.open import detect
+from evalgate.adapters.formats.writers.native import to_native
+from evalgate.errors import TraceError
+from evalgate.measures.memory_limit import is_memory_low
+from evalgate.measures.redaction.redact import redact_value
+from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.models.trace.trace import Trace, TraceRecord
+
+NATIVE = "native"
+AS_RECORDED = frozenset({"recorded", "unknown"})
+"""Sources of a cost that reading the record gives again."""
+
+
+def encode_stored_trace(trace: Trace) -> bytes:
+    """Encodes a trace as a line of a baseline, redacted; its location comes last."""
+    source, fields = trace.source, {"scenario_id": trace.scenario_id, "trial": trace.trial}
+    form, record = (NATIVE, to_native(trace)) if trace.record is None else (source.format, trace.record)
+    cost = None if trace.cost["source"] in AS_RECORDED else trace.cost
+    location = {name: getattr(source, name) for name in source.__slots__}
+    entry = {
+        "format": form,
+        **redact_value(_drop_none({**fields, "cost": cost})),
+        "record": redact_value(record),
+        "source": redact_value(_drop_none(location)),
+    }
+    if is_memory_low():
+        from evalgate.measures.values.json_stream import encode_in_parts  # rarely needed
+
+        return encode_in_parts(entry) + b"\n"
+    return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read_stored_trace(line: bytes) -> Trace:
+    """The trace of a line of a baseline; raises TraceError."""
+    entry = decode(line)
+    if not isinstance(entry, dict) or "record" not in entry:
+        return reader.build(entry)
+    form = entry.get("format")
+    known = next((each for each in detect.FORMATS if each.name == form), None)
+    if known is None:
+        raise TraceError("its format is not one of this version's")
+    trace = read_record(known.reader, entry["record"], parts.read_source(entry.get("source"), "source"), "")
+    if isinstance(trace, DamagedTrace):
+        raise TraceError(trace.reason)
+    trace.scenario_id, trace.trial = reader.identify(entry)
+    if entry.get("cost") is not None:
+        trace.cost = parts.read_cost(entry["cost"], "cost")
+    return trace
+
+
+def read_stored_traces(lines: Iterable[bytes], path: str) -> Iterator[TraceRecord]:
+    """The traces, each with its original source; `path` is the baseline, for errors of damaged lines."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield read_stored_trace(line)
+        except TraceError as error:
+            place = TraceLocation(path, NATIVE, number)
+            yield DamagedTrace(str(error), place, f"{path}#L{number}", *_identify(line))
+
+
+def _identify(line: bytes) -> tuple[str | None, int | None]:
+    try:
+        return reader.identify(decode(line))
+    except TraceError:
+        return None, None
+
+
+def _drop_none(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
