@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.records import dataclass
-from evalgate.reporting.text.escaping import escape_terminal
+from evalgate.reporting.text.escaping import LOG_LIMIT, escape_terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +55,7 @@ class Shell:
     def report_problems(self, problems: Iterable[Problem], level: str = "error") -> None:
         """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
         for problem in problems:
-            self.note(f"{level}: {problem}")
+            self.err.write(f"{escape_terminal(f'{level}: {problem}', LOG_LIMIT)}\n")
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:

@@ -47,8 +47,14 @@ class TrialRules:
 
     @property
     def has_pass_rate(self) -> bool:
-        """Whether some trials may fail, also by required assertions."""
+        """Whether a pass rate decides how many trials may fail, also by required assertions."""
         return self.min_pass_rate is not None or self.min_pass_k is not None
+
+    @property
+    def may_fail_trials(self) -> bool:
+        """Whether some trials may fail at that pass rate."""
+        k, of = self.min_pass_k or (0, 1)
+        return self.has_pass_rate and max(self.min_pass_rate or 0.0, k / of) < 1
 
 
 NO_DEMANDS = TrialRules()

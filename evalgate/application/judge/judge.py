@@ -24,6 +24,7 @@ from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414 
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.decision.failures import count_excused
+from evalgate.gate.decision.harmless import find_harmless_suites
 from evalgate.records import replace
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             weakenings=weakenings,
         )
         warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *map(Problem, request.notes)]
+        if not request.report_only:
+            warnings = [*find_harmless_suites(configuration.suites, policies.suites, now.date()), *warnings]
         warnings += list_weakening_problems(weakenings)
         findings = DecidedRun(
             *(run, comparison, decision, baseline, warnings, rulings.rulings, weakenings),

@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.gate.decision.harmless import find_harmless_suites
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits
 
@@ -42,13 +43,15 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
     files = sources.build_suite_files(shell.cwd, None, parse_limits(arguments.limit), store)
     configuration = files.load(arguments.configs)
-    check_quarantine(configuration, shell_verbs.current_time(shell.environ.get("SOURCE_DATE_EPOCH")).date())
+    today = shell_verbs.current_time(shell.environ.get("SOURCE_DATE_EPOCH")).date()
+    check_quarantine(configuration, today)
     approvals = shell_verbs.read_approvals(shell.cwd)
     if approvals is not None:
         files.load_approvals(approvals)
-    policies_of(configuration, None)
+    policies = policies_of(configuration, None)
     shell_verbs.check_formats(configuration)
-    shell.report_problems(configuration.warnings, "warning")
+    harmless = find_harmless_suites(configuration.suites, policies.suites, today)
+    shell.report_problems([*configuration.warnings, *harmless], "warning")
     suites = configuration.suites
     scenarios = sum(len(suite.scenarios) for suite in suites)
     assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)

@@ -170,9 +170,8 @@ def _may_fail_required(baseline: Scenario, current: Scenario) -> bool:
     """Whether required checks had to pass in every trial and, by a pass rate, no longer have to."""
     rules = current.rules
     return (
-        rules.has_pass_rate
+        rules.may_fail_trials
         and not baseline.rules.has_pass_rate
-        and max(rules.min_pass_rate or 0.0, _pass_rate(rules.min_pass_k)) < 1
         and any(each.required for each in baseline.assertions)
         and any(each.required is True for each in current.assertions)
     )

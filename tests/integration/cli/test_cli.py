@@ -302,6 +302,30 @@ def test_validate__counts_what_it_read_and_warns(project):
     assert "warning: evals/refunds.yaml:8:9: " in done.stderr
 
 
+HARMLESS = (
+    "no assertion here can fail the check: none is `required` and fail_on is hard_fail (only a missing or unreadable"
+    " trace can): add `required: true`, or below_threshold to `fail_on`"
+)
+
+
+def test_a_suite_that_can_fail_nothing__is_a_warning_wherever_one_looks(project):
+    (project / "evals" / "refunds.yaml").write_text(SUITE.replace(", required: true", ""))
+    done = evalgate(project, "validate")
+    assert (done.returncode, done.stderr) == (0, f"warning: evals/refunds.yaml: {HARMLESS}\n")
+    done = evalgate(project, "run")
+    assert (done.returncode, f"warning: {HARMLESS} (evals/refunds.yaml)" in done.stdout) == (0, True)
+    for name in ("comment.md", "summary.md"):
+        assert f"- `` {HARMLESS} ``" in (project / ".evalgate" / name).read_text()
+    results = json.loads((project / ".evalgate" / "results.json").read_bytes())
+    assert [each["message"] for each in results["warnings"]] == [HARMLESS]
+
+
+@pytest.mark.parametrize("words", [["--fail-on", "below_threshold"], ["--report-only"]])
+def test_a_suite_that_can_fail_nothing__is_no_warning_where_a_flag_decides(project, words):
+    (project / "evals" / "refunds.yaml").write_text(SUITE.replace(", required: true", ""))
+    assert "no assertion" not in evalgate(project, "run", *words).stdout
+
+
 def test_project_file__names_its_suites_and_shares_defaults(project):
     (project / "evalgate.yaml").write_text(
         "version: 1\nsuites: ['evals/**/*.yaml']\ndefaults: {assertions: [{contains: done}]}\npolicy: {fail_on: [below_threshold]}\n"

@@ -20,6 +20,7 @@ version: 1
 suite: s
 traces: [t]
 threshold: 0.5
+policy: {fail_on: [below_threshold]}
 scenarios: [{id: '*', assertions: [{contains: done}, {type: tool_called, tool: pay}]}]
 """
 STRICT = SUITE.replace("0.5", "1.0")
