@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from evalgate.measures.redaction.hidden_text import may_hide, uncover
 from evalgate.measures.redaction.token_shapes import REDACTED
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MIN_LINE = 16
 PREFIX_LENGTH = 8
 """Characters of a secret's beginning that are redacted if the text was cut after them."""
 MARK = f"{REDACTED}secret]"
-_CUTS = ("\u2026".encode(), b"\\u2026", b"...")
+CUTS = ("\u2026", "...")
 _UNRESERVED = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.~")
 _PERCENT = re.compile("%[0-9A-F]{2}")
 
@@ -30,6 +31,7 @@ class ExactSecrets:
         self._spellings = sorted(spellings, key=lambda spelling: (len(spelling), spelling))
         forms = {form for spelling in spellings for form in _escape_for_documents(spelling)}
         self._document_forms = sorted(forms, key=lambda form: (-len(form), form))
+        self._encoded_forms = [form.encode("utf-8", "replace") for form in self._document_forms]
 
     def is_in(self, text: str) -> bool:
         """Returns whether the text, which has no invisible characters, contains a secret."""
@@ -43,30 +45,59 @@ class ExactSecrets:
     def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and kind of each secret in such a text."""
         for spelling in self._spellings:
-            start = text.find(spelling)
-            while start >= 0:
-                yield start, start + len(spelling), "secret"
-                start = text.find(spelling, start + len(spelling))
+            yield from ((start, end, "secret") for start, end in _find_all(text, spelling))
 
     def remove_from(self, document: bytes) -> bytes:
-        """Redacts a finished document (JSON, Markdown, XML), also beginnings of secrets before a cut."""
-        for form in self._document_forms:
+        """Redacts a finished document (JSON, Markdown, XML), also beginnings of secrets before a cut.
+
+        Secrets are found as they are written, and as they read without invisible characters and once decoded.
+        """
+        for form in self._encoded_forms:
             if form in document:
                 document = document.replace(form, MARK.encode())
-        begun = [form for form in self._document_forms if form[:PREFIX_LENGTH] in document]
-        for cut in _CUTS if begun else ():
-            *cut_off, rest = document.split(cut)
-            document = cut.join([*(_remove_stump(text, begun) for text in cut_off), rest])
+        if may_hide(document) or any(form[:PREFIX_LENGTH] in document for form in self._encoded_forms):
+            return self._remove_hidden(document)
         return document
 
+    def _remove_hidden(self, document: bytes) -> bytes:
+        written = document.decode("utf-8", "surrogateescape")
+        plain = uncover(written)
+        spans = {plain.find_origin(*span) for span in self._find_plain(plain.text)}
+        if not spans:
+            return document
+        parts: list[str] = []
+        at = 0
+        for start, end in sorted(spans):
+            if start >= at:
+                parts += (written[at:start], MARK)
+            at = max(at, end)
+        return "".join([*parts, written[at:]]).encode("utf-8", "surrogateescape")
 
-def _remove_stump(text: bytes, forms: list[bytes]) -> bytes:
-    """Redacts the beginning of a secret at the end of the text before a cut."""
-    for form in forms:
-        at = text.rfind(form[:PREFIX_LENGTH], -len(form))
-        if at >= 0 and form.startswith(text[at:]):
-            return text[:at] + MARK.encode()
-    return text
+    def _find_plain(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields the places of secrets, and of their beginnings before a cut."""
+        for form in self._document_forms:
+            yield from _find_all(text, form)
+            for start, _ in _find_all(text, form[:PREFIX_LENGTH]):
+                same = _count_same(text, start, form)
+                if text.startswith(CUTS, start + same):
+                    yield start, start + same
+
+
+def _find_all(text: str, part: str) -> Iterator[tuple[int, int]]:
+    start = text.find(part)
+    while start >= 0:
+        yield start, start + len(part)
+        start = text.find(part, start + len(part))
+
+
+def _count_same(text: str, start: int, form: str) -> int:
+    """How many characters of a form stand in a text from there on."""
+    count = 0
+    for expected, found in zip(form, text[start : start + len(form)], strict=False):
+        if expected != found:
+            break
+        count += 1
+    return count
 
 
 def _encode_secret(secret: str) -> Iterator[str]:
@@ -96,18 +127,17 @@ def _encode_base64(raw: bytes) -> Iterator[str]:
 
 def _encode_percent(raw: bytes) -> Iterator[str]:
     quoted = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw)
-    for form in (quoted, quoted.replace("%2F", "/"), quoted.replace("%20", "+")):
+    every = "".join(f"%{byte:02X}" for byte in raw)
+    for form in (quoted, quoted.replace("%2F", "/"), quoted.replace("%20", "+"), every):
         yield form
         yield _PERCENT.sub(lambda found: found[0].lower(), form)
 
 
-def _escape_for_documents(spelling: str) -> Iterator[bytes]:
+def _escape_for_documents(spelling: str) -> Iterator[str]:
     """Yields it as documents write it: escaped for JSON, XML and Markdown (split mentions, escaped pipes)."""
     import json
 
     xml = spelling.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     quoted = spelling.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     parted = spelling.replace("@", "@\u200b")
-    forms = (spelling, json.dumps(spelling)[1:-1], quoted, xml, parted, parted.replace("|", "\\|"))
-    for form in forms:
-        yield form.encode("utf-8", "replace")
+    yield from (spelling, json.dumps(spelling)[1:-1], quoted, xml, parted, parted.replace("|", "\\|"))

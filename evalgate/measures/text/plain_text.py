@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 MAX_MARKS = 4
 
 # Format characters (Cf) and others that are not shown: fillers, variation selectors, tags.
-_INVISIBLE = (
+INVISIBLE = (
     "[\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -31,7 +31,7 @@ _compile = cache(re.compile)
 
 def remove_invisible(text: str) -> str:
     """Removes invisible characters."""
-    return text if text.isascii() or is_all_visible(text) else _compile(_INVISIBLE).sub("", text)
+    return text if text.isascii() or is_all_visible(text) else _compile(INVISIBLE).sub("", text)
 
 
 def is_all_visible(text: str) -> bool:
@@ -43,7 +43,7 @@ def is_all_visible(text: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _are_all_visible(characters: bytes) -> bool:
-    return _compile(_INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
+    return _compile(INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
 
 
 def make_visible(text: str) -> str:

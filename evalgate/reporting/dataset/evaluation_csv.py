@@ -184,7 +184,8 @@ MAX_CELL = 1_000_000
 # before them match too, so that a text that starts with one gets another, and reading removes only that.
 _BLANK = "[\\s\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]"
 _FORMULA = re.compile(f"'*(?:[\t\r]|{_BLANK}*[=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212])")
-_NEEDS_QUOTES = re.compile('[",;\t\r\n]|^\\s|\\s$')
+# Every line end that any reader knows, not only those of RFC 4180.
+_NEEDS_QUOTES = re.compile('[",;\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]|^\\s|\\s$')
 
 
 def encode_rows(rows: Iterable[Sequence[str]]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import re
+import unicodedata
 import urllib.parse
 import zipfile
 
@@ -74,6 +76,43 @@ def test_no_secret_of_the_job_leaves(hub, runner, workspace, event, is_sandboxed
     assert b"[redacted: secret]" in left["results.json"]
     found = [(name, part) for name in left for secret in secrets for part in seen_of(secret) if part in left[name]]
     assert found == []
+
+
+def hidden(secret):
+    """Spellings that no one sees, or that a decoder reads: in a text, and in the JSON of a trace."""
+    percent = "".join(f"%{byte:02X}" for byte in secret.encode())
+    return ["\u200b".join(secret), secret[:3] + "\u2060\u00ad\ufe0f" + secret[3:], percent, percent.lower()]
+
+
+def uncovered(content):
+    """What a reader without regard for invisible characters finds, after decoding."""
+    text = re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), content.decode("utf-8", "replace"))
+    text = re.sub("%([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), text.replace("\\/", "/"))
+    return "".join(each for each in text if unicodedata.category(each) != "Cf" and each != "\ufe0f")
+
+
+@pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])
+@pytest.mark.parametrize("event", ["push", "pull_request"])
+def test_no_hidden_secret_of_the_job_leaves(hub, runner, workspace, event, is_sandboxed):
+    if event == "push":
+        on_main(hub)
+    environ = runner.environment(event, debug="true", sarif_path="out.sarif", check_run="true")
+    environ["DB_PASSWORD"] = password = "n0-known/shape-of+all"
+    secrets = [password, environ["INPUT_GITHUB-TOKEN"]]
+    forms = [form for secret in secrets for form in hidden(secret)]
+    document = trace(content=" / ".join(forms))
+    document["messages"][0]["content"] = "ESCAPED"
+    document["messages"][1]["tool_calls"][0]["arguments"] = {"id": forms[0], "more": forms}
+    write_trace(workspace, document)
+    path = workspace / "traces/refund.json"
+    escaped = "".join(f"\\u{ord(each):04x}" for each in "\u200b".join(password)) + " " + password.replace("/", "\\/")
+    path.write_text(path.read_text().replace("ESCAPED", escaped))
+    step = runner.act_in(environ, is_sandboxed=is_sandboxed)
+    assert step.exit_code == 0
+    left = everything(step, hub, workspace)
+    assert event == "pull_request" or {"traces.jsonl", "suites.json"} <= left.keys()
+    assert b"[redacted: secret]" in left["results.json"]
+    assert [(name, secret) for name in left for secret in secrets if secret in uncovered(left[name])] == []
 
 
 @pytest.mark.parametrize("is_sandboxed", [False, True], ids=["in one process", "apart"])

@@ -47,6 +47,11 @@ def test_lines_end_in_cr_lf_and_quotes_are_doubled():
     assert encode_rows([["a", 'say "hi", now', "two\nlines"]]) == 'a,"say ""hi"", now","two\nlines"\r\n'
 
 
+@pytest.mark.parametrize("end", ["\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_a_cell_with_any_line_end_is_quoted(end):
+    assert encode_rows([[f"a{end}b", "x"]]) == f'"a{end}b",x\r\n'
+
+
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=4))
 def test_written_rows_are_read_back_unchanged(rows):
     assert [row for _, row in read_rows(encode_rows(rows), "x.csv")] == rows
