@@ -44,7 +44,13 @@ def test_gate_passes_main_of_the_example(runs: dict[str, dict[str, Any]]) -> Non
 
 def test_gate_fails_the_pull_request_of_the_example(runs: dict[str, dict[str, Any]]) -> None:
     assert runs["pr"]["exit_code"] == 1
-    assert [reason["code"] for reason in runs["pr"]["reasons"]] == ["hard_fail"]
+    assert {(reason["code"], reason.get("scenario")) for reason in runs["pr"]["reasons"]} == {
+        ("hard_fail", "refund-outside-window"),
+        ("broken", "refund-outside-window"),
+        ("broken", "refund-in-window"),
+        ("below_threshold", "refund-in-window"),
+        ("below_threshold", "where-is-my-order"),
+    }
 
 
 def test_gate_reports_what_the_pull_request_of_the_example_changed(runs: dict[str, dict[str, Any]]) -> None:

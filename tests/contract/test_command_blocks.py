@@ -1,0 +1,208 @@
+"""Every command block of the documents runs as a reader would run it, or is listed here with the reason why it can't.
+
+The blocks of a page run in order in one folder, which holds what the page assumes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from documents import DOCUMENTS, ROOT, blocks
+
+from evalgate.cli import _build_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TODAY = "1795392000"
+"""23 November 2026: the pages name dates after it."""
+EXAMPLES = ROOT / "examples"
+BASH = shutil.which("bash") or "/bin/bash"
+UNFENCED = re.compile(r"^(?: {4}|\t)(?:evalgate|python|pip|make|sqlite3|curl|git) ", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """A block that runs: the exit code of each command, what the reader does before it, and how often it is run."""
+
+    codes: tuple[int, ...] = (0,)
+    before: Callable[[Path], None] | None = None
+    times: int = 1
+
+
+class Skip(NamedTuple):
+    """A block that can't run in a test, and why."""
+
+    reason: str
+
+
+def project(folder: Path) -> None:
+    """The suite of the README, and a trace of the example agent that it judges."""
+    write(folder / "evals/support.yaml", block_of("README.md", "yaml"))
+    trace = (EXAMPLES / "support-agent/traces/main/refund-in-window.jsonl").read_text(encoding="utf-8")
+    write(folder / "traces/refund.jsonl", trace.splitlines()[0])
+
+
+def quickstart(folder: Path) -> None:
+    """The trace and the suite that the page shows, saved where it says."""
+    write(folder / "traces/refund.jsonl", block_of("docs/quickstart.md", "json"))
+    write(folder / "evals/support.yaml", block_of("docs/quickstart.md", "yaml"))
+
+
+def approvals(folder: Path) -> None:
+    """A suite with a scenario of that name, which fails."""
+    project(folder)
+    suite = (folder / "evals/support.yaml").read_text(encoding="utf-8")
+    write(folder / "evals/support.yaml", suite.replace("refund-in-window", "asks-for-order-number"))
+    trace = (folder / "traces/refund.jsonl").read_text(encoding="utf-8")
+    write(folder / "traces/refund.jsonl", trace.replace("refund-in-window", "asks-for-order-number"))
+    break_answer(folder)
+
+
+def saved(folder: Path) -> None:
+    """A project with a saved baseline, whose agent broke."""
+    project(folder)
+    assert run("evalgate run\nevalgate baseline save\n", folder) == (0, 0)
+    break_answer(folder)
+
+
+def stored(folder: Path) -> None:
+    """A project with a store."""
+    project(folder)
+    assert run("evalgate run --store-url .evalgate/evalgate.db\n", folder) == (0,)
+
+
+def repository(folder: Path) -> None:
+    """A git repository with an agent."""
+    write(folder / "agent/main.py", "print()\n")
+    author = "-c user.name=a -c user.email=a@example.com"
+    assert run(f"git init -q\ngit add agent\ngit {author} commit -qm Add\n", folder) == (0, 0, 0)
+
+
+def examples(folder: Path) -> None:
+    """The examples of a clone."""
+    shutil.copytree(EXAMPLES, folder / "examples")
+
+
+def break_answer(folder: Path) -> None:
+    """The agent no longer says that it has refunded."""
+    trace = (folder / "traces/refund.jsonl").read_text(encoding="utf-8")
+    assert "has been refunded" in trace
+    write(folder / "traces/refund.jsonl", trace.replace("has been refunded", "will be refunded"))
+
+
+INSTALLS = Skip("installs packages from the network")
+AGENT = Skip("runs an agent or a tool of someone else, which calls a model or a server")
+PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
+    "CONTRIBUTING.md": (project, [INSTALLS]),
+    "README.md": (
+        project,
+        [
+            Skip("installs packages and runs all tests; test_example_agent.py runs examples/demo.py"),
+            INSTALLS,
+            Run((0, 0)),
+            Run((1,), break_answer, times=2),
+        ],
+    ),
+    "docs/approvals.md": (approvals, [Run((1, 0, 0))]),
+    "docs/baseline.md": (project, [Run((0, 0)), Run((1,), break_answer, times=2), Run((0, 0, 0))]),
+    "docs/commands.md": (saved, [Run((1, 0), times=2)]),
+    "docs/exports.md": (project, [Skip("test_exports_page.py runs them all, and compares what they print")] * 8),
+    "docs/history.md": (project, [Run((0, 0))]),
+    "docs/quickstart.md": (
+        quickstart,
+        [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
+    ),
+    "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), Run()]),
+    "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
+    "docs/suites.md": (repository, [Run()]),
+    "docs/traces.md": (project, [INSTALLS, *[AGENT] * 6]),
+    "examples/plugin/README.md": (examples, [Run((0, 0))]),
+    "examples/support-agent/README.md": (examples, [Run()]),
+}
+WORKING_FOLDER = {"examples/plugin/README.md": "examples/plugin"}
+"""Where a page says that its commands are run, if not in the folder of the project."""
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def block_of(document: str, language: str) -> str:
+    """The first block of a document in a language."""
+    return next(each.text for each in blocks(language) if each.document == document)
+
+
+def commands_of(document: str) -> list[str]:
+    return [each.text for each in blocks("sh") if each.document == document]
+
+
+def run(block: str, folder: Path) -> tuple[int, ...]:
+    """Runs a block in a shell, as pasted; gives the exit code of each command."""
+    lines = [line for line in block.splitlines() if line.strip()]
+    script = "\n".join(f"{line}\necho $? >> .codes" for line in lines)
+    (folder / ".codes").unlink(missing_ok=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {"PATH": path, "HOME": str(folder), "USER": "ana", "SOURCE_DATE_EPOCH": TODAY}
+    done = subprocess.run(
+        [BASH, "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert len((folder / ".codes").read_text().split()) == len(lines), done.stderr
+    return tuple(map(int, (folder / ".codes").read_text().split()))
+
+
+def test_every_page_with_commands_is_listed():
+    assert PAGES.keys() == {each.document for each in blocks("sh")}
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_the_commands_of_a_page_end_as_it_says(document, tmp_path):
+    prepare, steps = PAGES[document]
+    prepare(tmp_path)
+    for text, step in zip(commands_of(document), steps, strict=True):
+        if isinstance(step, Skip):
+            continue
+        if step.before is not None:
+            step.before(tmp_path)
+        for _ in range(step.times):
+            assert run(text, tmp_path / WORKING_FOLDER.get(document, ".")) == step.codes, text
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/baseline.md"])
+def test_the_whole_baseline_loop_run_twice_stays_red(document, tmp_path):
+    project(tmp_path)
+    save, compare = (text for text in commands_of(document) if ".evalgate/saved/" in text and "show" not in text)
+    assert run(save, tmp_path) == (0, 0)
+    break_answer(tmp_path)
+    assert run(compare, tmp_path) == (1,)
+    assert run(save, tmp_path) == (1, 0)
+    assert run(compare, tmp_path) == (1,)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_are_in_fenced_blocks(document):
+    assert not UNFENCED.findall(FENCED.sub("", document.read_text(encoding="utf-8")))
+
+
+def examples_of_help() -> list[str]:
+    """The commands that the help of all verbs shows, without pipes and what is said next to them."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "evalgate/cli").rglob("*.py")]
+    lines = [line for text in texts for line in re.findall(r"^  (evalgate .+)$", text, re.MULTILINE)]
+    return sorted({re.split(r" {2,}| [|>] ", line)[0] for line in lines})
+
+
+@pytest.mark.parametrize("command", examples_of_help())
+def test_the_flags_of_an_example_in_a_help_exist(command):
+    _, *words = shlex.split(command)
+    _, unknown = _build_parser(words).parse_known_args(words)
+    assert unknown == []
