@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from evalgate.declarations import Closed, refusal
+from pydantic import ValidationError
+
 from evalgate.errors import Location, Problem
 from evalgate.evaluators.core.field_problems import FieldProblem, Path, problems_from_error
 from evalgate.evaluators.core.parse import Parser
+from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
 
-FileModel = TypeVar("FileModel", bound=Closed)
+FileModel = TypeVar("FileModel", bound=StrictModel)
 START_HINT = "a suite has `scenarios`, a project has `suites`"
 
 
@@ -39,7 +41,7 @@ class Diagnostics:
         """Parses the file as a model; None if it has errors, which are added."""
         try:
             return model.model_validate(document.value)
-        except refusal() as error:
+        except ValidationError as error:
             for problem in problems_from_error(error, model):
                 self.add_problem(document, _add_hint(problem))
             return None

@@ -20,10 +20,10 @@ from evalgate.suite.trace_matcher import TraceMatcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalgate.declarations import Closed
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.comparison.quarantine import Quarantine
+    from evalgate.strict_model import StrictModel
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.goldens.golden_written import GoldenDocuments
     from evalgate.suite.schema.custom_file import CustomEntry
@@ -218,7 +218,7 @@ def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
     if entry.tool_calls.path is None and not any(getattr(entry, name) for name in SPEECH_FIELDS):
         message = "`custom` finds neither messages nor tool calls"
         yield FieldProblem(path, message, "give it `messages`, or `response`, or `path` of `tool_calls`")
-    duplicates: tuple[tuple[Path, Closed, str, str], ...] = (
+    duplicates: tuple[tuple[Path, StrictModel, str, str], ...] = (
         (path, entry, "latency_ms", "latency_seconds"),
         ((*path, "tool_calls"), entry.tool_calls, "duration_ms", "duration_seconds"),
     )
@@ -230,7 +230,7 @@ def _find_problems(entry: CustomEntry, path: Path) -> Iterator[FieldProblem]:
 def _compile_fields(
     entry: CustomEntry, path: Path, compile_expression: Callable[[str, Path], Query | None]
 ) -> CustomMapping:
-    def compile_model(model: Closed, *parents: str) -> dict[str, Query]:
+    def compile_model(model: StrictModel, *parents: str) -> dict[str, Query]:
         written = {name: getattr(model, name) for name in type(model).model_fields}
         found = {
             name: compile_expression(expression, (*path, *parents, name))

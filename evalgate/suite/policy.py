@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from evalgate.declarations import BeforeValidator, Closed, Field
+from pydantic import BeforeValidator, Field
+
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
+from evalgate.strict_model import StrictModel
 
 Share = Annotated[float, Field(ge=0, le=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
@@ -19,13 +21,13 @@ def wrap_in_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-class IncreaseLimit(Closed):
+class IncreaseLimit(StrictModel):
     """How much a scenario's mean may grow, relative to the baseline's (0.2 = a fifth)."""
 
     max_increase: Annotated[float, Field(ge=0)]
 
 
-class RegressionPolicy(Closed):
+class RegressionPolicy(StrictModel):
     """When a difference from the baseline counts as a change.
 
     `threshold` is the smallest move of a score, `alpha` the largest p-value that counts as evidence if both
@@ -43,7 +45,7 @@ class RegressionPolicy(Closed):
     tokens: IncreaseLimit | None = None
 
 
-class FreshnessPolicy(Closed):
+class FreshnessPolicy(StrictModel):
     """Which traces are evidence of what is judged.
 
     `require: head` demands traces of the commit that is judged, `watch` traces made by the matching files
@@ -65,7 +67,7 @@ class FreshnessPolicy(Closed):
         return int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
 
 
-class Policy(Closed):
+class Policy(StrictModel):
     """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
     More critical issues in its goldens than `critical_issue_threshold` are a hard fail.
@@ -79,7 +81,7 @@ class Policy(Closed):
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
 
 
-def build_effective_policy(entry: Closed, project: Closed, fail_on: list[FailOn] | None) -> Policy:
+def build_effective_policy(entry: StrictModel, project: StrictModel, fail_on: list[FailOn] | None) -> Policy:
     """The policy of one suite.
 
     `fail_on` of a flag wins over the project's, which wins over the suite's; any other key of the suite wins

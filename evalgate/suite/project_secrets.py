@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from evalgate.declarations import Closed, Field, refusal
+from pydantic import Field, ValidationError
+
 from evalgate.evaluators.core.field_problems import FieldProblem, problems_from_error
 from evalgate.measures.redaction.project_secrets import (
     MAX_SLOW_SECONDS,
@@ -14,6 +15,7 @@ from evalgate.measures.redaction.project_secrets import (
 )
 from evalgate.measures.text.patterns import MAX_LENGTH, Pattern, PatternError, PatternFailedError
 from evalgate.models.results.field_names import list_field_names
+from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +28,7 @@ MAX_PATTERNS, MAX_FIELDS = 50, 200
 NARROWER_HINT = "use a narrower pattern"
 
 
-class RedactPattern(Closed):
+class RedactPattern(StrictModel):
     """One pattern; what it matches is replaced by `[redacted: <name>]`."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$")]
@@ -36,7 +38,7 @@ class RedactPattern(Closed):
 FieldName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S(?:.*\S)?$")]
 
 
-class RedactEntry(Closed):
+class RedactEntry(StrictModel):
     """Texts that the patterns match, and values under the names in `fields`, are redacted everywhere."""
 
     patterns: Annotated[list[RedactPattern], Field(max_length=MAX_PATTERNS)] = Field(default_factory=list)
@@ -55,7 +57,7 @@ def parse_project_secrets(document: Document, diagnostics: Diagnostics) -> Proje
 def _parse_entry(raw: Any, problems: list[FieldProblem]) -> ProjectSecrets | None:
     try:
         entry = RedactEntry.model_validate(raw)
-    except refusal() as error:
+    except ValidationError as error:
         problems += problems_from_error(error, RedactEntry)
         return None
     if not entry.patterns and not entry.fields:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.declarations import refusal
+from pydantic import ValidationError
+
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import problems_from_error
 from evalgate.suite.goldens.golden_rules import find_golden_problems, golden_from_entry
@@ -23,7 +24,7 @@ def golden_from_fields(fields: Mapping[str, Any]) -> Golden:
     """Builds a golden from fields; raises SettingError listing every error."""
     try:
         golden = golden_from_entry(GoldenEntry.model_validate(dict(fields)))
-    except refusal() as error:
+    except ValidationError as error:
         raise _setting_error(problems_from_error(error, GoldenEntry)) from None
     problems = list(find_golden_problems(golden))
     if problems:

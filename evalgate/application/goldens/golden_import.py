@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from evalgate.application.goldens.golden_from_trace import golden_from_trace
-from evalgate.declarations import refusal
 from evalgate.errors import SuiteError
 from evalgate.evaluators.core.field_problems import problems_from_error
 from evalgate.records import replace
@@ -64,7 +65,7 @@ def _values(value: Any) -> Iterator[tuple[Path, Any]]:
 def _parse_golden(document: Document, path: Path, value: Any, diagnostics: Diagnostics) -> Golden | None:
     try:
         entry = GoldenEntry.model_validate(value)
-    except refusal() as error:
+    except ValidationError as error:
         for flaw in problems_from_error(error, GoldenEntry):
             diagnostics.add_problem(document, flaw._replace(path=(*path, *flaw.path)))
         return None

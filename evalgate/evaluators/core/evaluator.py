@@ -6,9 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
-from evalgate.declarations import Closed, Field
+from pydantic import Field
+
 from evalgate.models.run.golden import Dimension
 from evalgate.models.run.run import Required
+from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
@@ -28,7 +30,7 @@ Check = Callable[["Trace"], Finding]
 Order = Literal["at_most", "at_least"]
 
 
-class EvaluatorSettings(Closed):
+class EvaluatorSettings(StrictModel):
     """Settings of every assertion. Unknown fields, wrong types and non-finite numbers are rejected.
 
     `weight` (>= 0) is its weight in the trial's score, `required` makes its failure a hard fail (`always`: even if

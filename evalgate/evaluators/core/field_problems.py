@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, get_args, get_origin
 
-from evalgate.declarations import full_model
 from evalgate.measures.values.json_values import show, show_typed
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ def suggest(word: object, known: Iterable[str]) -> str | None:
 
 def problems_from_error(error: ValidationError, model: type[BaseModel]) -> list[FieldProblem]:
     """Translates a validation error of one of EvalGate's models."""
-    model = full_model(model)
     details = error.errors(include_url=False)
     problems = [_translate(detail, model) for detail in details[:MAX_PROBLEMS]]
     left = len(details) - MAX_PROBLEMS

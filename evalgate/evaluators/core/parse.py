@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from evalgate.declarations import refusal
+from pydantic import ValidationError
+
 from evalgate.evaluators.core import groups
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
@@ -115,7 +116,7 @@ class Parser:
             fields = {name: value for name, value in fields.items() if name not in {*GROUPS, "then"}}
         try:
             settings = model.model_validate(fields)
-        except refusal() as error:
+        except ValidationError as error:
             for problem in problems_from_error(error, model):
                 self._report(form, path, problem)
             return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.declarations import refusal
+from pydantic import ValidationError
+
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
@@ -53,7 +54,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
             else canonical_fields
         )
         settings = model.model_validate(settings_fields)
-    except (ShorthandError, KeyError, TypeError, refusal()):
+    except (ShorthandError, KeyError, TypeError, ValidationError):
         return None
     values = settings.model_dump()
     fields = {name: value for name, value in values.items() if name not in _COMMON}

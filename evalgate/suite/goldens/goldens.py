@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from evalgate.declarations import Closed, refusal
+from pydantic import ValidationError
+
 from evalgate.errors import OverLimit, Problem
 from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, Path, problems_from_error
 from evalgate.evaluators.core.parse import Parser
@@ -13,6 +14,7 @@ from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.golden.dimension_checks import dimension_checks
 from evalgate.scoring.scenario import TrialRules
+from evalgate.strict_model import StrictModel
 from evalgate.suite.goldens.golden_rules import build_rules, find_settings_problem, golden_from_entry
 from evalgate.suite.goldens.golden_written import GoldenDocuments
 from evalgate.suite.models import Scenario
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 ITEMS, SETTINGS, THRESHOLD = "goldens", "golden", "critical_issue_threshold"
 NO_STORE_MESSAGE = "these goldens need a store, and none is configured"
-Model = TypeVar("Model", bound=Closed)
+Model = TypeVar("Model", bound=StrictModel)
 
 
 class _GoldenSource(NamedTuple):
@@ -135,7 +137,7 @@ class GoldenScenarioBuilder:
     def _read_model(self, source: _GoldenSource, model: type[Model]) -> Model | None:
         try:
             return model.model_validate(source.raw)
-        except refusal() as error:
+        except ValidationError as error:
             for problem in problems_from_error(error, model):
                 self._add_problem(source, problem)
             return None

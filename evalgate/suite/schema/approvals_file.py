@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalgate.declarations import BeforeValidator, Closed, Field
+from pydantic import BeforeValidator, Field
+
 from evalgate.models.approvals.approval import Approval
+from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share, wrap_in_list
 from evalgate.suite.schema.suite_file import Day, Id, Text
 
@@ -19,13 +21,13 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sentence = Annotated[Text, Field(min_length=1, max_length=1_000)]
 
 
-class LimitEntry(Closed):
+class LimitEntry(StrictModel):
     """The lowest score of the scenario that is approved."""
 
     score: Share
 
 
-class ApprovalEntry(Closed):
+class ApprovalEntry(StrictModel):
     """One approval as written: of a scenario, of one check in it, or of one kind of change.
 
     `until` is the last day on which it holds. `trace` is the sha256 of the trace that may fail, or a list.
@@ -43,7 +45,7 @@ class ApprovalEntry(Closed):
     trace: Annotated[list[Sha256], BeforeValidator(wrap_in_list), Field(min_length=1)] | None = None
 
 
-class ApprovalsFile(Closed):
+class ApprovalsFile(StrictModel):
     """`evalgate-approvals.yaml` as written."""
 
     version: Literal[1] = 1

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from evalgate.declarations import Closed, Field
+from pydantic import Field
+
+from evalgate.strict_model import StrictModel
 
 Expression = Annotated[str, Field(min_length=1)]
 RoleName = Annotated[str, Field(max_length=100)]
 
 
-class MessageFields(Closed):
+class MessageFields(StrictModel):
     """Where the fields of a message are in it."""
 
     role: Expression = "role"
@@ -23,7 +25,7 @@ class MessageFields(Closed):
     timestamp: Expression | None = None
 
 
-class CallFields(Closed):
+class CallFields(StrictModel):
     """Where the fields of a tool call are in it; `path` leads from the run to a list of all calls."""
 
     path: Expression | None = None
@@ -38,7 +40,7 @@ class CallFields(Closed):
     duration_seconds: Expression | None = None
 
 
-class CustomEntry(Closed):
+class CustomEntry(StrictModel):
     """Where the fields of a trace are: one JMESPath each, starting at the run unless noted otherwise.
 
     `records` leads from the document (or line) to the list of its runs. `roles` maps the role names that

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from evalgate.declarations import AfterValidator, Closed, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
+
 from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
 from evalgate.scoring.golden.weights import Weights
+from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share
 from evalgate.suite.schema.suite_file import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
 
@@ -49,7 +51,7 @@ def _check_timestamp(text: str) -> str:
 Moment = Annotated[str, Field(max_length=40), AfterValidator(_check_timestamp)]
 
 
-class DimensionSwitches(Closed):
+class DimensionSwitches(StrictModel):
     """Which dimensions count. One that is not evaluated is left out of the score."""
 
     evaluate_identity: bool | None = None
@@ -61,7 +63,7 @@ class DimensionSwitches(Closed):
     evaluate_completeness: bool | None = None
 
 
-class WeightsEntry(Closed):
+class WeightsEntry(StrictModel):
     """The weight of each dimension, 1 in total; a weight that is not given keeps its default."""
 
     identity: Share = _WEIGHTS.identity
@@ -121,13 +123,13 @@ class GoldenEntry(DimensionSwitches):
     assertions: Assertions = Field(default_factory=list)
 
 
-class GoldenFilesEntry(Closed):
+class GoldenFilesEntry(StrictModel):
     """Goldens in separate files, YAML, JSON or JSON lines, relative to the suite."""
 
     file: Globs
 
 
-class StoreChoice(Closed):
+class StoreChoice(StrictModel):
     """Goldens chosen by id, tag or intent, or those of a stored regression suite."""
 
     ids: list[Id] = Field(default_factory=list)
@@ -136,7 +138,7 @@ class StoreChoice(Closed):
     suite: Tag | None = None
 
 
-class GoldenStoreEntry(Closed):
+class GoldenStoreEntry(StrictModel):
     """Goldens from the store."""
 
     store: StoreChoice

@@ -6,9 +6,11 @@ import re
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from evalgate.declarations import AfterValidator, BeforeValidator, Closed, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
+from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, wrap_in_list
 from evalgate.suite.schema.custom_file import CustomEntry
 
@@ -74,7 +76,7 @@ Assertions = list[Any]
 """Checked by the evaluators' parser, which knows the short forms."""
 
 
-class MatchEntry(Closed):
+class MatchEntry(StrictModel):
     """Which traces a scenario selects; all given criteria must hold."""
 
     path: Annotated[str, Field(min_length=1)] | None = None
@@ -83,14 +85,14 @@ class MatchEntry(Closed):
     where: str | None = None
 
 
-class PassK(Closed):
+class PassK(StrictModel):
     """At least `k` of `of` trials pass."""
 
     k: Annotated[int, Field(ge=1)]
     of: Annotated[int, Field(ge=1)]
 
 
-class TrialsEntry(Closed):
+class TrialsEntry(StrictModel):
     """What a scenario demands of its trials together."""
 
     min: Annotated[int, Field(ge=1)] = 1
@@ -98,7 +100,7 @@ class TrialsEntry(Closed):
     min_pass_k: PassK | None = None
 
 
-class PolicyEntry(Closed):
+class PolicyEntry(StrictModel):
     """A policy as written; keys that are not given come from the project, then from the defaults."""
 
     fail_on: FailOnList | None = None
@@ -109,7 +111,7 @@ class PolicyEntry(Closed):
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
 
 
-class Defaults(Closed):
+class Defaults(StrictModel):
     """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
 
     `traces` are relative to the project file.
@@ -123,13 +125,13 @@ class Defaults(Closed):
     scenario_from: str | None = None
 
 
-class SuiteDefaults(Closed):
+class SuiteDefaults(StrictModel):
     """Defaults of every scenario of the suite."""
 
     assertions: Assertions = Field(default_factory=list)
 
 
-class VariantEntry(Closed):
+class VariantEntry(StrictModel):
     """One way the same scenarios were run: which traces belong to it, and its name of the scheduling tool.
 
     `match` must hold in addition to the scenario's. `tool` replaces the scenario's `expected_tool`, and
@@ -145,7 +147,7 @@ VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator
 Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
 
 
-class ScenarioEntry(Closed):
+class ScenarioEntry(StrictModel):
     """One scenario as written.
 
     `prompt` and `category` are for people. `expected_tool` demands at least `min_calls` calls of a tool;
@@ -168,7 +170,7 @@ class ScenarioEntry(Closed):
     assertions: Assertions = Field(default_factory=list)
 
 
-class PriceEntry(Closed):
+class PriceEntry(StrictModel):
     """The prices of a model, in US dollars per million tokens.
 
     `input` is for uncached tokens; without `cache_read` or `cache_write` cached ones cost the same.
@@ -184,7 +186,7 @@ ModelName = Annotated[str, Field(min_length=1, max_length=512)]
 Prices = Annotated[dict[ModelName, PriceEntry | None], Field(max_length=MAX_PRICES)]
 
 
-class QuarantineEntry(Closed):
+class QuarantineEntry(StrictModel):
     """Scenarios that are judged and shown but do not block, until a day at most 90 days ahead.
 
     `scenario` is an id, in which `*` matches anything; without `variant` all of its variants are included.
@@ -197,7 +199,7 @@ class QuarantineEntry(Closed):
     who: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
-class SuiteFile(Closed):
+class SuiteFile(StrictModel):
     """One suite as written; without `suite` it is named after its file.
 
     It has scenarios or goldens, or both. `goldens` and `golden` are checked only if a suite has any.
@@ -221,7 +223,7 @@ class SuiteFile(Closed):
     policy: PolicyEntry = PolicyEntry.from_defaults()
 
 
-class ProjectFile(Closed):
+class ProjectFile(StrictModel):
     """`evalgate.yaml` as written. `store` is a path: a repository may not choose hosts for the gate.
 
     `redact` is checked only if a project has it.

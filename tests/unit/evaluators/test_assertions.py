@@ -369,7 +369,7 @@ FLAWS = [
     ({"contains": "x", "weight": -1}, ("weight",), "at least 0", None),
     ({"contains": "x", "weight": "1"}, ("weight",), "must be a number", None),
     ({"contains": "x", "weight": float("nan")}, ("weight",), "finite", None),
-    ({"contains": "x", "required": "yes"}, ("required",), "true or false", None),
+    ({"contains": "x", "required": "yes"}, ("required",), "false, true or 'always'", None),
     ({"contains": "x", "required": True, "on_missing": "skip"}, ("on_missing",), "can't be skipped", None),
     (
         {"required": True, "all_of": [PASS, {"any_of": [{"contains": "x", "on_missing": "skip"}]}]},

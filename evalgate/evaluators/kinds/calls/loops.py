@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from evalgate.declarations import Field
+from pydantic import Field
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.evidence import ARGUMENTS, require_evidence
 from evalgate.evaluators.kinds.calls.tool_called import format_names

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evalgate.declarations import Closed, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
+
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_lookups import build_lookups
 from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, build_arguments_matcher, count_values
@@ -13,6 +14,7 @@ from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.records import dataclass
+from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,7 +36,7 @@ _VALUES_PER_COMPARISON = 8
 ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
 
 
-class Step(Closed):
+class Step(StrictModel):
     """One expected call: a tool (`*` matches any characters), its arguments, its status."""
 
     tool: ToolGlob
@@ -64,7 +66,7 @@ _Step = Annotated[Step, Tag("Step")]
 _Alternative = Annotated[_Name | _Step, Discriminator(_choice_tag)]
 
 
-class Choice(Closed):
+class Choice(StrictModel):
     """One expected call with several alternatives."""
 
     one_of: Annotated[list[_Alternative], Field(min_length=1, max_length=1_000)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from evalgate.declarations import Field
+from pydantic import Field
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names

@@ -6,7 +6,8 @@ import operator
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
-from evalgate.declarations import BeforeValidator, Field
+from pydantic import BeforeValidator, Field
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.evidence import PASSED, find_missing, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError

@@ -7,7 +7,8 @@ from math import isfinite
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from evalgate.declarations import Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.query_evidence import query_evidence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalgate.declarations import Field
+from pydantic import Field
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source

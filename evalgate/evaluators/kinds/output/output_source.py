@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evalgate.declarations import BeforeValidator, Closed, Field
+from pydantic import BeforeValidator, Field
+
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.query_evidence import query_evidence
@@ -13,6 +14,7 @@ from evalgate.evaluators.kinds.run.jmespath import compile_query
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import shorten
 from evalgate.measures.values.outputs import to_text
+from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +30,7 @@ class NoOutputError(LookupError):
     """The trace lacks the output."""
 
 
-class Source(Closed):
+class Source(StrictModel):
     """Either `tool`, with the `index` of its call (-1: the last) and its `field`, or a JMESPath `path`."""
 
     tool: Annotated[str, Field(min_length=1)] | None = None

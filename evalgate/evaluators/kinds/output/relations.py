@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalgate.declarations import BeforeValidator
+from pydantic import BeforeValidator
+
 from evalgate.evaluators.core.operators import resolve_alias
 
 if TYPE_CHECKING:

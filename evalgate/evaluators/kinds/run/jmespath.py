@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evalgate.declarations import BeforeValidator
+from pydantic import BeforeValidator
+
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.evidence import require_evidence
 from evalgate.evaluators.core.field_access import build_getter

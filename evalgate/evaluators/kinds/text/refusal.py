@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalgate.declarations import Field
+from pydantic import Field
+
 from evalgate.evaluators.core.evaluator import Finding
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.text.text_source import TextEvaluator, quote

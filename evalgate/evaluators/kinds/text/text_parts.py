@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalgate.declarations import Field
+from pydantic import Field
+
 from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
 from evalgate.measures.values.json_values import show
 

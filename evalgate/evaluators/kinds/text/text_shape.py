@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import orjson
+from pydantic import Field
 
-from evalgate.declarations import Field
 from evalgate.evaluators.core.evaluator import Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
