@@ -100,7 +100,10 @@ class TraceSource(Protocol):
 
 
 class TraceArchive(TraceSource, Protocol):
-    """A trace source that also reads the traces kept in a baseline."""
+    """A trace source that also finds its files, and reads the traces kept in a baseline."""
+
+    def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
+        """The files that `read` reads, in this order; raises as it does."""
 
     def encode_trace(self, trace: Trace) -> bytes:
         """Encodes a trace as a line of a baseline's traces, redacted."""

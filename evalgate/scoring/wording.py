@@ -95,6 +95,11 @@ _WORDS: dict[WeakeningKind, str] = {
     "check_optional": "a check is no longer required",
     "check_skippable": "a check is skipped if its evidence is missing",
     "weight_lowered": "the weight of a check was lowered",
+    "traces_changed": "other files are read",
+    "reading_changed": "traces are read in another way",
+    "price_lowered": "the prices of models changed",
+    "failure_masked": "would fail under the baseline's rules",
+    "rules_unchecked": "changed rules were not compared on all traces",
     "fail_on_dropped": "a condition of `fail_on` was removed",
     "tolerance_widened": "the tolerance was widened",
     "evidence_lowered": "fewer scenarios must be evaluated (`min_evaluated`)",
@@ -112,7 +117,8 @@ def describe_weakening(weakening: Weakening) -> str:
     move = _format_change(weakening.baseline, weakening.current)
     count = weakening.scenarios if weakening.scenario is None else 1
     where = f" in {count} scenarios" if count > 1 and weakening.kind != "suite_removed" else ""
-    return f"{_WORDS[weakening.kind]}{where}{':' if check or move else ''}{check}{f' {move}' if move else ''}"
+    effect = f"; {cut_quote(weakening.effect)}" if weakening.effect else ""
+    return f"{_WORDS[weakening.kind]}{where}{':' if check or move else ''}{check}{f' {move}' if move else ''}{effect}"
 
 
 def _format_change(before: str | None, after: str | None) -> str:

@@ -51,13 +51,16 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
     if not isinstance(project_content, dict) or not isinstance(entries, list):
         return None
     shared, policy, unread = (SharedDefaults(None, Defaults.from_defaults()), PolicyEntry.from_defaults(), list[str]())
+    path = content.get("project_path")
+    project_path = path if isinstance(path, str) else PROJECT if project_content else None
     if project_content:
         document = BaselineDocument(PROJECT, project_content)
         diagnostics = Diagnostics()
         project = parse_project(document, diagnostics)
         if project is None or diagnostics.problems:
             return None
-        shared = SharedDefaults(document, project.defaults, ".", project.prices)
+        folder = posixpath.dirname(project_path or PROJECT) or "."
+        shared = SharedDefaults(document, project.defaults, folder, project.prices)
         policy = project.policy
     suites: dict[str, Suite] = {}
     for entry in entries:
@@ -69,7 +72,8 @@ def parse_baseline_suites(content: Any) -> BaselineSuites | None:
             unread.append(path)
         else:
             suites[suite.name] = suite
-    found = Configuration(list(suites.values()), policy, (), project_content, merge_prices(shared.prices))
+    prices = merge_prices(shared.prices)
+    found = Configuration(list(suites.values()), policy, (), project_content, prices, project_path)
     return BaselineSuites(found, tuple(unread))
 
 

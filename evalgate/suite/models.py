@@ -103,10 +103,14 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """All suites of a run, the policy and prices of their project, and warnings about them."""
+    """All suites of a run, the policy and prices of their project, and warnings about them.
+
+    `project_path` is the path of the project file, None without one.
+    """
 
     suites: Sequence[Suite]
     policy: PolicyEntry
     warnings: Sequence[Problem]
     project_content: dict[str, Any]  # the project file's content, {} without one
     prices: SuitePrices = NO_PRICES
+    project_path: str | None = None

@@ -47,6 +47,7 @@ class SuiteFiles:
         diagnostics, warnings = Diagnostics(), list[Problem]()
         project: ProjectFile | None = None
         shared, project_content = SharedDefaults(None, Defaults.from_defaults()), dict[str, Any]()
+        project_path: str | None = None
         documents: dict[str, YamlDocument] = {}
         for path in self._find_files(configs):
             document = self._load_document(path, diagnostics)
@@ -61,7 +62,7 @@ class SuiteFiles:
                 )
                 continue
             warnings += document.warnings
-            project_content = document.value
+            project_content, project_path = document.value, path
             project = parse_project(document, diagnostics)
             if project is not None:
                 shared = SharedDefaults(document, project.defaults, posixpath.dirname(path) or ".", project.prices)
@@ -75,7 +76,7 @@ class SuiteFiles:
         if diagnostics.problems:
             raise SuiteError(*sorted(diagnostics.problems, key=_sort_key))
         policy = project.policy if project is not None else PolicyEntry.from_defaults()
-        return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices))
+        return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices), project_path)
 
     def _apply_redaction(self, diagnostics: Diagnostics) -> None:
         """Applies the default project file's redaction also if suites were named without it."""

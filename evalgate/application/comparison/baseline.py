@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.application.comparison.rules import changed_evaluators, config_hash, drift_of
+from evalgate.application.comparison.rules import changed_evaluators, config_hash, drift_of, paths_hash
 from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.registry import evaluator_versions
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -36,7 +36,7 @@ SHORT_SHA = 7
 class LoadedBaseline:
     """The baseline: how it was found, its results if readable, and warnings.
 
-    `has_same_suites` is None if the baseline does not record which suites judged it.
+    `has_same_suites` is whether the same suites at the same paths judged it, None if it does not record that.
     """
 
     info: BaselineInfo | None
@@ -76,7 +76,9 @@ def load_baseline(request: JudgeRequest, files: BaselineFiles, rules: Rules, now
 
 def _has_same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
     manifest_hash = manifest.get("config_hash")
-    return manifest_hash == rules.config_hash if isinstance(manifest_hash, str) else None
+    if not isinstance(manifest_hash, str):
+        return None
+    return manifest_hash == rules.config_hash and manifest.get("paths_hash") == rules.paths_hash
 
 
 def _check_commit(info: BaselineInfo, baseline: ComparableBaseline) -> None:
@@ -119,12 +121,14 @@ def build_baseline_parts(
         "run": request.run_id,
         "created_at": results["created_at"],
         "config_hash": config_hash(configuration),
+        "paths_hash": paths_hash(configuration),
         "evalgate_version": __version__,
         "evaluators": evaluator_versions(),
     }
     suites = {
         "schema": SUITES_SCHEMA,
         "project": configuration.project_content,
+        "project_path": configuration.project_path,
         "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
     }
     suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)

@@ -11,8 +11,11 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import BaselineRules
-    from evalgate.application.comparison.policies import Policies
+    from evalgate.application.comparison.hidden_failures import HiddenFailures
+    from evalgate.application.comparison.policies import JudgedRun, Policies
+    from evalgate.application.comparison.weakening import WeakeningRules
     from evalgate.application.evaluation.cross_scorer import CrossScorer
+    from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approvals
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
     from evalgate.suite.models import Configuration
+
+
+NO_FILES = "the run was put together from shards, which hold no raw files"
 
 
 class RuleSources(NamedTuple):
@@ -34,12 +40,25 @@ class RuleSources(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedRules:
-    """The rules of the baseline and of today; no `cross_scorer` if one side's are unavailable."""
+    """The rules of the baseline and of today; no `cross_scorer` if nothing is judged by both.
+
+    `results` are the baseline's, `choice` is which traces are read.
+    """
 
     configuration: Configuration
     sources: RuleSources
+    choice: TraceChoice
+    results: BaselineRun | None = None
     baseline_rules: BaselineRules | None = None
     cross_scorer: CrossScorer | None = None
+
+    def read_again(self, *, has_files: bool) -> None:
+        """Reads the files of suites whose reading changed as the baseline did, unless the run has none."""
+        if self.cross_scorer is None:
+            return
+        if not has_files:
+            self.cross_scorer.give_up(NO_FILES)
+        self.cross_scorer.read_again(self.choice.resolve_for_suite, self.sources.traces, self.sources.prices)
 
     def assign_causes(
         self, run: Run, baseline: LoadedBaseline, comparison: Comparison | None, policies: Policies
@@ -57,27 +76,47 @@ class ChangedRules:
         self,
         request: JudgeRequest,
         baseline: LoadedBaseline,
-        comparison: Comparison | None,
-        policies: Policies,
+        judged: JudgedRun,
         approvals: Approvals,
     ) -> WeakeningList | None:
         """What is required less than when the baseline was made; None without a baseline."""
+        comparison = judged.comparison
         if self.baseline_rules is None or comparison is None or baseline.results is None:
             return None
         from evalgate.application.comparison.weakening import WeakeningRules, added_approvals, judge_weakening
 
         rules = WeakeningRules(
-            policies,
+            judged.policies,
             self.baseline_rules.configuration,
             on_weakening=request.on_weakening,
             has_fail_on=request.fail_on is not None,
         )
-        added = added_approvals(approvals, baseline.results)
+        hidden = self._find_hidden_failures(rules, judged)
+        added = [*hidden.weakenings, *added_approvals(approvals, baseline.results)]
         found = judge_weakening(rules, self.baseline_rules, self.configuration, comparison, baseline.results, added)
+        found = found._replace(notes=hidden.notes)
         is_bare = self.baseline_rules.configuration is None and baseline.has_same_suites is None
         if is_bare and not rules.is_fatal:
             return found._replace(unknown=None)  # a results.json never holds suites; no policy needs them
         return found
+
+    def _find_hidden_failures(self, rules: WeakeningRules, judged: JudgedRun) -> HiddenFailures:
+        """What fails by the baseline's rules only; without verdicts by both, every changed reading may hide it."""
+        from evalgate.application.comparison.hidden_failures import (
+            HiddenFailures,
+            OldRules,
+            find_hidden_failures,
+            list_unchecked_readings,
+        )
+
+        known = self.baseline_rules
+        if known is None or known.configuration is None or known.is_same or self.results is None:
+            return HiddenFailures()
+        if self.cross_scorer is None:
+            return HiddenFailures(list_unchecked_readings(known.configuration, self.configuration, self.choice))
+        words = {name: rules.fail_on_words(name) for name in judged.policies.suites}
+        old = OldRules(known.configuration, self.results, self.sources.prices, self.cross_scorer, words)
+        return find_hidden_failures(judged, old)
 
 
 def list_weakening_problems(weakenings: WeakeningList | None) -> list[Problem]:
@@ -100,9 +139,14 @@ def _load_for_rules(
 
 
 def find_changed_rules(
-    configuration: Configuration, baseline: LoadedBaseline, sources: RuleSources, *, cross_scores: bool = True
+    configuration: Configuration,
+    baseline: LoadedBaseline,
+    sources: RuleSources,
+    choice: TraceChoice,
+    *,
+    cross_scores: bool = True,
 ) -> ChangedRules:
-    """The rules on both sides, as far as the baseline holds its own.
+    """The rules on both sides, as far as the baseline holds its own; `choice` is which traces are read.
 
     Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """
@@ -118,5 +162,5 @@ def find_changed_rules(
 
         if baseline.results is not None and baseline.has_same_versions:
             baseline_run = _load_for_rules(baseline.results, baseline, baseline_rules.configuration, sources)
-            cross_scorer = make_cross_scorer(baseline_rules.configuration, configuration, baseline_run)
-    return ChangedRules(configuration, sources, baseline_rules, cross_scorer)
+            cross_scorer = make_cross_scorer(baseline_rules.configuration, configuration, baseline_run, choice)
+    return ChangedRules(configuration, sources, choice, baseline.results, baseline_rules, cross_scorer)

@@ -11,23 +11,29 @@ from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.gate.common.scenario_index import ScenarioIndex
+from evalgate.gate.weakening.reading import Reading, find_reading_changes
 from evalgate.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.gate.weakening.reading import ReadingChange
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.suite.models import Configuration, Scenario, Suite
 
 
-def make_cross_scorer(old: Configuration, new: Configuration, baseline: BaselineRun) -> CrossScorer:
+def make_cross_scorer(
+    old: Configuration, new: Configuration, baseline: BaselineRun, choice: TraceChoice
+) -> CrossScorer:
     """The cross scorer for the suites that differ between the baseline and today."""
     new_suites = {suite.name: suite for suite in new.suites}
     baseline_scenarios = BaselineScenarios(baseline)
     pairs = {}
     for suite in old.suites:
-        if suite.name in new_suites and suite.content is not new_suites[suite.name].content:
-            changed = _changed_ids(suite, new_suites[suite.name])
+        if suite.name in new_suites:
+            reading = compare_readings(suite, new_suites[suite.name], choice)
+            changed = _changed_ids(suite, new_suites[suite.name], is_read_alike=not reading)
             if changed:
                 restricted = restrict_checks(suite, changed)
                 pairs[suite.name] = RulePair(
@@ -37,13 +43,20 @@ def make_cross_scorer(old: Configuration, new: Configuration, baseline: Baseline
                     (ScenarioIndex(suite), ScenarioIndex(new_suites[suite.name])),
                     restricted,
                     SuiteEvaluation(restricted, baseline_scenarios),
+                    reading,
                 )
     return CrossScorer(pairs)
 
 
-def _changed_ids(old: Suite, new: Suite) -> frozenset[str]:
-    """Ids of entries that differ; all of them if the suite assigns traces to scenarios differently."""
-    if _matching_rules(old) != _matching_rules(new):
+def compare_readings(old: Suite, new: Suite, choice: TraceChoice) -> Sequence[ReadingChange]:
+    """What changed in how the traces of a suite are read; patterns and format of `choice` hold on both sides."""
+    before, after = (Reading(*choice.resolve_for_suite(suite)) for suite in (old, new))
+    return list(find_reading_changes(old, new, (before, after)))
+
+
+def _changed_ids(old: Suite, new: Suite, *, is_read_alike: bool) -> frozenset[str]:
+    """Ids of entries that differ; all of them if the suite reads or assigns traces differently."""
+    if not is_read_alike or _matching_rules(old) != _matching_rules(new):
         return frozenset(each.id for suite in (old, new) for each in suite.scenarios)
     sides = [_scoring_rules(suite) for suite in (old, new)]
     return frozenset(id_ for id_ in {**sides[0], **sides[1]} if sides[0].get(id_) != sides[1].get(id_))
@@ -63,7 +76,8 @@ def _scoring_rules(suite: Suite) -> dict[str, list[object]]:
     for each in suite.scenarios:
         checks = [assertion.written for assertion in each.assertions]
         variant = each.variant.name if each.variant else None
-        found.setdefault(each.id, []).append((variant, each.threshold, each.rules, checks))
+        golden = each.golden and replace(each.golden, assigned={})
+        found.setdefault(each.id, []).append((variant, each.threshold, each.rules, checks, golden))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
@@ -14,6 +14,9 @@ from evalgate.suite.schema.suite_file import PolicyEntry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.comparison.freshness import FreshnessContext
+    from evalgate.models.run.run import Run
     from evalgate.suite.models import Configuration
 
 WORDS: tuple[str, ...] = get_args(FailOn)
@@ -26,6 +29,15 @@ class Policies:
 
     suites: dict[str, Policy]
     run: Policy
+
+
+class JudgedRun(NamedTuple):
+    """A run, its comparison with the baseline, and what decides it."""
+
+    run: Run
+    comparison: Comparison | None
+    policies: Policies
+    present: FreshnessContext
 
 
 def policies_of(configuration: Configuration, fail_on: Sequence[str] | None) -> Policies:

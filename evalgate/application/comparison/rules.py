@@ -28,6 +28,7 @@ class Rules:
     """What decides a verdict besides the traces: the suites, and the code that evaluates them."""
 
     config_hash: str
+    paths_hash: str  # of the files of suites and project: globs are relative to them
     evaluators: Mapping[str, int]  # the version of each evaluator that the suites use
     needs_baseline_checks: bool = True  # whether anything compares with single assertions of the baseline
 
@@ -42,7 +43,9 @@ def rules_of(configuration: Configuration) -> Rules:
         for assertion in scenario.assertions
     }
     evaluators = {kind: all_versions[kind] for kind in sorted(used) if kind in all_versions}
-    return Rules(config_hash(configuration), evaluators, needs_baseline_checks(configuration))
+    return Rules(
+        config_hash(configuration), paths_hash(configuration), evaluators, needs_baseline_checks(configuration)
+    )
 
 
 def needs_baseline_checks(configuration: Configuration) -> bool:
@@ -58,6 +61,12 @@ def config_hash(configuration: Configuration) -> str:
     """SHA-256 over the content of suites and project; comments and layout do not count."""
     content = {"project": configuration.project_content, "suites": [suite.content for suite in configuration.suites]}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def paths_hash(configuration: Configuration) -> str:
+    """SHA-256 over the paths of suites and project: a suite that moved may read other traces."""
+    paths = [configuration.project_path, *(suite.path for suite in configuration.suites)]
+    return hashlib.sha256(orjson.dumps(paths)).hexdigest()
 
 
 def drift_of(manifest: Mapping[str, Any], rules: Rules, found: BaselineStatus) -> BaselineDrift | None:

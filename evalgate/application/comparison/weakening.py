@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline_rules import read_rules
+from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.errors import Problem
 from evalgate.gate.comparison.missing import find_missing_trials, find_removed_scenarios
 from evalgate.models.approvals.approval import ApprovalRuling
@@ -15,13 +16,14 @@ from evalgate.suite.policy import build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalgate.application.comparison.baseline_rules import BaselineRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.models.approvals.approval import Approvals
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison, ScenarioKey
+    from evalgate.models.comparison.decision import FailOn
     from evalgate.models.comparison.weakening import OnWeakening
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import BaselineFiles
@@ -53,15 +55,24 @@ class WeakeningRules:
 
     def action_for(self, place: str | None) -> OnWeakening:
         """The action for a weakening in one place."""
-        now = self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
-        baseline = self._baseline_policy(place)
-        fail_on = now.fail_on if baseline is None or self._has_fail_on else [*now.fail_on, *baseline.fail_on]
-        if "weakened" in fail_on:
+        if "weakened" in self.fail_on_words(place):
             return "fail"
         if self._on_weakening is not None:
             return self._on_weakening
-        actions = [now.on_weakening, *(() if baseline is None else (baseline.on_weakening,))]
+        baseline = self._baseline_policy(place)
+        actions = [
+            self._current_policy(place).on_weakening,
+            *(() if baseline is None else (baseline.on_weakening,)),
+        ]
         return max(actions, key=STRICTNESS.index)
+
+    def fail_on_words(self, place: str | None) -> Collection[FailOn]:
+        """The words of `fail_on` in one place: a flag's, else those of today and of the baseline."""
+        now, baseline = self._current_policy(place), self._baseline_policy(place)
+        return now.fail_on if baseline is None or self._has_fail_on else [*now.fail_on, *baseline.fail_on]
+
+    def _current_policy(self, place: str | None) -> Policy:
+        return self._policies.run if place is None else self._policies.suites.get(place, self._policies.run)
 
     @property
     def is_fatal(self) -> bool:
@@ -83,9 +94,9 @@ def judge_weakening(
     configuration: Configuration,
     comparison: Comparison,
     baseline: BaselineRun,
-    approvals: Sequence[Weakening] = (),
+    others: Sequence[Weakening] = (),
 ) -> WeakeningList:
-    """All that today's suites, policies and runs require less; `approvals` are added approvals."""
+    """All that today's suites, policies and runs require less; `others` is what else was found."""
     baseline_configuration = baseline_rules.configuration
     found: list[Weakening] = []
     if baseline_configuration is not None and not baseline_rules.is_same:
@@ -95,7 +106,7 @@ def judge_weakening(
 
         found += find_weakenings(baseline_configuration, configuration, _compared_ids(comparison))
     counts = Counter({suite["suite"]: suite["scenarios"] for suite in baseline.suites})
-    found += [*approvals, *find_missing_trials(comparison)]
+    found += [*others, *find_missing_trials(comparison)]
     found += find_removed_scenarios(_removed_keys(comparison, baseline), baseline_configuration, configuration, counts)
     return build_weakenings(found, rules, baseline_rules.unknown)
 
@@ -107,7 +118,10 @@ def weakening_between(
     baseline_rules, run_rules = (read_rules(files, path) for path in paths)
     rules = WeakeningRules(policies)
     if run_rules.configuration is not None and baseline_rules.configuration is not None:
-        return judge_weakening(rules, baseline_rules, run_rules.configuration, comparison, baseline)
+        from evalgate.application.comparison.hidden_failures import list_unchecked_readings
+
+        readings = list_unchecked_readings(baseline_rules.configuration, run_rules.configuration, TraceChoice())
+        return judge_weakening(rules, baseline_rules, run_rules.configuration, comparison, baseline, readings)
     found = [Weakening("scenario_removed", *key) for key in _removed_keys(comparison, baseline)]
     found += find_missing_trials(comparison)
     return build_weakenings(found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None)
@@ -154,6 +168,7 @@ def weakening_problems(weakenings: WeakeningList | None) -> Iterator[Problem]:
     if weakenings.unknown is not None:
         message = "it is not known whether the baseline's suites and policies required more"
         yield Problem(f"{message}: {weakenings.unknown}")
+    yield from map(Problem, weakenings.notes)
     if weakenings.left:
         yield Problem(f"{weakenings.left:,} more requirements are weaker than the baseline's")
 

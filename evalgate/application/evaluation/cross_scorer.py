@@ -4,27 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.errors import InvalidInput
 from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.application.evaluation.evaluated_trace import EvaluatedTrace
     from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
     from evalgate.gate.common.scenario_index import ScenarioIndex
+    from evalgate.gate.weakening.reading import ReadingChange
     from evalgate.models.run.run import ScenarioResult
     from evalgate.models.trace.trace import TraceRecord
+    from evalgate.ports import PriceTable, TraceArchive
+    from evalgate.suite.custom_format import CustomMapping
     from evalgate.suite.models import Suite
+
+    ChooseTraces = Callable[[Suite], tuple[Sequence[str], str, str | CustomMapping]]
 
 MAX_CROSS_SCORED = 10_000
 """How many traces of a run are judged a second time."""
+TOO_MANY = f"at most {MAX_CROSS_SCORED:,} traces are evaluated twice"
 
 
 @dataclass(slots=True)
 class RulePair:
-    """A suite under both rules, and its entries that differ."""
+    """A suite under both rules, and its entries that differ.
+
+    `reading` is what changed in how its traces are read. If that needs the run's files, they are read again by
+    the old suite: `problem` is why that failed, `read_files` are their paths, `lost_files` those that the new
+    suite does not read.
+    """
 
     old: Suite
     new: Suite
@@ -32,7 +46,16 @@ class RulePair:
     entries: tuple[ScenarioIndex, ScenarioIndex]
     suite: Suite  # the old one, with assertions only for entries that differ
     evaluation: SuiteEvaluation
+    reading: Sequence[ReadingChange] = ()
     is_full: bool = False
+    problem: str | None = None
+    read_files: Sequence[str] = ()
+    lost_files: Sequence[str] = ()
+
+    @property
+    def needs_files(self) -> bool:
+        """Whether its files are read again, instead of judging the traces of the run again."""
+        return any(each.needs_files for each in self.reading)
 
     def has_changed(self, id_: str) -> bool:
         """Whether the rules of a scenario differ."""
@@ -67,28 +90,68 @@ class CrossScorer:
     def wants(self, suite: Suite) -> bool:
         """Whether further traces of the suite are judged twice."""
         pair = self.pairs.get(suite.name)
-        return pair is not None and not pair.is_full and self._count < MAX_CROSS_SCORED
+        return pair is not None and not pair.needs_files and not pair.is_full and self._count < MAX_CROSS_SCORED
 
     def _next_pair(self, suite: Suite) -> RulePair | None:
         """The rules to judge one more trace of a suite by; None if it is not judged twice."""
         pair = self.pairs.get(suite.name)
-        if pair is None or pair.is_full:
+        if pair is None or pair.needs_files or pair.is_full:
             return None
+        return pair if self._count_one(pair) else None
+
+    def _count_one(self, pair: RulePair) -> bool:
         self._count += 1
         if self._count > MAX_CROSS_SCORED:
             pair.is_full = True
-            return None
-        return pair
+            pair.problem = TOO_MANY
+        return not pair.is_full
+
+    def give_up(self, problem: str) -> None:
+        """Leaves out suites whose files would have to be read again."""
+        for pair in self.pairs.values():
+            if pair.needs_files:
+                pair.problem = problem
+
+    def read_again(self, choose: ChooseTraces, traces: TraceArchive, prices: PriceTable | None) -> None:
+        """Reads and judges the files of suites whose reading changed as the baseline did, once all is judged."""
+        for pair in self.pairs.values():
+            if pair.needs_files and pair.problem is None:
+                try:
+                    self._read_suite_again(pair, choose, traces, prices)
+                except InvalidInput as error:
+                    pair.problem = error.problems[0].message
+
+    def _read_suite_again(
+        self, pair: RulePair, choose: ChooseTraces, traces: TraceArchive, prices: PriceTable | None
+    ) -> None:
+        patterns, folder, form = choose(pair.old)
+        files = traces.find_files(patterns, folder)
+        current = {file.real for file in traces.find_files(*choose(pair.new)[:2])}
+        pair.read_files = [file.path for file in files]
+        pair.lost_files = [file.path for file in files if file.real not in current]
+        pricer = Pricer(pair.old.prices, prices)
+        for record in traces.read(patterns, folder, form):
+            if not self._count_one(pair):
+                break
+            if isinstance(record, Trace):
+                pricer.price(record)
+            pair.evaluation.add(record)
 
     def verdict_by_old_rules(self, key: ScenarioKey, trials: int) -> ScoredVerdict | None:
         """The verdict on the run's traces by the baseline's rules."""
         pair = self.pairs[key.suite]
-        if key.suite not in self._verdicts:
-            self._verdicts[key.suite] = scenarios_by_key(pair.old.name, pair.evaluation)
-        found = self._verdicts[key.suite].get(key)
-        if found is None or (pair.is_full and len(found.trials) != trials):
+        found = self.judge_by_old_rules(key.suite).get(key)
+        if found is None or (pair.problem is not None and len(found.trials) != trials):
             return None
         return ScoredVerdict(found.verdict, found.score)
+
+    def judge_by_old_rules(self, suite: str) -> Mapping[ScenarioKey, ScenarioResult]:
+        """The scenarios of a suite whose rules changed, by the baseline's rules."""
+        if suite not in self._verdicts:
+            pair = self.pairs[suite]
+            found = scenarios_by_key(pair.old.name, pair.evaluation)
+            self._verdicts[suite] = {key: each for key, each in found.items() if pair.has_changed(key.id)}
+        return self._verdicts[suite]
 
     def has_same_rules(self, key: ScenarioKey) -> bool:
         """Whether both sides judge a scenario by the same rules."""

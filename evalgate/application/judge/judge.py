@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
 from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline
-from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules, list_weakening_problems
+from evalgate.application.comparison.changed_rules import (
+    RuleSources,
+    find_changed_rules,
+    list_weakening_problems,
+)
 from evalgate.application.comparison.freshness import judge_freshness, present_of
-from evalgate.application.comparison.policies import policies_of
+from evalgate.application.comparison.policies import JudgedRun, policies_of
 from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
 from evalgate.application.comparison.rules import rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
@@ -77,7 +81,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     keeps_traces = request.make_baseline_zip and request.kept != NAME
     spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
-    rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), cross_scores=base is None)
+    chosen = TraceChoice(request.traces, request.form)
+    rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), chosen, cross_scores=base is None)
     try:
         baseline_scenarios = BaselineScenarios(baseline.results)
         choice = TraceChoice(
@@ -86,13 +91,15 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             trial_spool=tools.make_trial_spool(),
         )
         run = run_evaluation(configuration, tools, choice, spool)
+        rules.read_again(has_files=tools.shards is None)
         require_distinct_redacted_ids(run)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)
         rules.assign_causes(run, baseline, comparison, policies)
-        weakenings = rules.find_weakenings(request, baseline, comparison, policies, approvals)
         judge_freshness(run, policies, present)
+        judged = JudgedRun(run, comparison, policies, present)
+        weakenings = rules.find_weakenings(request, baseline, judged, approvals)
         quarantines = apply_quarantine(run, comparison, configuration, now.date())
         rulings = rule_on_approvals(run, comparison, approvals, now.date())
         decision = decide(

@@ -57,7 +57,8 @@ def judge_shard(
     digest = digest_of(baseline.results)
     if baseline.results is not None:
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
-    rules = find_changed_rules(configuration, baseline, RuleSources(tools.baselines, tools.traces, tools.prices))
+    sources = RuleSources(tools.baselines, tools.traces, tools.prices)
+    rules = find_changed_rules(configuration, baseline, sources, TraceChoice(request.traces, request.form))
     choice = TraceChoice(
         *(request.traces, request.form, BaselineScenarios(baseline.results), tools.prices),
         cross_scorer=rules.cross_scorer,

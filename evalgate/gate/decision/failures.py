@@ -67,7 +67,8 @@ def count_excused(
     return excused
 
 
-def _explain_verdict(scenario: ScenarioResult) -> str:
+def explain_verdict(scenario: ScenarioResult) -> str:
+    """The verdict of a scenario with its reason."""
     return (
         f"{format_verdict(scenario.verdict)}: {scenario.reason}"
         if scenario.reason
@@ -76,7 +77,7 @@ def _explain_verdict(scenario: ScenarioResult) -> str:
 
 
 def _explain_hard_fail(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _explain_verdict(scenario) if scenario.verdict in HARD_FAILS else None
+    return explain_verdict(scenario) if scenario.verdict in HARD_FAILS else None
 
 
 def _explain_new_hard_fail(scenario: ScenarioResult, change: Change | None) -> str | None:
@@ -84,7 +85,7 @@ def _explain_new_hard_fail(scenario: ScenarioResult, change: Change | None) -> s
         return None
     baseline_verdict = change and change.previous_verdict
     before = f"{format_verdict(baseline_verdict)} in" if baseline_verdict else "not in"
-    return f"{_explain_verdict(scenario)} ({before} the baseline)"
+    return f"{explain_verdict(scenario)} ({before} the baseline)"
 
 
 def _explain_broken(_scenario: ScenarioResult, change: Change | None) -> str | None:
@@ -99,11 +100,11 @@ def _explain_regression(_scenario: ScenarioResult, change: Change | None) -> str
 
 
 def _explain_below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _explain_verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
+    return explain_verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
 
 
 def _explain_not_evaluable(scenario: ScenarioResult, _change: Change | None) -> str | None:
-    return _explain_verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
+    return explain_verdict(scenario) if scenario.verdict == "NOT_EVALUABLE" else None
 
 
 def _explain_stale_evidence(scenario: ScenarioResult, _change: Change | None) -> str | None:

@@ -251,6 +251,8 @@ def _find_regression_relaxations(baseline: RegressionPolicy, current: Regression
         yield _build_relaxation(kind, "regression.require_evidence", "false", "true")
     if _CORRECTIONS.index(current.correction) < _CORRECTIONS.index(baseline.correction):
         yield _build_relaxation(kind, "regression.correction", baseline.correction, current.correction)
+    if current.pair_by != baseline.pair_by:
+        yield _build_relaxation(kind, "regression.pair_by", baseline.pair_by or "none", current.pair_by or "none")
     for name in _INCREASES:
         baseline_limit, current_limit = getattr(baseline, name), getattr(current, name)
         if baseline_limit is not None and (

@@ -34,8 +34,7 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
     for turn in range(baseline.turn_count):
         yield from _find_turn_weakening(baseline, current, turn)
     yield from _find_turn_weight_weakening(baseline, current)
-    if baseline.is_strict and not current.is_strict:
-        yield Weakening("check_loosened", baseline="strict: true", current="strict: false")
+    yield from _find_setting_weakenings(baseline, current)
     for category in sorted(current.left_out - baseline.left_out):
         texts = f"evaluate_{category}: true", f"evaluate_{category}: false"
         yield Weakening("check_removed", baseline=texts[0], current=texts[1])
@@ -47,6 +46,19 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
         if CATEGORY[name] not in baseline.left_out and round(current_weight, DIGITS) < round(baseline_weight, DIGITS):
             texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
             yield Weakening("weight_lowered", assertion=name, baseline=texts[0], current=texts[1])
+
+
+def _find_setting_weakenings(baseline: GoldenRules, current: GoldenRules) -> Iterator[Weakening]:
+    """Settings by which an issue is less severe, or a memory found in the results of other tools."""
+    if baseline.is_strict and not current.is_strict:
+        yield Weakening("check_loosened", baseline="strict: true", current="strict: false")
+    limits = baseline.warning_threshold, current.warning_threshold
+    if round(limits[1], DIGITS) < round(limits[0], DIGITS):
+        texts = [f"warning_threshold: {limit:g}" for limit in limits]
+        yield Weakening("check_loosened", baseline=texts[0], current=texts[1])
+    if tuple(baseline.memory_tools) != tuple(current.memory_tools):
+        texts = [f"memory_tools: {show(list(rules.memory_tools), MAX_SHOWN)}" for rules in (baseline, current)]
+        yield Weakening("check_replaced", baseline=texts[0], current=texts[1])
 
 
 def list_assigned_assertions(rules: GoldenRules | None) -> list[Assertion]:

@@ -23,6 +23,11 @@ WeakeningKind = Literal[
     "check_optional",
     "check_skippable",
     "weight_lowered",
+    "traces_changed",
+    "reading_changed",
+    "price_lowered",
+    "failure_masked",
+    "rules_unchecked",
     "fail_on_dropped",
     "tolerance_widened",
     "evidence_lowered",
@@ -43,7 +48,7 @@ class Weakening(NamedTuple):
     `suite` is None for the project, `scenario` for a whole suite or for several scenarios that share the
     demand: `scenarios` counts them. `assertion` names the assertion; `baseline` and `current` are the demand
     in short on either side, None if there was none. `location` is where the demand is now, else the file
-    that had it.
+    that had it. `effect` is what this changes in the run, None if that follows from the demand.
     """
 
     kind: WeakeningKind
@@ -55,16 +60,18 @@ class Weakening(NamedTuple):
     current: str | None = None
     location: Location | None = None
     scenarios: int = 1
+    effect: str | None = None
 
 
 class WeakeningList(NamedTuple):
     """The listed weakenings, how many more there are, and the suites in which they fail the gate.
 
     In `failing`, None means the project. `unknown` is the reason why demands could not be compared, None if
-    they were.
+    they were. `notes` are changes that weaken nothing.
     """
 
     listed: Sequence[Weakening] = ()
     left: int = 0
     failing: frozenset[str | None] = frozenset()
     unknown: str | None = None
+    notes: Sequence[str] = ()

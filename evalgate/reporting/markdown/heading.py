@@ -104,8 +104,10 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
 
 def describe_weaker_rules(document: ResultsDoc) -> list[str]:
     """Describes what passes only because rules are weaker than the baseline's."""
+    weakenings = document.get("weakenings") or ()
+    masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
-    weakened = len(document.get("weakenings") or ())
+    hidden, weakened = max(hidden, sum(masked)), len(weakenings) - len(masked)
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     if weakened:
         verb = "is" if weakened == 1 else "are"

@@ -39,11 +39,6 @@ class BatchedTraces(TraceFiles):
         """The maximum of bytes for all traces together; None without a limit."""
         return self._limits.total_bytes
 
-    def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
-        """The files that match, in the order they are read."""
-        found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
-        return sorted(found.values(), key=lambda file: file.path)
-
     def size(self, files: Sequence[FoundFile]) -> int:
         """Bytes of all files together, before unpacking."""
         return sum(map(self._files.size, files))

@@ -61,8 +61,12 @@ class TraceFiles:
         RefusedPath for a path that may not be read and OverLimit if all files together are too large.
         """
         trace_format = detect.find_format(form) if isinstance(form, str) else _make_custom_format(form)
+        return self._read_files(self.find_files(patterns, base), trace_format)
+
+    def find_files(self, patterns: Sequence[str], base: str) -> Sequence[FoundFile]:
+        """The files that match, in the order they are read."""
         found = {file.real: file for pattern in patterns for file in self._files.expand(pattern, base)}
-        return self._read_files(sorted(found.values(), key=lambda file: file.path), trace_format)
+        return sorted(found.values(), key=lambda file: file.path)
 
     def _read_files(self, files: Sequence[FoundFile], trace_format: Format | None) -> Iterator[TraceRecord]:
         collector = FilePartCollector(self._limits.kept_bytes)

@@ -65,6 +65,10 @@ def test_turns_with_higher_equal_weights__are_not_weaker():
             ("check_removed", 'golden_responses: "Bye!"', None),
         ),
         (
+            GoldenRules(WHAT, is_strict=True, warning_threshold=0),
+            ("check_loosened", "warning_threshold: 0.75", "warning_threshold: 0"),
+        ),
+        (
             GoldenRules(WHAT, is_strict=True, left_out=frozenset({"tone"})),
             ("check_removed", "evaluate_tone: true", "evaluate_tone: false"),
         ),
@@ -76,6 +80,12 @@ def test_turns_with_higher_equal_weights__are_not_weaker():
 )
 def test_a_weaker_requirement__is_reported(new, expected):
     assert list_weakenings(new) == [expected]
+
+
+def test_other_memory_tools__are_reported():
+    old = GoldenRules(WHAT, memory_tools=["recall"])
+    expected = ("check_replaced", 'memory_tools: ["recall"]', 'memory_tools: ["*"]')
+    assert list_weakenings(GoldenRules(WHAT, memory_tools=["*"]), old) == [expected]
 
 
 def test_assigned_assertions__are_compared_once():

@@ -1,0 +1,221 @@
+"""Finds what fails by the baseline's rules or reading and not by today's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.application.comparison.cross_scoring import compare_readings
+from evalgate.application.comparison.price_comparison import drop_incomparable_costs, reprice_baseline
+from evalgate.errors import Location
+from evalgate.gate.comparison.compare import compare
+from evalgate.gate.comparison.freshness import mark_stale
+from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
+from evalgate.gate.decision.failures import explain_verdict, find_failures
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.weakening import Weakening
+from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED, Run, SuiteResult
+from evalgate.scoring.wording import cut_quote
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from evalgate.application.comparison.policies import JudgedRun
+    from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
+    from evalgate.application.evaluation.evaluate import TraceChoice
+    from evalgate.gate.weakening.reading import ReadingChange
+    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.comparison.decision import FailOn
+    from evalgate.models.run.run import ScenarioResult
+    from evalgate.ports import PriceTable
+    from evalgate.suite.models import Configuration, Suite
+
+MOST_NAMED = 3
+
+
+class OldRules(NamedTuple):
+    """The rules of the baseline, its results, and the verdicts on this run by these rules.
+
+    `words` are those of `fail_on`, of both sides, by suite.
+    """
+
+    configuration: Configuration
+    results: BaselineRun
+    prices: PriceTable | None
+    cross_scorer: CrossScorer
+    words: Mapping[str, Collection[FailOn]]
+
+
+class HiddenFailures(NamedTuple):
+    """What weakens the gate, and notes on changes that turned out to be harmless."""
+
+    weakenings: Sequence[Weakening] = ()
+    notes: Sequence[str] = ()
+
+
+class _Hidden(NamedTuple):
+    key: ScenarioKey
+    reason: str
+
+
+def find_hidden_failures(judged: JudgedRun, old: OldRules) -> HiddenFailures:
+    """Compares the verdicts of both rules, suite by suite, for those whose rules or reading changed."""
+    pairs = old.cross_scorer.pairs
+    if not pairs:
+        return HiddenFailures()
+    by_old = _judge_by_old_rules(judged, old)
+    weakenings, notes = list[Weakening](), list[str]()
+    for suite in judged.run.suites:
+        if suite.name not in pairs:
+            continue
+        pair = pairs[suite.name]
+        hidden = list(_find_hidden(judged, by_old, suite, old))
+        if not pair.reading:
+            weakenings += _build_masked(pair, hidden, _count_unchecked(suite, pair, old.cross_scorer))
+            continue
+        effect = _describe_effect(pair, hidden)
+        weakenings += [] if effect is None else _build_weakenings(pair.new, pair.reading, effect)
+        notes += [] if effect is not None else [_describe_harmless(pair)]
+    return HiddenFailures(weakenings, notes)
+
+
+def list_unchecked_readings(old: Configuration, new: Configuration, choice: TraceChoice) -> list[Weakening]:
+    """Every change of how traces are read, if it can't be known what it does."""
+    current = {suite.name: suite for suite in new.suites}
+    return [
+        weakening
+        for suite in old.suites
+        if suite.name in current
+        for weakening in _build_weakenings(
+            current[suite.name],
+            compare_readings(suite, current[suite.name], choice),
+            "not checked: the traces were not read by both rules",
+        )
+    ]
+
+
+def _build_weakenings(suite: Suite, reading: Sequence[ReadingChange], effect: str) -> list[Weakening]:
+    """One weakening for each part of a suite's reading that changed; the first says what all of them do."""
+    return [
+        Weakening(
+            *(each.kind, suite.name),
+            baseline=each.before,
+            current=each.after,
+            location=Location(suite.path),
+            effect=None if index else effect,
+        )
+        for index, each in enumerate(reading)
+    ]
+
+
+def _describe_effect(pair: RulePair, hidden: Sequence[_Hidden]) -> str | None:
+    """What a changed reading does to the run; None if nothing."""
+    if pair.problem is not None:
+        return f"not checked: {pair.problem}"
+    parts = []
+    if pair.needs_files and not pair.read_files:
+        parts.append("the baseline's globs find no file")
+    if pair.lost_files:
+        more = f" and {len(pair.lost_files) - 1:,} more" if len(pair.lost_files) > 1 else ""
+        parts.append(f"{cut_quote(pair.lost_files[0])}{more} is no longer read")
+    if hidden:
+        more = f" (and {len(hidden) - 1:,} more)" if len(hidden) > 1 else ""
+        parts.append(f"read as in the baseline, {_name(hidden[0].key)} {hidden[0].reason}{more}")
+    return "; ".join(parts) or None
+
+
+def _judge_by_old_rules(judged: JudgedRun, old: OldRules) -> JudgedRun:
+    """The run judged by the baseline's rules, compared with the baseline at its own prices."""
+    scorer = old.cross_scorer
+    run = Run(
+        [
+            SuiteResult(name, pair.old.path, [*scorer.judge_by_old_rules(name).values()])
+            for name, pair in scorer.pairs.items()
+        ]
+    )
+    mark_stale(run, judged.policies.suites, judged.present)
+    results, _ = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
+    rules = {name: policy.regression for name, policy in judged.policies.suites.items()}
+    comparison = compare(outcomes_from_run(run), outcomes_from_baseline(results), rules)
+    return judged._replace(run=run, comparison=comparison)
+
+
+def _find_hidden(judged: JudgedRun, by_old: JudgedRun, suite: SuiteResult, rules: OldRules) -> Iterator[_Hidden]:
+    """The scenarios that fail by the baseline's rules and not now."""
+    pair, words = rules.cross_scorer.pairs[suite.name], rules.words[suite.name]
+    current = {ScenarioKey(suite.name, each.id, each.variant): each for each in suite.scenarios}
+    old_suite = next(each for each in by_old.run.suites if each.name == suite.name)
+    gating, old_gating = _list_gating(judged, suite, words), _list_gating(by_old, old_suite, words)
+    for key, old in rules.cross_scorer.judge_by_old_rules(suite.name).items():
+        now = current.get(key)
+        if now is not None and pair.problem is not None and len(now.trials) != len(old.trials):
+            continue
+        reason = old_gating.get(key) if key not in gating else None
+        if pair.reading:
+            reason = _explain_reading(old, now) or reason
+        elif now is None:
+            reason = None  # the scenario was removed, or its trace could not be read
+        elif now.verdict == "PASS" and old.verdict != "PASS" and old.verdict not in NOT_EVALUATED:
+            reason = explain_verdict(old)
+        if reason is not None:
+            yield _Hidden(key, reason)
+
+
+def _explain_reading(old: ScenarioResult, now: ScenarioResult | None) -> str | None:
+    """What is lost by a changed reading; a scenario that passed by the old one, or fails hard now, hides nothing."""
+    if now is None:
+        return f"is {explain_verdict(old)}, and is not there now"
+    if len(now.trials) < len(old.trials):
+        return f"has {len(old.trials)} trials instead of {len(now.trials)}"
+    if old.verdict in ("PASS", now.verdict) or now.verdict in HARD_FAILS:
+        return None
+    return f"is {explain_verdict(old)}"
+
+
+def _list_gating(judged: JudgedRun, suite: SuiteResult, words: Collection[FailOn]) -> dict[ScenarioKey, str]:
+    """The first reason to fail of each scenario that has one."""
+    found: dict[ScenarioKey, str] = {}
+    changes = {} if judged.comparison is None else judged.comparison.changes
+    for reason in find_failures(suite, changes, words):
+        if reason.scenario is not None:
+            found.setdefault(ScenarioKey(suite.name, reason.scenario, reason.variant), reason.message)
+    return found
+
+
+def _count_unchecked(suite: SuiteResult, pair: RulePair, scorer: CrossScorer) -> int:
+    """Scenarios with changed rules that pass, and of which not all traces were judged again."""
+    if pair.problem is None:
+        return 0
+    by_old = scorer.judge_by_old_rules(suite.name)
+    keys = ((ScenarioKey(suite.name, each.id, each.variant), each) for each in suite.scenarios)
+    return sum(
+        each.verdict == "PASS"
+        and pair.has_changed(key.id)
+        and (key not in by_old or len(by_old[key].trials) != len(each.trials))
+        for key, each in keys
+    )
+
+
+def _build_masked(pair: RulePair, hidden: Sequence[_Hidden], unchecked: int) -> Iterator[Weakening]:
+    """One weakening for one scenario, or one for several of a suite."""
+    location = Location(pair.new.path)
+    if len(hidden) == 1:
+        key, reason = hidden[0]
+        yield Weakening("failure_masked", *key, location=location, effect=reason)
+    elif hidden:
+        names = ", ".join(_name(each.key) for each in hidden[:MOST_NAMED])
+        more = f" and {len(hidden) - MOST_NAMED:,} more" if len(hidden) > MOST_NAMED else ""
+        yield Weakening(
+            "failure_masked", pair.new.name, location=location, scenarios=len(hidden), effect=f"{names}{more}"
+        )
+    if unchecked:
+        yield Weakening("rules_unchecked", pair.new.name, location=location, scenarios=unchecked, effect=pair.problem)
+
+
+def _describe_harmless(pair: RulePair) -> str:
+    names = dict.fromkeys((each.after or each.before or "").partition(":")[0] for each in pair.reading)
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"suite {cut_quote(pair.new.name)}: {listed} changed; no scenario passes only because of that"
+
+
+def _name(key: ScenarioKey) -> str:
+    return cut_quote(key.id if key.variant is None else f"{key.id} {key.variant}")

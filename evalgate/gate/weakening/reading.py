@@ -1,0 +1,174 @@
+"""Finds where a suite reads recordings in another way than the baseline's did."""
+
+from __future__ import annotations
+
+import posixpath
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.measures.values.json_values import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.measures.prices import Rates
+    from evalgate.models.comparison.weakening import WeakeningKind
+    from evalgate.suite.custom_format import CustomMapping
+    from evalgate.suite.models import Match, Suite
+
+    Entry = tuple[str, Any, Any]
+
+MAX_SHOWN = 120
+CUSTOM = "custom"
+
+
+class Reading(NamedTuple):
+    """Which files of a suite are read, by globs from a folder, and in which format."""
+
+    globs: Sequence[str]
+    folder: str
+    form: str | CustomMapping
+
+
+class ReadingChange(NamedTuple):
+    """One part of a suite's reading that changed, before and after.
+
+    With `needs_files` the run's files have to be read again to know what it does; else its traces are enough.
+    """
+
+    kind: WeakeningKind
+    before: str | None
+    after: str | None
+    needs_files: bool = False
+
+
+def find_reading_changes(old: Suite, new: Suite, readings: tuple[Reading, Reading]) -> Iterator[ReadingChange]:
+    """What changed in the way traces are found, read, priced and assigned; `readings` are of both sides."""
+    before, after = readings
+    globs = [
+        sorted({posixpath.normpath(posixpath.join(each.folder, glob)) for glob in each.globs}) for each in readings
+    ]
+    if globs[0] != globs[1]:
+        texts = [f"traces: {show(each, MAX_SHOWN)}" for each in globs]
+        yield ReadingChange("traces_changed", texts[0], texts[1], needs_files=True)
+    yield from _find_format_change(before.form, after.form)
+    expressions = [each.scenario_from and each.scenario_from.expression for each in (old, new)]
+    if expressions[0] != expressions[1]:
+        texts = [f"scenario_from: {each or 'none'}" for each in expressions]
+        yield ReadingChange("reading_changed", texts[0], texts[1])
+    yield from _find_match_change(old, new)
+    yield from _find_price_change(old.prices.entries, new.prices.entries)
+
+
+def _find_format_change(before: str | CustomMapping, after: str | CustomMapping) -> Iterator[ReadingChange]:
+    if isinstance(before, str) or isinstance(after, str):
+        names = [each if isinstance(each, str) else CUSTOM for each in (before, after)]
+        if names[0] != names[1]:
+            yield ReadingChange("reading_changed", f"format: {names[0]}", f"format: {names[1]}", needs_files=True)
+        return
+    old, new = _list_expressions(before), _list_expressions(after)
+    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    if changed:
+        name, more = changed[0], f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        texts = [f"custom.{name}: {each.get(name, 'none')}" for each in (old, new)]
+        yield ReadingChange("reading_changed", texts[0], texts[1] + more, needs_files=True)
+
+
+def _list_expressions(custom: CustomMapping) -> dict[str, str]:
+    """The expressions of a custom format by their place."""
+    found: dict[str, Query | None] = {
+        "records": custom.records,
+        **custom.run,
+        **{f"message.{name}": query for name, query in custom.message.items()},
+        "tool_calls.path": custom.calls,
+        **{f"tool_calls.{name}": query for name, query in custom.call.items()},
+    }
+    roles = {f"roles.{name}": role for name, role in custom.roles.items()}
+    return {name: query.expression for name, query in found.items() if query is not None} | roles
+
+
+def _find_match_change(old: Suite, new: Suite) -> Iterator[ReadingChange]:
+    """A change in which traces a scenario selects.
+
+    A scenario that selects only its own id can't take a trace from another, unless the other selects by more
+    than ids; adding or removing such a scenario is no change here.
+    """
+    if _list_variants(old) != _list_variants(new):
+        yield _build_match_change("variants", _list_variants(old) or None, _list_variants(new) or None)
+    entries = [_list_entries(suite) for suite in (old, new)]
+    if all(_selects_by_id(each.match) for each in old.scenarios):
+        entries = [[entry for entry in side if not _is_plain(entry)] for side in entries]
+    else:
+        entries = [
+            sorted(side, key=lambda entry: (_is_plain(entry), _is_plain(entry) and entry[0])) for side in entries
+        ]
+    differing = next((before or after for before, after in zip_longest(*entries) if before != after), None)
+    if differing is not None:
+        sides = [next((each for each in _list_entries(suite) if each[0] == differing[0]), None) for suite in (old, new)]
+        yield _build_match_change("match", *(each and _show_entry(each) for each in sides))
+
+
+def _build_match_change(name: str, before: Any, after: Any) -> ReadingChange:
+    texts = [None if each is None else f"{name}: {show(each, MAX_SHOWN)}" for each in (before, after)]
+    return ReadingChange("reading_changed", texts[0], texts[1])
+
+
+def _list_variants(suite: Suite) -> dict[str, Any]:
+    """Which traces belong to each variant of the suite."""
+    variants: Mapping[str, Any] = suite.content.get("variants") or {}
+    return {name: (each or {}).get("match") for name, each in variants.items()}
+
+
+def _list_entries(suite: Suite) -> list[Entry]:
+    """Which traces the scenarios and goldens of a suite select, as written, in order."""
+    entries = [*(suite.content.get("scenarios") or ()), *(suite.content.get("goldens") or ())]
+    return [(str(each.get("id")), each.get("match") or None, each.get("variants")) for each in entries]
+
+
+def _show_entry(entry: Entry) -> dict[str, Any]:
+    id_, match, variants = entry
+    shown = {"match": match, "variants": variants}
+    return {"id": id_, **{name: value for name, value in shown.items() if value is not None}}
+
+
+def _is_plain(entry: Entry) -> bool:
+    """Whether a scenario selects exactly its own id."""
+    id_, match, variants = entry
+    return match is None and variants is None and "*" not in id_
+
+
+def _selects_by_id(match: Match) -> bool:
+    return match.path is None and match.where is None and not match.tags
+
+
+def _find_price_change(
+    old: Sequence[tuple[str, Rates | None]], new: Sequence[tuple[str, Rates | None]]
+) -> Iterator[ReadingChange]:
+    """A change of prices, unless the same models cost the same or more."""
+    if [name for name, _ in old] == [name for name, _ in new] and all(
+        _is_covered(before, after) for (_, before), (_, after) in zip(old, new, strict=True)
+    ):
+        return
+    before, after = next(pair for pair in zip_longest(old, new) if pair[0] != pair[1])
+    yield ReadingChange("price_lowered", _show_price(before), _show_price(after), needs_files=True)
+
+
+def _is_covered(before: Rates | None, after: Rates | None) -> bool:
+    """Whether a price is at least as high as before; one that becomes known may be too low."""
+    if before is None or after is None:
+        return before is after
+    return all(new >= old for old, new in zip(before, after, strict=True))
+
+
+def _show_price(entry: tuple[str, Rates | None] | None) -> str | None:
+    if entry is None:
+        return None
+    model, rates = entry
+    shown = None if rates is None else {name: rate for name, rate in rates._asdict().items() if _is_own(name, rates)}
+    return f"prices: {show({model: shown}, MAX_SHOWN)}"
+
+
+def _is_own(name: str, rates: Rates) -> bool:
+    """Whether a price has to be shown: cached tokens often cost as much as others."""
+    return not name.startswith("cache") or getattr(rates, name) != rates.input

@@ -1,0 +1,209 @@
+"""Suites that read recordings in another way than the baseline's: what is a note, and what weakens the gate."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command import evalgate
+from shard_runs import run_command
+
+from evalgate.application.evaluation.cross_scorer import MAX_CROSS_SCORED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from command import CommandResult
+
+OK = {"contains": "ok", "required": True}
+NOTE = "no scenario passes only because of that"
+
+
+def write_suite(folder: Path, *, path: str = "s.yaml", scenarios: Sequence[Any] = (), **more: Any) -> None:
+    """A suite of a scenario `a` that has to say ok, or of others."""
+    entries = scenarios or [{"id": "a", "assertions": [OK]}]
+    suite = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "scenarios": entries, **more}
+    (folder / path).parent.mkdir(exist_ok=True, parents=True)
+    (folder / path).write_text(json.dumps(suite))
+
+
+def write_trace(folder: Path, path: str, answer: str = "ok", scenario: str = "a", **more: Any) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": answer}]
+    record = {"schema": "evalgate.trace/1", "scenario_id": scenario, "messages": messages, **more}
+    (folder / path).parent.mkdir(exist_ok=True, parents=True)
+    (folder / path).write_text(json.dumps(record))
+
+
+def run_base(folder: Path, config: str = "s.yaml") -> None:
+    assert evalgate(folder, [config]).code == 0
+    (folder / ".evalgate/baseline.zip").rename(folder / "base.zip")
+
+
+def run(folder: Path, *arguments: str, config: str = "s.yaml") -> CommandResult:
+    return evalgate(folder, [config, "--baseline", "base.zip", *arguments])
+
+
+def weakened(ran: CommandResult) -> dict[str, str]:
+    return {each["kind"]: each["message"] for each in ran.results["weakenings"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A baseline that passes."""
+    write_suite(tmp_path)
+    write_trace(tmp_path, "traces/a.json")
+    run_base(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"traces": ["traces/a.json"]},
+        {"traces": ["traces/**/*.json", "more/*.json"]},
+        {"format": "native"},
+        {"scenario_from": "metadata.custom.case"},
+        {"prices": {"gpt-*": {"input": 1, "output": 2}}},
+        {"scenarios": [{"id": "a", "match": {"path": "traces/*"}, "assertions": [OK]}]},
+        {"format": "custom", "custom": {"scenario_id": "scenario_id", "messages": "messages"}},
+    ],
+)
+def test_the_same_ids_and_verdicts_are_a_note_only(folder: Path, more: dict[str, Any]) -> None:
+    write_suite(folder, **more)
+    ran = run(folder, "--on-weakening", "fail")
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+    assert NOTE in ran.stdout
+    assert "EvalGate passed: the only scenario passes" in ran.stdout
+
+
+def test_a_suite_that_reads_as_before_has_no_note(folder: Path) -> None:
+    write_suite(folder, traces=["./traces/*.json"], description="other")
+    ran = run(folder)
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+    assert NOTE not in ran.stdout
+
+
+def test_a_scenario_that_passes_by_the_old_reading_and_fails_now_is_a_note(folder: Path) -> None:
+    write_suite(folder, traces=["traces/*.json", "more/*.json"])
+    write_trace(folder, "more/b.json", "no")
+    ran = run(folder)
+    assert (ran.code, ran.results["weakenings"]) == (1, [])
+
+
+def test_a_file_that_is_no_longer_read_is_named(folder: Path) -> None:
+    write_trace(folder, "traces/b.json", scenario="b")
+    write_trace(folder, "good/a.json")
+    write_suite(folder, traces=["good/*.json", "traces/b.json"])
+    message = weakened(run(folder))["traces_changed"]
+    assert message == (
+        'other files are read: traces: ["traces/*.json"] -> ["good/*.json","traces/b.json"]; '
+        "traces/a.json is no longer read"
+    )
+
+
+def test_globs_that_find_nothing_any_more_are_named(folder: Path) -> None:
+    (folder / "traces").rename(folder / "recorded")
+    write_suite(folder, traces=["recorded/*.json"])
+    ran = run(folder)
+    assert "the baseline's globs find no file" in weakened(ran)["traces_changed"]
+    assert "weaker than the baseline's" in ran.stdout
+    assert run(folder, "--on-weakening", "fail").code == 1
+
+
+def test_globs_given_by_a_flag_hold_on_both_sides(folder: Path) -> None:
+    write_suite(folder, traces=["good/*.json"])
+    ran = run(folder, "--traces", "traces/*.json")
+    assert ran.results["weakenings"] == []
+    assert NOTE not in ran.stdout
+
+
+def test_what_the_old_reading_can_not_read_is_not_checked(folder: Path) -> None:
+    (folder / "loop").symlink_to(folder / "gone.json")
+    write_suite(folder, traces=["loop"])
+    write_trace(folder, "gone.json")
+    run_base(folder)
+    (folder / "gone.json").unlink()
+    write_suite(folder, traces=["traces/*.json"])
+    assert "not checked: the file does not exist" in weakened(run(folder))["traces_changed"]
+
+
+def test_a_suite_that_moved_is_read_where_it_was(folder: Path) -> None:
+    write_trace(folder, "traces/a.json", "no")
+    write_trace(folder, "moved/traces/a.json")
+    write_suite(folder, path="moved/s.yaml")
+    ran = run(folder, config="moved/s.yaml")
+    assert "is HARD FAIL" in weakened(ran)["traces_changed"]
+
+
+def test_traces_over_the_bound_are_not_checked(tmp_path: Path) -> None:
+    lines = [
+        {
+            "schema": "evalgate.trace/1",
+            "scenario_id": f"a{number}",
+            "messages": [{"role": "assistant", "content": "ok"}],
+        }
+        for number in range(MAX_CROSS_SCORED + 1)
+    ]
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    checks = [{"id": "*", "assertions": [{"contains": "ok"}]}]
+    write_suite(tmp_path, traces=["all.jsonl"], scenarios=checks)
+    run_base(tmp_path)
+    write_suite(tmp_path, traces=["all.jsonl"], scenarios=checks, format="native")
+    assert "not checked: at most 10,000 traces" in weakened(run(tmp_path))["reading_changed"]
+    write_suite(
+        tmp_path, traces=["all.jsonl"], scenarios=[{"id": "*", "assertions": [{"contains": "ok"}, {"contains": "k"}]}]
+    )
+    found = weakened(run(tmp_path))
+    assert list(found) == ["rules_unchecked"]
+    assert "at most 10,000 traces" in found["rules_unchecked"]
+
+
+def test_a_new_suite_has_none(folder: Path) -> None:
+    write_suite(folder, path="new.yaml", suite="new", traces=["other/*.json"])
+    write_trace(folder, "other/a.json")
+    ran = evalgate(folder, ["s.yaml", "new.yaml", "--baseline", "base.zip"])
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+
+
+def test_easier_checks_that_hide_a_failure_gate_as_weakened(tmp_path: Path) -> None:
+    write_suite(tmp_path, scenarios=[{"id": "a", "assertions": [{"contains": "ok"}]}])
+    write_trace(tmp_path, "traces/a.json")
+    run_base(tmp_path)
+    write_trace(tmp_path, "traces/a.json", "no")
+    easy = {"type": "not_empty", "weight": 50}
+    write_suite(tmp_path, scenarios=[{"id": "a", "assertions": [{"contains": "ok"}, easy]}])
+    ran = run(tmp_path)
+    assert weakened(ran) == {
+        "failure_masked": "would fail under the baseline's rules; "
+        "FAIL: score 0.00 is below the threshold 0.8, 0 of 1 trial passed"
+    }
+    assert "passed, but 1 scenario would fail under the baseline's rules\n" in ran.stdout
+    assert run(tmp_path, "--fail-on", "weakened").code == 1
+
+
+def test_several_hidden_failures_of_a_suite_are_one_weakening(tmp_path: Path) -> None:
+    write_suite(tmp_path, scenarios=[{"id": "*", "assertions": [{"contains": "ok"}]}])
+    for name in "abcde":
+        write_trace(tmp_path, f"traces/{name}.json", scenario=name)
+    run_base(tmp_path)
+    for name in "abcde":
+        write_trace(tmp_path, f"traces/{name}.json", "no", scenario=name)
+    easy = {"type": "not_empty", "weight": 50}
+    write_suite(tmp_path, scenarios=[{"id": "*", "assertions": [{"contains": "ok"}, easy]}])
+    ran = run(tmp_path)
+    assert weakened(ran) == {
+        "failure_masked": "would fail under the baseline's rules in 5 scenarios; a, b, c and 2 more"
+    }
+    assert "5 scenarios would fail under the baseline's rules" in ran.stdout
+
+
+def test_shards_are_merged_without_files_to_read_again(folder: Path) -> None:
+    write_suite(folder, traces=["traces/*.json", "more/*.json"])
+    for number in (1, 2):
+        run(folder, "--shard", f"{number}/2", "--output-dir", f"shards/{number}")
+    shards = [f"shards/{number}/shard.zip" for number in (1, 2)]
+    code, output = run_command(folder, "merge", *shards, "--config", "s.yaml", "--baseline", "base.zip")
+    assert code == 0
+    assert "not checked: the run was put together from shards" in output
