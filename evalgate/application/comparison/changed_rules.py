@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.comparison.rules import needs_baseline_checks
+from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.policies import JudgedRun, Policies
     from evalgate.application.comparison.weakening import WeakeningRules
     from evalgate.application.evaluation.cross_scorer import CrossScorer
-    from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approvals
@@ -142,14 +142,15 @@ def find_changed_rules(
     configuration: Configuration,
     baseline: LoadedBaseline,
     sources: RuleSources,
-    choice: TraceChoice,
+    request: JudgeRequest,
     *,
     cross_scores: bool = True,
 ) -> ChangedRules:
-    """The rules on both sides, as far as the baseline holds its own; `choice` is which traces are read.
+    """The rules on both sides, as far as the baseline holds its own.
 
     Without `cross_scores`, because the baseline's rules decide, nothing is judged by both.
     """
+    choice = TraceChoice(request.traces, request.form)
     baseline_rules = load_baseline_rules(baseline, configuration, sources.files)
     cross_scorer = None
     if (

@@ -81,8 +81,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
     keeps_traces = request.make_baseline_zip and request.kept != NAME
     spool = tools.baselines.open_spool(tools.traces.encode_trace) if keeps_traces else None
     worst_trials, rules_baseline = WorstTrialRecorder(), baseline if base is None else base.baseline
-    chosen = TraceChoice(request.traces, request.form)
-    rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), chosen, cross_scores=base is None)
+    rules = find_changed_rules(own, rules_baseline, _rule_sources(tools), request, cross_scores=base is None)
     try:
         baseline_scenarios = BaselineScenarios(baseline.results)
         choice = TraceChoice(

@@ -58,7 +58,7 @@ def judge_shard(
     if baseline.results is not None:
         baseline = replace(baseline, results=reprice_baseline(baseline.results, configuration, tools.prices))
     sources = RuleSources(tools.baselines, tools.traces, tools.prices)
-    rules = find_changed_rules(configuration, baseline, sources, TraceChoice(request.traces, request.form))
+    rules = find_changed_rules(configuration, baseline, sources, request)
     choice = TraceChoice(
         *(request.traces, request.form, BaselineScenarios(baseline.results), tools.prices),
         cross_scorer=rules.cross_scorer,
