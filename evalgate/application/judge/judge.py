@@ -97,8 +97,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
-        judged = JudgedRun(run, comparison, policies, present)
-        weakenings = rules.find_weakenings(request, baseline, judged, approvals)
+        weakenings = rules.find_weakenings(request, baseline, JudgedRun(run, comparison, policies, present), approvals)
         quarantines = apply_quarantine(run, comparison, configuration, now.date())
         rulings = rule_on_approvals(run, comparison, approvals, now.date())
         decision = decide(
@@ -124,14 +123,21 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judgement = replace(render_judgement(request, findings, now), excused=excused)
         if spool is None:
             return judgement
-        content = judgement.files["results.json"]
-        parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
-        target = tools.output.path(NAME)
-        problems = tools.baselines.write(target, parts)
-        return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, problems)])
+        return _write_baseline(request, configuration, judgement, tools, spool)
     finally:
         if spool is not None:
             spool.close()
+
+
+def _write_baseline(
+    request: JudgeRequest, configuration: Configuration, judgement: Judgement, tools: Tools, spool: TraceSpool
+) -> Judgement:
+    """Writes the baseline of the run; returns the judgement with its path and warnings."""
+    content = judgement.files["results.json"]
+    parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
+    target = tools.output.path(NAME)
+    problems = tools.baselines.write(target, parts)
+    return replace(judgement, baseline_zip=target, warnings=[*judgement.warnings, *map(str, problems)])
 
 
 def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, now: datetime) -> DecidingRules | None:
