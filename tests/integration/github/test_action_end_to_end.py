@@ -138,9 +138,10 @@ def test_with_github_down_the_verdict_is_still_given(hub, act):
     assert step.outputs["baseline-status"] == "unreachable"
 
 
-def test_with_github_down_a_policy_that_needs_the_baseline_can_not_judge(hub, act):
+@pytest.mark.parametrize("fail_on", ["regression", "hard_fail,broken,below_threshold"])
+def test_with_github_down_a_policy_that_needs_the_baseline_can_not_judge(hub, act, fail_on):
     hub.fail({"kind": "status", "status": 503, "headers": {"Retry-After": "60"}}, times=-1, listener="api")
-    step = act(fail_on="regression")
+    step = act(fail_on=fail_on)
     assert (step.exit_code, step.outputs["verdict"]) == (4, "cannot_judge")
 
 
