@@ -147,6 +147,16 @@ def current_time(source_date_epoch: str | None) -> datetime:
     return SystemClock(source_date_epoch).now()
 
 
+def require_other_folder(folder: str, saved: str, cwd: str) -> None:
+    """Raises SettingError if a run would write into the folder of the saved baseline."""
+    from os.path import realpath
+    from pathlib import Path
+
+    if realpath(Path(cwd, folder)) == realpath(Path(cwd, saved).parent):
+        message = f"--output-dir {folder} is where `evalgate baseline save` writes, and no run"
+        raise SettingError(Problem(message, None, "choose another folder"))
+
+
 def make_output_folder(path: str, cwd: str) -> None:
     """Makes the folder of a file that is written there by default."""
     from evalgate.adapters.files.output_folder import OutputFolder

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from evalgate.cli.shell import Shell
 
-SAVED = ".evalgate/saved/baseline.zip"
-"""The baseline that no run writes."""
 EXAMPLES = """examples:
   evalgate baseline save                           the last run, to .evalgate/saved/baseline.zip
   evalgate baseline create .evalgate -o baseline.zip
@@ -20,7 +18,7 @@ EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the three actions of the verb."""
-    from evalgate.cli.run.run import OUTPUT_DIR
+    from evalgate.cli.run.run import OUTPUT_DIR, SAVED
     from evalgate.cli.shell import add_limits
 
     parser.epilog = EXAMPLES
@@ -49,6 +47,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 
 def _save(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.bootstrap import shell_verbs, sources
+    from evalgate.cli.run.run import SAVED
     from evalgate.cli.shell import is_stdout
     from evalgate.reporting.markdown.heading import build_heading
     from evalgate.reporting.text.escaping import escape_terminal

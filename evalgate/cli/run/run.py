@@ -22,6 +22,8 @@ EXAMPLES = """examples:
   evalgate run --baseline .evalgate/saved/baseline.zip    saved by `evalgate baseline save`
 """
 OUTPUT_DIR = ".evalgate"
+SAVED = f"{OUTPUT_DIR}/saved/baseline.zip"
+"""Where `baseline save` writes by default, and no run."""
 BASELINE, RESULTS = "baseline.zip", "results.json"
 HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
@@ -99,6 +101,7 @@ def build_tools(arguments: argparse.Namespace, shell: Shell, parallel: ParallelO
     from evalgate.bootstrap.store import shell_store_opener
     from evalgate.settings.limits import parse_limits
 
+    shell_verbs.require_other_folder(arguments.output_dir, SAVED, shell.cwd)
     shell_verbs.use_plugin_evaluators(arguments.plugin, shell.cwd)
     return shell_verbs.build_shell_tools(
         shell.cwd,

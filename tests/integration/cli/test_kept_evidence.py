@@ -215,6 +215,17 @@ def test_save__to_the_default_path_of_a_run_elsewhere_ignores_itself(project):
     assert (project / ".evalgate/saved/.gitignore").read_text() == "*\n"
 
 
+@pytest.mark.parametrize("folder", [".evalgate/saved", "./.evalgate/x/../saved/", "link"])
+def test_no_run_writes_where_a_baseline_is_saved(project, folder):
+    evalgate(project, "run")
+    evalgate(project, "baseline", "save")
+    (project / "link").symlink_to(".evalgate/saved")
+    before = files_of(project)
+    done = evalgate(project, "run", "--output-dir", folder)
+    assert (done.code, files_of(project)) == (2, before)
+    assert f"error: --output-dir {folder} is where `evalgate baseline save` writes" in done.err
+
+
 def test_save__of_a_run_that_could_not_judge_is_refused(project):
     assert evalgate(project, "run", "--report-only", "--fail-on", "no_baseline").code == 0
     refused(project, "the run in .evalgate can't be a baseline: it could not judge")
