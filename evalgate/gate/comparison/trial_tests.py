@@ -17,6 +17,7 @@ from evalgate.gate.comparison.significance import (
     trials_for_scores,
 )
 from evalgate.measures.numeric.means import DIGITS
+from evalgate.models.comparison.comparison import SINGLE_TRIAL_CAVEAT
 from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def judge_single_trial(change: Change, policy: RegressionPolicy) -> Change:
     if policy.require_evidence:
         needed = trials_for_scores if policy.pair_by is None else pairs_for_scores
         return mark_inconclusive(change, format_advice(needed(policy.alpha)))
-    return replace(change, reason=f"{change.reason}, single trial: {NOISE}")
+    return replace(change, reason=f"{change.reason}{SINGLE_TRIAL_CAVEAT}")
 
 
 def mark_inconclusive(change: Change, explanation: str) -> Change:

@@ -35,6 +35,9 @@ ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "n
 ChangeFlag = Literal["flaky", "single_trial", "approved", "quarantined"]
 BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"]
 
+SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
+"""The end of a change's reason if it is flagged `single_trial`; reports state it once for all."""
+
 REGRESSIONS: frozenset[ChangeKind] = frozenset({"regressed", "broken"})
 IMPROVEMENTS: frozenset[ChangeKind] = frozenset({"improved", "fixed"})
 

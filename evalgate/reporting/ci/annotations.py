@@ -1,4 +1,4 @@
-"""Annotations for the checks view: each failure at its line in the suite file."""
+"""Annotations for the checks view: each cause of failures at its line in the suite file."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.models.github.checks import Annotation
-from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason, is_bad, sort_scenarios
+from evalgate.reporting.text.grouping import count_changes, describe_causes, group_failures
+from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results.results import LocationDoc, ReasonDoc, ResultsDoc
-    from evalgate.reporting.text.scenario_sections import SuiteScenario
+    from evalgate.models.results.results import LocationDoc, ReasonDoc, ResultsDoc, ScenarioDoc
+    from evalgate.reporting.text.grouping import FailureGroup
 
 MAX_PER_LEVEL = 100
 """Most annotations of one level; the runner shows ten, a check run takes fifty a request."""
+MAX_NAMES = 2_000
+"""Most characters of names in a message."""
 
 
 def build_annotations(document: ResultsDoc, folder: str = "") -> list[Annotation]:
@@ -27,19 +30,19 @@ def build_annotations(document: ResultsDoc, folder: str = "") -> list[Annotation
     """
     scenarios = sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
-    level = "error" if blocks else "warning"
+    failing = group_failures(scenarios.failures, [*scenarios.regressed, *scenarios.below])
     found = [*_annotate_run(document)]
-    found += _limit_annotations(level, scenarios.failures)
-    found += _limit_annotations("warning", [*scenarios.regressed, *scenarios.below])
-    found += _limit_annotations("notice", list(filter(is_bad, scenarios.quarantined)))
+    found += _limit_annotations("error" if blocks else "warning", [each for each in failing if not each.section])
+    found += _limit_annotations("warning", [each for each in failing if each.section])
+    found += _limit_annotations("notice", group_failures(list(filter(is_bad, scenarios.quarantined))))
     return [each._replace(file=each.file and join_folder(folder, each.file)) for each in found] if folder else found
 
 
-def _limit_annotations(level: str, scenarios: Sequence[SuiteScenario]) -> Iterator[Annotation]:
-    """Yields one annotation per scenario up to the limit, then one with the number of the others."""
-    for item in scenarios[:MAX_PER_LEVEL]:
-        yield _annotate_scenario(level, item)
-    left = len(scenarios) - MAX_PER_LEVEL
+def _limit_annotations(level: str, groups: Sequence[FailureGroup]) -> Iterator[Annotation]:
+    """Yields one annotation per group up to the limit, then one with the number of the other scenarios."""
+    for group in groups[:MAX_PER_LEVEL]:
+        yield _annotate_group(level, group)
+    left = sum(len(group.members) for group in groups[MAX_PER_LEVEL:])
     if left > 0:
         message = f"{pluralize(left, 'more scenario')} like these: see results.json"
         yield Annotation(level, "EvalGate", message)
@@ -70,19 +73,40 @@ def _title(reason: ReasonDoc) -> str:
     return reason["code"].replace("_", " ")
 
 
-def _annotate_scenario(level: str, item: SuiteScenario) -> Annotation:
-    scenario = item.scenario
-    checks = find_failed_checks(scenario)
+def _annotate_group(level: str, group: FailureGroup) -> Annotation:
+    """Annotates the line of the check that failed first; the scenarios are named if there are several."""
+    scenarios = [member.scenario for member in group.members]
+    first, kinds = scenarios[0], count_changes(group, lambda member: member.kind)
+    checks = [*group.checks, *(check for each in group.missing for check in each.checks)]
     location = checks[0].first["location"] if checks else None
-    verdict = scenario["verdict"].replace("_", " ")
-    change = [] if item.kind == "unchanged" else [item.kind]
-    reason = find_reason(scenario) if scenario["verdict"] != "PASS" else ""
-    if not reason and scenario["change"]:
-        reason = scenario["change"]["reason"]
-    variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
-    flags = ["quarantined"] if scenario.get("quarantined") else []
-    title = f"{scenario['id']}{variant}: {join_words([verdict, *change, *flags])}"
-    return _annotate(level, title, reason or title, location or scenario["location"])
+    words = [
+        *dict.fromkeys(each["verdict"].replace("_", " ") for each in scenarios),
+        *([kinds] if kinds else []),
+        *(["quarantined"] if first.get("quarantined") else []),
+    ]
+    name = _name(first) if len(scenarios) == 1 else pluralize(len(scenarios), "scenario")
+    title = f"{name}: {join_words(words)}"
+    change = first["change"]
+    message = next(iter(describe_causes(group)), "") or (change["reason"] if change else title)
+    if len(scenarios) > 1:
+        message = f"{message}, in {_list_names(scenarios)}"
+    return _annotate(level, title, message, location or first["location"])
+
+
+def _list_names(scenarios: Sequence[ScenarioDoc]) -> str:
+    """Lists names up to a length, and the number of the others."""
+    shown: list[str] = []
+    length = 0
+    for scenario in scenarios:
+        length += len(_name(scenario)) + 2
+        if length > MAX_NAMES:
+            return f"{', '.join(shown)} and {len(scenarios) - len(shown):,} more"
+        shown.append(_name(scenario))
+    return ", ".join(shown)
+
+
+def _name(scenario: ScenarioDoc) -> str:
+    return f"{scenario['id']} [{scenario['variant']}]" if scenario["variant"] else scenario["id"]
 
 
 def _annotate(level: str, title: str, message: str, location: LocationDoc | None) -> Annotation:

@@ -7,10 +7,10 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evalgate.records import dataclass, field
+from evalgate.records import dataclass, field, replace
 from evalgate.reporting.markdown.header_lines import describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
-from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location
+from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location, format_name
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
     build_figures,
@@ -23,18 +23,19 @@ from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import render_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.grouped_warnings import group_warnings
+from evalgate.reporting.text.grouping import FailureGroup, describe_causes, group_failures, group_warnings
 from evalgate.reporting.text.history_lines import find_flaky, find_quarantined_keys, render_flaky
 from evalgate.reporting.text.quarantine_lines import render_quarantine, sort_quarantines
-from evalgate.reporting.text.scenario_sections import SuiteScenario, find_reason, sort_scenarios
+from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
+from evalgate.reporting.text.trial_reasons import has_failures
 from evalgate.reporting.text.weakening_lines import render_weakening, sort_weakenings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
-    from evalgate.reporting.markdown.view import Trend
-    from evalgate.reporting.text.grouped_warnings import GroupedWarning
+    from evalgate.reporting.markdown.view import Failure, Trend
+    from evalgate.reporting.text.grouping import GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 RESERVED_CHARS = 4_000
@@ -60,17 +61,24 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
     """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
-    row = partial(build_scenario_row, many=many)
+    row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many)
     flaky = partial(render_flaky, aside=find_quarantined_keys(document))
-    detailed = scenarios.failures[: layout.failures]
+    found = group_failures(scenarios.failures, scenarios.regressed, scenarios.below)
+    failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
+    hidden = [each for each in scenarios.passing if has_failures(each.scenario)]
+    quarantined = [
+        *group_failures(list(filter(is_bad, scenarios.quarantined))),
+        *(each for each in scenarios.quarantined if not is_bad(each)),
+    ]
     groups: dict[str, Group[Any, Any]] = {
-        "failures": Group(detailed, partial(build_failure, many=many), 0.35, layout.failures),
-        "regressed": Group(scenarios.regressed, row, 0.1, layout.rows),
+        "failures": Group(failing[: layout.failures], detail, 0.35, layout.failures),
+        "lost": Group([each for each in found if each.is_lost], detail, 0.05, layout.rows),
+        "regressed": Group(regressed, row, 0.1, layout.rows),
         "suites": Group(document["suites"], lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
-        "below": Group(scenarios.below, row, 0.07, layout.rows),
+        "below": Group(below, row, 0.07, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), _format_reason, 0.05, layout.rows),
-        "quarantined": Group(scenarios.quarantined, row, 0.05, layout.rows),
+        "quarantined": Group(quarantined, row, 0.05, layout.rows),
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
@@ -83,31 +91,35 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "passing": Group(scenarios.passing, row, 0.03, layout.rows),
+        "passing": Group([*group_failures(hidden), *scenarios.passing[len(hidden) :]], row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
     room = max(0, layout.room - RESERVED_CHARS)
-    more = Group(scenarios.failures, row, 0.1, layout.rows)
-    fill_groups([*groups.values()], int(room * (1 - more.share)))
-    shown = len(groups["failures"].shown)
-    more.candidates = scenarios.failures[shown:]
-    fill_groups([more], int(room * more.share))
+    more = Group(failing, row, 0.1, layout.rows)
+    left = fill_groups([*groups.values()], int(room * (1 - more.share)))
+    more.candidates = failing[len(groups["failures"].shown) :]
+    groups["failures"].candidates = failing[: len(groups["failures"].shown)]
+    left += fill_groups([more], int(room * more.share))
+    for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
+        left = add_names(group, left, many=many)
+    add_details(groups["failures"], left, layout.failures, many=many)
     return Report(
         heading=str(build_heading(document, escape_span)),
         origin=origin,
-        alert=_build_alert(document, scenarios),
+        alert=_build_alert(document, found),
         baseline=format_baseline(document),
         noise=describe_noise(document),
         is_compared=_is_compared(document),
         figures=build_figures(document),
         trend=_build_trend(document),
         more_failures=more.build_rows(),
+        passing_with_failures=len(hidden),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=_format_command(document),
         report_url=_filter_url(report_url),
         version=escape_span(document["evalgate_version"], 60),
-        **_build_rows(groups, len(scenarios.failures)),
+        **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
 
 
@@ -141,7 +153,7 @@ def _build_trend(document: ResultsDoc) -> Trend | None:
 
 def _build_rows(groups: dict[str, Group[Any, Any]], failures: int) -> dict[str, Rows[Any]]:
     rows = {name: group.build_rows() for name, group in groups.items()}
-    return {**rows, "failures": Rows(rows["failures"].shown, failures)}
+    return {**rows, "failures": replace(rows["failures"], total=failures)}
 
 
 def _is_compared(document: ResultsDoc) -> bool:
@@ -149,7 +161,7 @@ def _is_compared(document: ResultsDoc) -> bool:
     return bool(document["removed"]) or any(scenario["change"] for scenario in scenarios)
 
 
-def _build_alert(document: ResultsDoc, scenarios: ScenarioSections) -> Alert | None:
+def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup]) -> Alert | None:
     """Builds the one sentence that a reader in a hurry needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
     if verdict in ("invalid", "cannot_judge") or summary is None:
@@ -157,8 +169,8 @@ def _build_alert(document: ResultsDoc, scenarios: ScenarioSections) -> Alert | N
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0]))
     if verdict == "fail":
-        return Alert("CAUTION", _format_worst(scenarios) or _first_reason(document))
-    if describe_unblocked_failures(summary) and (worst := _format_worst(scenarios)):
+        return Alert("CAUTION", _format_worst(failing) or _first_reason(document))
+    if describe_unblocked_failures(summary) and (worst := _format_worst(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
     return Alert("WARNING", render_weakening(weakenings[0])) if weakenings else None
@@ -169,20 +181,21 @@ def _first_reason(document: ResultsDoc) -> str:
     return escape_span(reasons[0]["message"], 300) if reasons else "No reason was recorded."
 
 
-def _format_worst(scenarios: ScenarioSections) -> str:
-    worst = next(iter([*scenarios.failures[:1], *scenarios.regressed[:1], *scenarios.below[:1]]), None)
-    if not isinstance(worst, SuiteScenario):
+def _format_worst(failing: Sequence[FailureGroup]) -> str:
+    """Names the first scenario that fails, how many fail like it, why, and how many fail for other reasons."""
+    if not failing:
         return ""
-    scenario = worst.scenario
-    reason = find_reason(scenario) if scenario["verdict"] != "PASS" else ""
-    if not reason and scenario["change"]:
-        reason = "; ".join(scenario["change"]["increases"]) or scenario["change"]["reason"]
-    others = len(scenarios.failures) + len(scenarios.regressed) + len(scenarios.below) - 1
+    worst, *others = failing
+    scenario = worst.members[0].scenario
     name = escape_span(scenario["id"], 120)
     if scenario["variant"]:
         name += f" {escape_span(scenario['variant'], 120)}"
+    if len(worst.members) > 1:
+        name += f" and {len(worst.members) - 1:,} more"
+    reason = next(iter(describe_causes(worst)), "")
     text = f"{name}: {escape_span(reason, 300)}" if reason else name
-    return f"{text} \u2013 and {wording.pluralize(others, 'more scenario')} below" if others else text
+    left = sum(len(each.members) for each in others)
+    return f"{text} \u2013 and {wording.pluralize(left, 'other failing scenario')} below" if left else text
 
 
 def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
@@ -236,8 +249,8 @@ def _filter_url(url: str | None) -> str:
 
 S = TypeVar("S")
 T = TypeVar("T")
-ROW_OVERHEAD = 60
-"""Most characters that a template puts around a row."""
+ROW_OVERHEAD, NAME_OVERHEAD = 60, 2
+"""Most characters that a template puts around a row, and around a name in a list of names."""
 
 
 @dataclass(slots=True)
@@ -249,6 +262,7 @@ class Group(Generic[S, T]):
     share: float
     max_rows: int
     shown: list[T] = field(default_factory=list)
+    left_names: list[str] = field(default_factory=list)
     _pending: T | None = None
 
     def fill(self, room: float) -> float:
@@ -266,17 +280,62 @@ class Group(Generic[S, T]):
 
     def build_rows(self) -> Rows[T]:
         """Returns the rendered rows and the number of all candidates."""
-        return Rows(tuple(self.shown), len(self.candidates))
+        sizes = list(map(_count_scenarios, self.candidates))
+        shown = len(self.shown)
+        return Rows(tuple(self.shown), sum(sizes), sum(sizes[:shown]) - shown, tuple(self.left_names))
 
 
-def fill_groups(groups: Sequence[Group[Any, Any]], room: int) -> None:
-    """Fills each group up to its share, then all with the unused space, most severe first."""
+def _count_scenarios(candidate: Any) -> int:
+    return len(candidate.members) if isinstance(candidate, FailureGroup) else 1
+
+
+def fill_groups(groups: Sequence[Group[Any, Any]], room: int) -> float:
+    """Fills each group up to its share, then all with the unused space, most severe first; returns the rest."""
     remaining = float(room)
     for group in groups:
         share = room * group.share
         remaining -= share - group.fill(share)
     for group in groups:
         remaining = group.fill(remaining)
+    return remaining
+
+
+def add_names(group: Group[Any, Any], room: float, *, many: bool) -> float:
+    """Adds the names of all scenarios of the rows, then of those without a row; returns the remaining space."""
+    for index, candidate in enumerate(group.candidates):
+        if not isinstance(candidate, FailureGroup):
+            continue
+        is_shown = index < len(group.shown)
+        known = group.shown[index].names.shown if is_shown else ()
+        names = []
+        for member in candidate.members[len(known) :]:
+            name = format_name(member.suite["suite"], member.scenario, many=many)
+            room -= len(name) + NAME_OVERHEAD
+            if room < 0:
+                break
+            names.append(name)
+        if is_shown:
+            group.shown[index] = replace(group.shown[index], names=Rows((*known, *names), len(candidate.members)))
+        else:
+            group.left_names += names
+        if room < 0:
+            break
+    return room
+
+
+def add_details(group: Group[FailureGroup, Failure], room: float, most: int, *, many: bool) -> None:
+    """Adds details of further scenarios of each group, while there is space and less than `most` have any."""
+    count = len(group.shown)
+    for index, candidate in enumerate(group.candidates[: len(group.shown)]):
+        others = []
+        for member in candidate.members[1 : 1 + max(0, most - count)]:
+            other = build_failure(group_failures([member])[0], many=many)
+            room -= count_chars(other) + ROW_OVERHEAD
+            if room < 0:
+                break
+            others.append(other)
+        count += len(others)
+        group.shown[index] = replace(group.shown[index], others=tuple(others))
 
 
 def count_chars(value: Any) -> int:

@@ -99,7 +99,7 @@ def _age(baseline: BaselineDoc) -> str:
 
 
 MIN_SCENARIOS = 10
-"""Fewest compared scenarios for these sentences; with fewer, each change can be read by itself."""
+"""Fewest tested scenarios for the number of false alarms; with fewer, each change can be read by itself."""
 MIN_SHOWN = 0.05
 
 
@@ -124,15 +124,8 @@ def _describe_false_alarms(document: ResultsDoc) -> str:
 
 
 def _describe_single_trials(document: ResultsDoc) -> str:
-    comparison = document.get("comparison")
-    if not comparison or comparison["compared"] < MIN_SCENARIOS:
-        return ""
-    single = sum(
-        "single_trial" in scenario["change"]["flags"]
-        for suite in document["suites"]
-        for scenario in suite["scenarios"]
-        if scenario["change"]
-    )
+    changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
+    single = sum("single_trial" in change["flags"] for change in changes)
     if not single:
         return ""
     verb = "is" if single == 1 else "are"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.approval_lines import find_approved_keys
 from evalgate.reporting.text.escaping import to_one_line
-from evalgate.reporting.text.scenario_sections import would_fail
+from evalgate.reporting.text.scenario_sections import SuiteScenario, is_lost, would_fail
+from evalgate.reporting.text.trial_reasons import has_failures
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
         return Heading(ATTENTION, f"passed, but {join_words(reasons)}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
-    return Heading(PASSED, f"passed: {_format_all_passed(summary['scenarios'])}")
+    hidden = sum(has_failures(each) for suite in document["suites"] for each in suite["scenarios"])
+    return Heading(PASSED, f"passed: {_format_all_passed(summary['scenarios'], hidden)}")
 
 
 def describe_weaker_rules(document: ResultsDoc) -> list[str]:
@@ -134,8 +136,11 @@ def _find_excuse(suite: str, scenario: ScenarioDoc, approved: set[ScenarioDocKey
     return APPROVED if (suite, scenario["id"], scenario["variant"]) in approved else NOT_ASKED
 
 
-def _format_all_passed(number: int) -> str:
-    return "the only scenario passes" if number == 1 else f"all {number:,} scenarios pass"
+def _format_all_passed(number: int, hidden: int) -> str:
+    """Formats the number of scenarios; `hidden` of them have checks or trials that did not pass."""
+    if number == 1:
+        return f"the only scenario passes{', with checks that did not pass' if hidden else ''}"
+    return f"all {number:,} scenarios pass{f', {hidden:,} with checks that did not pass' if hidden else ''}"
 
 
 def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
@@ -146,11 +151,25 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
         blocking.append("goldens have too many critical issues")
     if any(reason["code"] == "weakened" for reason in document["reasons"]):
         blocking.append("the gate was weakened")
-    causes = "; ".join(filter(None, [join_words(blocking), _describe_no_traces(document, escape)]))
+    blocked = f"{join_words(blocking)}{_describe_lost(document, codes)}"
+    causes = "; ".join(filter(None, [blocked, _describe_no_traces(document, escape)]))
     causes = causes or "see the reasons below"
     if document["report_only"]:
         return Heading(FAILED, f"would fail: {causes} (report-only, nothing is blocked)")
     return Heading(FAILED, f"failed: {causes}")
+
+
+def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:
+    """Describes how many of the scenarios that block fail only for lack of evidence; empty if none does."""
+    named = {(each.get("suite"), each.get("scenario"), each.get("variant")) for each in document["reasons"]}
+    lost = sum(
+        (suite["suite"], each["id"], each["variant"]) in named and is_lost(SuiteScenario(suite, each))
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+    )
+    if not lost or codes.keys() == {"not_evaluable"}:
+        return ""
+    return f" ({'' if lost == codes.total() else f'{lost:,} '}only for lack of evidence)"
 
 
 def _is_golden_suite_reason(reason: ReasonDoc) -> bool:

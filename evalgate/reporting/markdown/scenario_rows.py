@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.sequences.list_difference import diff_lists
-from evalgate.reporting.markdown.view import CheckRow, Failure, ScenarioRow
+from evalgate.records import replace
+from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell, escape_diff, escape_fence, escape_span
-from evalgate.reporting.text.scenario_sections import SuiteScenario, find_failed_checks, find_reason
+from evalgate.reporting.text.grouping import (
+    AS_IN_OTHERS,
+    FailureGroup,
+    count_changes,
+    describe_causes,
+    describe_failures,
+)
+from evalgate.reporting.text.scenario_sections import (
+    SuiteScenario,
+    describe_change,
+)
 from evalgate.reporting.text.trajectory_lines import (
     DiffLine,
     describe_divergence,
@@ -21,13 +33,15 @@ from evalgate.reporting.text.trial_reasons import count_passed
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
     from evalgate.models.results.results_trajectory import TrajectoryDiffDoc
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 MAX_CHECKS = 3
+FEW = 4
+"""Most scenarios that one row names in full."""
 _REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose values the reason repeats
 MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 160, 1_500
 
@@ -58,37 +72,80 @@ def format_verdict(verdict: str) -> str:
     return VERDICT_WORDS.get(verdict) or escape_cell(verdict, MAX_NAME)
 
 
-def build_scenario_row(item: SuiteScenario | RemovedDoc, *, many: bool) -> ScenarioRow:
-    """Builds the row of a scenario, current or removed; `many` suites add the suite's name."""
+def build_scenario_row(item: FailureGroup | SuiteScenario | RemovedDoc, *, many: bool) -> ScenarioRow:
+    """Builds the row of a scenario, current or removed, or of several; `many` suites add the suite's name."""
+    if isinstance(item, FailureGroup):
+        return _build_group_row(item, many=many)
     if not isinstance(item, SuiteScenario):
         return _build_removed_row(item, many=many)
     scenario, change = item.scenario, item.scenario["change"]
+    name = format_name(item.suite["suite"], scenario, many=many)
     return ScenarioRow(
-        name=format_name(item.suite["suite"], scenario, many=many),
+        name=name,
         verdict=f"{format_verdict(scenario['verdict'])}{_format_passed_share(scenario)}",
-        change=_format_change(change),
+        change=_format_change(item),
         score=wording.score(scenario["score"]),
         score_delta=wording.points(change["score_delta"]) if change else "",
         note=_format_note(item),
+        names=Rows((name,), 1),
     )
 
 
-def build_failure(item: SuiteScenario, *, many: bool) -> Failure:
-    """Builds the details of a scenario: its worst checks, each with the reason of its first failure."""
-    scenario = item.scenario
-    checks = find_failed_checks(scenario)
-    shown = checks[:MAX_CHECKS]
-    reason = "" if checks and scenario["verdict"] != "ERROR" else find_reason(scenario)
+def _build_group_row(group: FailureGroup, *, many: bool) -> ScenarioRow:
+    first = build_scenario_row(group.members[0], many=many)
+    if len(group.members) == 1:
+        return first
+    scores = {member.scenario["score"] for member in group.members}
+    names = _list_names(group, many=many)
+    return replace(
+        first,
+        name=_join_names(names),
+        verdict=_format_verdicts(group),
+        change=count_changes(group, _format_change) or first.change,
+        score=first.score if len(scores) == 1 else "",
+        score_delta="",
+        note=escape_cell("; ".join(describe_causes(group)), MAX_NOTE),
+        names=names,
+    )
+
+
+def build_failure(group: FailureGroup, *, many: bool) -> Failure:
+    """Builds the details of scenarios that fail alike: worst checks, each with the reason of its first failure."""
+    first = group.members[0]
+    scenario, members = first.scenario, len(group.members)
+    checks = [*(_build_check_row(check, group) for check in group.checks), *_build_missing_rows(group)]
+    names = _list_names(group, many=many)
+    reason = group.reason if scenario["verdict"] != "PASS" else ""
+    if reason and group.reasons_differ:
+        reason = f"for example: {reason}"
     return Failure(
-        name=format_name(item.suite["suite"], scenario, many=many),
-        verdict=format_verdict(scenario["verdict"]),
-        facts=tuple(_list_facts(scenario)),
+        name=_join_names(names),
+        verdict=_format_verdicts(group),
+        facts=tuple(_list_facts(first) if members == 1 else _list_group_facts(group)),
         reason=escape_span(reason, MAX_REASON) if reason else "",
-        checks=tuple(map(_build_check_row, shown)),
-        checks_left=len(checks) - len(shown),
-        behaviour=format_trajectory_diff(scenario["change"]),
-        evidence=_format_evidence(shown),
+        checks=tuple(checks[:MAX_CHECKS]),
+        checks_left=max(0, len(checks) - MAX_CHECKS),
+        behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"]),
+        evidence=_format_evidence(group.checks[:MAX_CHECKS]),
+        names=names,
+        others=(),
     )
+
+
+def _list_names(group: FailureGroup, *, many: bool) -> Rows[str]:
+    """Formats the names of a few scenarios, or the first of many, to which the others are added if they fit."""
+    shown = group.members if len(group.members) <= FEW else group.members[:1]
+    names = [format_name(member.suite["suite"], member.scenario, many=many) for member in shown]
+    return Rows(tuple(names), len(group.members))
+
+
+def _join_names(names: Rows[str]) -> str:
+    return f"{', '.join(names.shown)}{f' and {names.left:,} more' if names.left else ''}"
+
+
+def _format_verdicts(group: FailureGroup) -> str:
+    verdicts = dict.fromkeys(member.scenario["verdict"] for member in group.members)
+    return ", ".join(map(format_verdict, list(verdicts)[:MAX_CHECKS]))
 
 
 def format_location(location: Any) -> str:
@@ -105,6 +162,7 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
         score=wording.DASH,
         score_delta="",
         note=escape_cell(note, MAX_NOTE),
+        names=Rows((), 1),
     )
 
 
@@ -115,11 +173,12 @@ def format_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -
     return f"{escape_cell(suite, MAX_NAME)} {name}" if many else name
 
 
-def _format_change(change: ChangeDoc | None) -> str:
+def _format_change(item: SuiteScenario) -> str:
+    change = item.scenario["change"]
     if change is None:
         return ""
     words = _CHANGE_WORDS.get(change["kind"]) or escape_cell(change["kind"], MAX_NAME)
-    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in change["flags"]]
+    flags = [_FLAG_WORDS.get(flag) or escape_cell(flag, MAX_NAME) for flag in item.flags]
     return f"{words} ({', '.join(flags)})" if flags else words
 
 
@@ -130,23 +189,25 @@ def _format_passed_share(scenario: ScenarioDoc) -> str:
 
 
 def _format_note(item: SuiteScenario) -> str:
+    """Formats the worst cause of a failure, or all that failed in a scenario that passes, and what changed."""
     scenario, change = item.scenario, item.scenario["change"]
-    parts = [change["reason"], *change["increases"]] if change and item.kind != "unchanged" else []
-    if scenario["verdict"] != "PASS" or item.kind == "regressed":
-        parts.insert(0, find_reason(scenario))
+    passes = scenario["verdict"] == "PASS"
+    parts = describe_failures(item)
+    parts = parts if passes else parts[:1]
     cause = change.get("cause") if change else None
     if cause:
-        parts.insert(0 if scenario["verdict"] == "PASS" else 1, cause["message"])
-    text = "; ".join(part for part in parts if part)
-    return escape_cell(text, MAX_NOTE) if text else ""
+        parts.insert(0 if passes else 1, cause["message"])
+    if change and item.kind != "unchanged":
+        parts += [each for each in (describe_change(change), *change["increases"]) if each not in "; ".join(parts)]
+    return escape_cell("; ".join(parts), MAX_NOTE) if parts else ""
 
 
-def _list_facts(scenario: ScenarioDoc) -> list[str]:
+def _list_facts(item: SuiteScenario) -> list[str]:
+    scenario, change = item.scenario, item.scenario["change"]
     passed = count_passed(scenario)
     facts = [f"{passed} of {wording.pluralize(scenario['n'], 'trial')} passed"] if scenario["n"] > 1 else []
-    change = scenario["change"]
     if change and change["kind"] != "unchanged":
-        facts.append(f"{_format_change(change)}: {escape_span(change['reason'], MAX_REASON)}")
+        facts.append(f"{_format_change(item)}: {escape_span(describe_change(change), MAX_REASON)}")
     if change and change["increases"]:
         facts.append(escape_span(", ".join(change["increases"]), MAX_REASON))
     cause = change.get("cause") if change else None
@@ -157,16 +218,48 @@ def _list_facts(scenario: ScenarioDoc) -> list[str]:
     return facts
 
 
-def _build_check_row(check: FailedCheck) -> CheckRow:
+def _list_group_facts(group: FailureGroup) -> list[str]:
+    """Lists how the scenarios changed, what caused that, and where they are written if it is one place."""
+    scenarios = [member.scenario for member in group.members]
+    changes = count_changes(group, _format_change)
+    causes = Counter(
+        change["cause"]["message"] for each in scenarios if (change := each["change"]) and change.get("cause")
+    )
+    facts = [changes] if changes else []
+    for message, count in list(causes.items())[:MAX_CHECKS]:
+        where = "" if count == len(scenarios) else f"in {count:,}: "
+        facts.append(f"{where}{escape_span(message, MAX_REASON)}")
+    places = dict.fromkeys(format_location(each["location"]) for each in scenarios)
+    return [*facts, *places] if len(places) == 1 and any(places) else facts
+
+
+def _build_check_row(check: FailedCheck, group: FailureGroup) -> CheckRow:
     first = check.first
-    words = {"error": "error: ", "not_evaluable": "not evaluable: "}.get(first["outcome"], "")
+    example = "for example: " if group.reasons_differ else ""
     return CheckRow(
         name=escape_span(first["name"], MAX_NAME),
         is_required=first["required"],
         failed=check.failed,
-        trials=check.trials,
-        reason=escape_span(f"{words}{first['reason']}", MAX_REASON),
+        trials=check.trials if len(group.members) == 1 else 1,
+        reason=escape_span(f"{example}{first['reason']}", MAX_REASON),
+        scenarios=0,
     )
+
+
+def _build_missing_rows(group: FailureGroup) -> Iterator[CheckRow]:
+    """Yields a row for each reason why evidence is missing, with all checks that need it."""
+    for each in group.missing:
+        row = _build_check_row(each.checks[0], group)
+        names = [escape_span(name, MAX_NAME) for name in each.names[:MAX_CHECKS]]
+        more = len(each.names) - len(names)
+        text = AS_IN_OTHERS.lstrip(", ") if each.is_stated else each.reason
+        yield replace(
+            row,
+            name=f"{', '.join(names)}{f' and {more:,} more' if more else ''}",
+            is_required=each.is_required,
+            reason=escape_span(f"{each.outcome}: {text}", MAX_REASON),
+            scenarios=each.scenarios if each.scenarios > len(group.members) and not each.is_stated else 0,
+        )
 
 
 def _format_evidence(checks: list[FailedCheck]) -> str:

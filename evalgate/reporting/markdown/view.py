@@ -14,15 +14,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows(Generic[T]):
-    """The rows of a list that fit, most important first; `total` counts all of them."""
+    """The rows of a list that fit, most important first; `total` counts all of them.
+
+    If rows stand for several scenarios, `total` counts scenarios and `grouped` those of the rows beyond one each.
+    """
 
     shown: tuple[T, ...]
     total: int
+    grouped: int = 0
+    left_names: tuple[str, ...] = ()  # names of scenarios that are not shown, as many as fit
 
     @property
     def left(self) -> int:
         """How many are not shown."""
-        return self.total - len(self.shown)
+        return self.total - len(self.shown) - self.grouped
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,20 +53,26 @@ class SuiteRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckRow:
-    """A check that did not pass: in how many trials, and why in the first of those."""
+    """A check that did not pass: in how many trials, and why in the first of those.
+
+    `scenarios` is the number of all scenarios that lack the same evidence, else 0. If the failure stands for several
+    scenarios, `trials` is 1; `name` may hold several names.
+    """
 
     name: str
     is_required: bool
     failed: int
     trials: int
     reason: str
+    scenarios: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Failure:
-    """A scenario in detail. `facts` are short remarks; `evidence` is a fenced block or empty.
+    """A scenario in detail, or several that fail for the same reasons: `names` has all that fit.
 
-    `behaviour` shows how its trajectory differs from the baseline's: lines and fenced blocks, or empty.
+    `facts` are short remarks; `evidence` is a fenced block or empty. `behaviour` shows how the trajectory of the
+    first scenario differs from the baseline's: lines and fenced blocks, or empty; `others` has more of them.
     """
 
     name: str
@@ -72,11 +83,13 @@ class Failure:
     checks_left: int
     behaviour: str
     evidence: str
+    names: Rows[str]
+    others: tuple[Failure, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScenarioRow:
-    """A scenario as a table row."""
+    """A scenario as a table row, or several that fail for the same reasons: `names` has all that fit."""
 
     name: str
     verdict: str
@@ -84,6 +97,7 @@ class ScenarioRow:
     score: str
     score_delta: str
     note: str
+    names: Rows[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,10 +225,11 @@ class Report:
     sums: Rows[StatisticsRow]  # of each suite; first of the run, if it has several
     lost_checks: Rows[CostlyAssertionRow]  # costliest first
     variants: Rows[VariantRow]  # in the order of the suites
-    failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail
+    failures: Rows[Failure]  # hard fails, broken and blocking ones, in detail, grouped by cause
     more_failures: Rows[ScenarioRow]  # the others, which did not fit in detail
+    lost: Rows[Failure]  # those that fail only for lack of evidence, which no other list has
     regressed: Rows[ScenarioRow]
-    below: Rows[ScenarioRow]  # below threshold or not evaluable, and none of the above
+    below: Rows[ScenarioRow]  # below threshold, and none of the above
     quarantined: Rows[ScenarioRow]  # never block
     quarantines: Rows[str]  # their reasons and end dates; expired ones first
     newly_flaky: Rows[str]  # not flaky in the same number of runs before
@@ -223,7 +238,8 @@ class Report:
     dimensions: Rows[DimensionRow]  # of goldens, in their fixed order
     goldens: Rows[GoldenRow]  # all in a summary, else those that fail or changed; degraded ones first
     other_changes: Rows[ScenarioRow]  # fixed, improved, new, removed, inconclusive
-    passing: Rows[ScenarioRow]
+    passing: Rows[ScenarioRow]  # those with a failed trial or check first
+    passing_with_failures: int
     reasons: Rows[str]  # why the gate cannot judge, or what is wrong with its input
     approvals: Rows[str]  # accepted failures, in force or not
     weakenings: Rows[str]  # requirements of the baseline's gate that are weaker now

@@ -9,9 +9,10 @@ from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalP
 from evalgate.reporting.terminal.trajectory_explanation import add_trajectory_diff
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import sort_approvals, summarize_approval
+from evalgate.reporting.text.grouping import describe_failures
 from evalgate.reporting.text.history_lines import find_flaky, format_flaky
 from evalgate.reporting.text.quarantine_lines import find_quarantines, summarize_quarantine
-from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
+from evalgate.reporting.text.scenario_sections import SuiteScenario, describe_change
 from evalgate.reporting.text.trial_reasons import count_passed
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     page.add_heading(_to_words(verdict), _scenario_name(scenario), VERDICT_COLOURS.get(verdict, "red"))
     location = scenario["location"]
     page.add_fact("suite", f"{suite['suite']} ({wording.location(location)})" if location else suite["suite"])
-    for number, reason in enumerate(_list_reasons(scenario)):
+    for number, reason in enumerate(_list_reasons(suite, scenario)):
         page.add_fact("" if number else "why", reason)
     page.add_fact("score", _format_score(scenario))
     if scenario["n"] > 1:
@@ -86,7 +87,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
         page.add_fact("change", "not compared; `--baseline PATH` compares it with an earlier run")
         return
     flags = f" ({', '.join(map(_to_words, change['flags']))})" if change["flags"] else ""
-    page.add_fact("change", f"{_to_words(change['kind'])}{flags}: {change['reason']}")
+    page.add_fact("change", f"{_to_words(change['kind'])}{flags}: {describe_change(change)}")
     cause = change.get("cause")
     if cause:
         page.add_fact("cause", cause["message"])
@@ -113,22 +114,13 @@ def _add_background(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, s
             page.add_fact("approval", summarize_approval(approval))
 
 
-def _list_reasons(scenario: ScenarioDoc) -> list[str]:
-    """Lists the worst failed checks, or the reason of the scenario as a whole."""
-    checks = find_failed_checks(scenario)
-    if scenario["verdict"] == "ERROR" or not checks:
-        reason = find_reason(scenario)
-        return [reason or "every check passed" if scenario["trials"] else reason or "no trace was found"]
-    lines = [
-        f"{check.first['name']}{_failed_in(check.failed, check.trials)}: {check.first['reason']}"
-        for check in checks[:MAX_REASONS]
-    ]
-    left = len(checks) - len(lines)
-    return [*lines, f"and {wording.pluralize(left, 'more check')}"] if left else lines
-
-
-def _failed_in(failed: int, trials: int) -> str:
-    return f" ({failed} of {trials} trials)" if trials > 1 else ""
+def _list_reasons(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
+    """Lists the worst failures; of a scenario without any that every check passed."""
+    causes = describe_failures(SuiteScenario(suite, scenario))
+    if not causes:
+        return [scenario["reason"] or ("every check passed" if scenario["trials"] else "no trace was found")]
+    left = len(causes) - MAX_REASONS
+    return [*causes[:MAX_REASONS], *([f"and {left:,} more"] if left > 0 else [])]
 
 
 def _format_score(scenario: ScenarioDoc) -> str:

@@ -1,4 +1,4 @@
-"""The report of a run for a terminal: failures in detail, other scenarios in a line each, then totals."""
+"""The report of a run for a terminal: failures by cause, other scenarios in a line each, then totals."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_CO
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import format_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_terminal
-from evalgate.reporting.text.grouped_warnings import group_warnings
+from evalgate.reporting.text.grouping import (
+    FailureGroup,
+    count_changes,
+    describe_causes,
+    describe_failures,
+    group_failures,
+    group_warnings,
+)
 from evalgate.reporting.text.quarantine_lines import format_quarantine, sort_quarantines
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
-    find_failed_checks,
-    find_reason,
     is_bad,
     sort_scenarios,
 )
-from evalgate.reporting.text.trial_reasons import count_passed
+from evalgate.reporting.text.trial_reasons import count_passed, has_failures
 from evalgate.reporting.text.weakening_lines import format_weakening, sort_weakenings
 
 if TYPE_CHECKING:
@@ -32,7 +37,11 @@ Verbosity = Literal["quiet", "normal", "verbose"]
 MAX_ROWS = {"quiet": 0, "normal": 40, "verbose": 2_000}
 MAX_CHECKS = {"quiet": 0, "normal": 3, "verbose": 20}
 MAX_SUITES = {"quiet": 0, "normal": 0, "verbose": 100}
-MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES = 60, 40, 320, 10
+MAX_NAME_LINES = {"quiet": 0, "normal": 22, "verbose": 2_000}
+MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES, VERDICT_WIDTH = 60, 40, 320, 10, 13
+NAMES_INDENT, SOME_NAMES = 6, 6
+ROOM_AFTER_FAILURES = 12
+"""Lines that a report with failures leaves for notes and totals, so that it fits on one screen."""
 _RUN_COLOURS = {"pass": "green", "cannot_judge": "yellow"}
 
 
@@ -53,16 +62,23 @@ class _RunTable:
         self._colour = colour
         self._max_rows = MAX_ROWS[verbosity]
         self._max_checks = MAX_CHECKS[verbosity]
+        self._names_left = MAX_NAME_LINES[verbosity]
         self._is_quiet = verbosity == "quiet"
         self._max_suites = MAX_SUITES[verbosity]
         scenarios = sort_scenarios(document)
+        quarantined = [each for each in scenarios.quarantined if is_bad(each)]
         self._failing = [
-            *(*scenarios.failures, *scenarios.regressed, *scenarios.below),
-            *(each for each in scenarios.quarantined if is_bad(each)),
+            *group_failures(scenarios.failures, scenarios.regressed, scenarios.below),
+            *group_failures(quarantined),
         ]
         harmless = [each for each in scenarios.quarantined if not is_bad(each)]
-        self._others = [*scenarios.other_changes, *harmless, *scenarios.passing]
-        names = [_name(item) for item in [*self._failing, *self._others][: max(self._max_rows, 1)]]
+        hidden = [each for each in scenarios.passing if has_failures(each.scenario)]
+        self._others = [
+            *(*scenarios.other_changes, *harmless),
+            *group_failures(hidden),
+            *scenarios.passing[len(hidden) :],
+        ]
+        names = [_label(item) for items in (self._failing, self._others) for item in items[: self._max_rows]]
         self._name_width = min(MAX_NAME_WIDTH, max((len(name) for name in names), default=0))
 
     def lines(self) -> Iterator[str]:
@@ -79,47 +95,98 @@ class _RunTable:
         yield self._paint(f"EvalGate {build_heading(self._document, escape_terminal).text}", self._verdict_colour())
 
     def _iter_scenarios(self) -> Iterator[str]:
-        items = [*self._failing, *self._others]
-        for index, item in enumerate(items[: self._max_rows]):
-            yield self._format_row(item)
-            if isinstance(item, SuiteScenario) and index < len(self._failing):
-                yield from self._iter_reasons(item)
-            if isinstance(item, SuiteScenario):
-                yield from self._iter_cause(item)
-        if len(items) > self._max_rows:
-            yield self._paint(f"... and {wording.pluralize(len(items) - self._max_rows, 'more scenario')}", "dim")
-        if items:
+        """Yields what fails, grouped by cause, then other scenarios in the lines that are left."""
+        lines = [line for group in self._failing[: self._max_rows] for line in self._iter_group(group)]
+        unshown = [member for group in self._failing[self._max_rows :] for member in group.members]
+        if unshown:
+            lines += self._iter_names(f"... and {wording.pluralize(len(unshown), 'more failing scenario')}: ", unshown)
+        yield from lines
+        room = self._max_rows - len(lines) - (ROOM_AFTER_FAILURES if lines else 0)
+        for item in self._others[: max(room, 0)]:
+            yield from self._iter_other(item)
+        left = sum(len(item.members) if isinstance(item, FailureGroup) else 1 for item in self._others[max(room, 0) :])
+        if left:
+            yield self._paint(f"... and {wording.pluralize(left, 'more scenario')}", "dim")
+        if self._failing or self._others:
             yield ""
 
+    def _iter_group(self, group: FailureGroup) -> Iterator[str]:
+        """Yields what fails, why, and the names of the scenarios if they are several."""
+        first = group.members[0]
+        yield self._format_row(first) if len(group.members) == 1 else self._format_group_row(group)
+        yield from self._iter_reasons(group)
+        if len(group.members) == 1:
+            yield from self._iter_cause(first)
+        else:
+            yield from self._iter_names("    in ", group.members)
+
     def _format_row(self, item: SuiteScenario | RemovedDoc) -> str:
-        name = _name(item).ljust(self._name_width)
         if not isinstance(item, SuiteScenario):
-            return f"{'REMOVED':13} {name}".rstrip()
-        scenario, change = item.scenario, item.scenario["change"]
-        passed = count_passed(scenario)
+            return f"{'REMOVED':13} {_name(item)}".rstrip()
+        scenario = item.scenario
         facts = [wording.score(scenario["score"]).rjust(5)]
-        facts.append(f"{passed}/{scenario['n']}" if scenario["n"] > 1 else "")
-        if change and change["kind"] != "unchanged":
-            facts.append(escape_terminal(" ".join([change["kind"], *(f"({flag})" for flag in change["flags"])]), 60))
+        facts.append(f"{count_passed(scenario)}/{scenario['n']}" if scenario["n"] > 1 else "")
+        if item.kind != "unchanged":
+            facts.append(escape_terminal(_describe_change(item), 60))
         elif scenario.get("quarantined"):
             facts.append("(quarantined)")
-        verdict = escape_terminal(scenario["verdict"].replace("_", " "), 13).ljust(13)
-        colour = VERDICT_COLOURS.get(scenario["verdict"], "red")
-        return f"{self._paint(verdict, colour)} {name} {' '.join(facts)}".rstrip()
+        return self._align([scenario["verdict"]], _name(item), facts)
 
-    def _iter_reasons(self, item: SuiteScenario) -> Iterator[str]:
-        """Yields why it is no clean pass: its worst checks, or the reason of the scenario as a whole."""
-        scenario, change = item.scenario, item.scenario["change"]
-        is_worse = scenario["verdict"] != "PASS" or item.kind == "regressed"
-        checks = find_failed_checks(scenario) if is_worse else []
-        if not checks or scenario["verdict"] == "ERROR":
-            reason = find_reason(scenario) if scenario["verdict"] != "PASS" else ""
-            yield from self._wrap(reason or (change["reason"] if change else ""))
-        for check in checks[: self._max_checks]:
-            times = f" ({check.failed} of {check.trials} trials)" if check.trials > 1 else ""
-            yield from self._wrap(f"{check.first['name']}{times}: {check.first['reason']}")
-        if len(checks) > self._max_checks:
-            yield from self._wrap(f"and {len(checks) - self._max_checks} more")
+    def _format_group_row(self, group: FailureGroup) -> str:
+        members = [member.scenario for member in group.members]
+        scores = sorted({each["score"] for each in members if each["score"] is not None})
+        shown = "-".join(dict.fromkeys(map(wording.score, [*scores[:1], *scores[-1:]]))) or wording.DASH
+        facts = [shown.rjust(5), "", escape_terminal(count_changes(group, _describe_change), MAX_REASON)]
+        if any(each.get("quarantined") for each in members):
+            facts.append("(quarantined)")
+        verdicts = list(dict.fromkeys(each["verdict"] for each in members))
+        facts.append("(lack of evidence)" if group.is_lost else "")
+        return self._align(verdicts, _label(group), facts)
+
+    def _align(self, verdicts: Sequence[str], name: str, facts: Sequence[str]) -> str:
+        text = ", ".join(escape_terminal(verdict.replace("_", " "), 13) for verdict in verdicts[:3])
+        colour = VERDICT_COLOURS.get(verdicts[0], "red")
+        padded = name.ljust(self._name_width) if len(text) <= VERDICT_WIDTH else name
+        return f"{self._paint(text.ljust(VERDICT_WIDTH), colour)} {padded} {' '.join(facts)}".rstrip()
+
+    def _iter_reasons(self, group: FailureGroup) -> Iterator[str]:
+        """Yields why its scenarios are no clean pass, worst first."""
+        causes = describe_causes(group)
+        for cause in causes[: self._max_checks]:
+            yield from self._wrap(cause)
+        if len(causes) > self._max_checks:
+            yield from self._wrap(f"and {len(causes) - self._max_checks} more")
+
+    def _iter_names(self, lead: str, members: Sequence[SuiteScenario]) -> Iterator[str]:
+        """Yields all names if the lines that are left for names hold them, else some and the number of the others."""
+        rows, line, count = [], lead, 0
+        for number, name in enumerate(map(_name, members), start=1):
+            text = f"{name}, " if number < len(members) else name
+            if len(line) + len(text.rstrip()) > self._width and line.strip():
+                rows.append((line, count))
+                line, count = " " * NAMES_INDENT, 0
+            line, count = line + text, count + 1
+        rows.append((line, count))
+        shown = rows if len(rows) <= self._names_left else rows[: min(SOME_NAMES, self._names_left)]
+        self._names_left -= len(shown)
+        yield from (escape_terminal(line.rstrip(), None) for line, _ in shown)
+        left = len(members) - sum(count for _, count in shown)
+        if left:
+            yield f"{' ' * NAMES_INDENT}and {left:,} more"
+
+    def _iter_other(self, item: SuiteScenario | RemovedDoc | FailureGroup) -> Iterator[str]:
+        """Yields what does not fail, and dimmed what failed in it all the same."""
+        if isinstance(item, FailureGroup) and len(item.members) > 1:
+            yield self._format_group_row(item)
+            dimmed = [*self._iter_reasons(item), *self._iter_names("    in ", item.members)]
+            yield from (self._paint(line, "dim") for line in dimmed)
+            return
+        single = item.members[0] if isinstance(item, FailureGroup) else item
+        yield self._format_row(single)
+        if isinstance(single, SuiteScenario):
+            hidden = describe_failures(single) if single.scenario["verdict"] == "PASS" else []
+            yield from (self._paint(line, "dim") for line in self._wrap("; ".join(hidden)))
+            yield from self._iter_cause(single)
 
     def _iter_cause(self, item: SuiteScenario) -> Iterator[str]:
         """Yields whether agent or rules caused the change, if the baseline's rules differ."""
@@ -171,10 +238,21 @@ class _RunTable:
         return f"{COLOURS[colour]}{text}{RESET}" if self._colour else text
 
 
+def _label(item: FailureGroup | SuiteScenario | RemovedDoc) -> str:
+    """Returns the name of a scenario, or the number of several."""
+    if not isinstance(item, FailureGroup):
+        return _name(item)
+    return _name(item.members[0]) if len(item.members) == 1 else wording.pluralize(len(item.members), "scenario")
+
+
 def _name(item: SuiteScenario | RemovedDoc) -> str:
     scenario = item.scenario if isinstance(item, SuiteScenario) else item
     variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
     return escape_terminal(f"{scenario['id']}{variant}", MAX_NAME_WIDTH - 8)
+
+
+def _describe_change(item: SuiteScenario) -> str:
+    return " ".join([item.kind, *(f"({flag})" for flag in item.flags)])
 
 
 def _limit_lines(lines: Sequence[str], noun: str) -> Iterator[str]:

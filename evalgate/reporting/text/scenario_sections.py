@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.models.run.run import HARD_FAILS
+from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SINGLE_TRIAL_CAVEAT
+from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
 from evalgate.records import dataclass, field
-from evalgate.reporting.text.trial_reasons import count_failed_checks, list_trial_reasons
+from evalgate.reporting.text.trial_reasons import (
+    count_failed_checks,
+    find_failed_outcomes,
+    has_failures,
+    list_trial_reasons,
+)
 
 if TYPE_CHECKING:
-    from evalgate.models.results.results import AssertionDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.results.results import AssertionDoc, ChangeDoc, RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
 
+SINGLE_TRIAL = "single_trial"
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
 _CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improved", "removed")
 
 
 class SuiteScenario(NamedTuple):
-    """A scenario and its suite."""
+    """A scenario and its suite; `implied_flags` are those of every change, which a report states once."""
 
     suite: SuiteDoc
     scenario: ScenarioDoc
+    implied_flags: frozenset[str] = frozenset()
 
     @property
     def kind(self) -> str:
         """The kind of its change; `unchanged` if it was not compared."""
         change = self.scenario["change"]
         return change["kind"] if change else "unchanged"
+
+    @property
+    def flags(self) -> list[str]:
+        """The flags of its change that not every change has."""
+        change = self.scenario["change"]
+        return [flag for flag in change["flags"] if flag not in self.implied_flags] if change else []
 
 
 class FailedCheck(NamedTuple):
@@ -61,9 +75,10 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     }
     suites = {suite for suite, scenario, _ in blocking if suite and not scenario}
     sections = ScenarioSections()
+    implied_flags = _find_implied_flags(document)
     for suite in document["suites"]:
         for scenario in () if suite["suite"] in unrecorded else suite["scenarios"]:
-            item = SuiteScenario(suite, scenario)
+            item = SuiteScenario(suite, scenario, implied_flags)
             is_named = bool(blocking) and (suite["suite"], scenario["id"], scenario["variant"]) in blocking
             is_named = is_named or (suite["suite"] in suites and _is_critical(scenario))
             _select_section(item, sections, is_named=is_named).append(item)
@@ -72,7 +87,15 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
     sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
+    sections.passing.sort(key=lambda item: not has_failures(item.scenario))
     return sections
+
+
+def _find_implied_flags(document: ResultsDoc) -> frozenset[str]:
+    """Returns `single_trial` if all scenarios that got better or worse have it: then it tells them not apart."""
+    changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
+    moved = [change["flags"] for change in changes if change["kind"] in REGRESSIONS | IMPROVEMENTS]
+    return frozenset({SINGLE_TRIAL} if all(SINGLE_TRIAL in flags for flags in moved) else ())
 
 
 def _is_critical(scenario: ScenarioDoc) -> bool:
@@ -98,6 +121,12 @@ def find_reason(scenario: ScenarioDoc) -> str:
     return f"{checks[0].first['name']}: {checks[0].first['reason']}"
 
 
+def describe_change(change: ChangeDoc) -> str:
+    """Returns the reason of a change, without the caveat that reports state once for all."""
+    reason = change["reason"]
+    return reason.removesuffix(SINGLE_TRIAL_CAVEAT) if SINGLE_TRIAL in change["flags"] else reason
+
+
 def _select_section(
     item: SuiteScenario, sections: ScenarioSections, *, is_named: bool
 ) -> list[SuiteScenario] | list[SuiteScenario | RemovedDoc]:
@@ -117,6 +146,16 @@ def _select_section(
 def is_bad(item: SuiteScenario) -> bool:
     """Whether it does not pass, or regressed since the baseline."""
     return item.scenario["verdict"] != "PASS" or item.kind == "regressed"
+
+
+def is_lost(item: SuiteScenario) -> bool:
+    """Whether it fails only for lack of evidence: no check failed, and some could not be evaluated."""
+    scenario, change = item.scenario, item.scenario["change"]
+    outcomes = find_failed_outcomes(scenario)
+    if "failed" in outcomes or scenario["verdict"] in NOT_EVALUATED:
+        return "failed" not in outcomes
+    is_worse = scenario["verdict"] != "PASS" or (item.kind in REGRESSIONS and not (change and change["increases"]))
+    return bool(outcomes) and is_worse
 
 
 def would_fail(scenario: ScenarioDoc) -> bool:

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evalgate.models.results.results import AssertionDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.run.run import Outcome
 
     CheckKey = tuple[str, str]
     FailedChecks = dict[CheckKey, tuple[int, AssertionDoc]]
+
+
+FAILED_STATUSES = frozenset({"failed", "hard_fail", "error"})
 
 
 def count_passed(scenario: ScenarioDoc) -> int:
@@ -24,6 +28,26 @@ def count_passed(scenario: ScenarioDoc) -> int:
     if isinstance(trials, TrialDocs):
         return list_statuses(trials.trials).count("passed")
     return sum(trial["status"] == "passed" for trial in trials)
+
+
+def count_failed_trials(scenario: ScenarioDoc) -> int:
+    """Counts the trials that failed or could not be read."""
+    trials = scenario["trials"]
+    statuses = list_statuses(trials.trials) if isinstance(trials, TrialDocs) else [each["status"] for each in trials]
+    return sum(status in FAILED_STATUSES for status in statuses)
+
+
+def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
+    """Returns the outcomes of all checks that did not pass, without decoding a trial."""
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        return {each.outcome for failed in list_failed(trials.trials) for each in failed}
+    return {assertion["outcome"] for _, assertion in _iter_failed(trials)}
+
+
+def has_failures(scenario: ScenarioDoc) -> bool:
+    """Whether some trial failed, or some check of a trial did not pass."""
+    return bool(find_failed_outcomes(scenario)) or count_failed_trials(scenario) > 0
 
 
 def sum_seconds(scenario: ScenarioDoc) -> float:
@@ -35,15 +59,22 @@ def sum_seconds(scenario: ScenarioDoc) -> float:
 
 
 def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
-    """Counts failures of each check, keyed by name and type, and returns the first one of each."""
+    """Counts failures of each check, keyed by name and type, and returns the first one of each.
+
+    An assertion that failed goes before one that could not be evaluated.
+    """
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         return trials.compute_once(_count_failed_in_store)
     found: FailedChecks = {}
     for check, assertion in _iter_failed(trials):
         count, first = found.get(check, (0, assertion))
-        found[check] = count + 1, first
+        found[check] = count + 1, _worse(first, assertion)
     return found
+
+
+def _worse(first: AssertionDoc, other: AssertionDoc) -> AssertionDoc:
+    return other if first["outcome"] != "failed" and other["outcome"] == "failed" else first
 
 
 def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
@@ -57,21 +88,22 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
 def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
     """Does the same for stored trials, decoding at most one trial per check."""
     counts: dict[CheckKey, int] = {}
-    first: dict[CheckKey, tuple[int, int]] = {}
+    first: dict[CheckKey, tuple[int, int, Outcome]] = {}
     for trial_index, failed in enumerate(list_failed(docs.trials)):
         for row, each in enumerate(failed):
             check = each.name, each.type
             counts[check] = counts.get(check, 0) + 1
-            first.setdefault(check, (trial_index, row))
+            if check not in first or (each.outcome == "failed" and first[check][2] != "failed"):
+                first[check] = trial_index, row, each.outcome
     rows = {
         trial_index: [*_iter_failed([docs[trial_index]])]
-        for trial_index in {trial_index for trial_index, _ in first.values()}
+        for trial_index in {trial_index for trial_index, _, _ in first.values()}
     }
     found: FailedChecks = {}
-    for check, (trial_index, row) in first.items():
+    for check, (trial_index, row, _) in first.items():
         document_key, assertion = rows[trial_index][row]  # in the document the name may be cut or redacted
-        count, earliest = found.get(document_key, (0, assertion))
-        found[document_key] = count + counts[check], earliest
+        count, worst = found.get(document_key, (0, assertion))
+        found[document_key] = count + counts[check], _worse(worst, assertion)
     return found
 
 

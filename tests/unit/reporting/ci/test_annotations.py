@@ -60,11 +60,30 @@ def test_annotations__required_check__comes_before_one_of_higher_weight():
     assert build_annotations(results([a_suite("s", [scenario])]))[0].message.startswith("needed: ")
 
 
-def test_annotations__thousands_of_failures__are_bounded():
-    document = results([a_suite("s", [a_scenario(str(index), "HARD_FAIL") for index in range(5_000)])])
-    found = build_annotations(document)
+def test_annotations__thousands_of_different_failures__are_bounded():
+    scenarios = [
+        a_scenario(str(index), "HARD_FAIL", trials=[a_trial(0, "hard_fail", assertions=[an_assertion(f"c{index}", "failed")])])
+        for index in range(5_000)
+    ]  # fmt: skip
+    found = build_annotations(results([a_suite("s", scenarios)]))
     assert len(found) == MAX_PER_LEVEL + 1
     assert found[-1].message == "4,900 more scenarios like these: see results.json"
+
+
+def test_annotations__equal_failures__are_one_that_names_the_scenarios():
+    scenarios = [a_scenario(f"s{index}", "HARD_FAIL", a_change("broken")) for index in range(3)]
+    reasons = [a_reason("hard_fail", "m", suite="s", scenario=each["id"], variant=None) for each in scenarios]
+    found = build_annotations(results([a_suite("s", scenarios, "fail")], "fail", reasons=reasons))
+    assert [(each.level, each.title, each.message, each.line) for each in found] == [
+        ("error", "3 scenarios: HARD FAIL and broken", "check: response.content lacks 'refund', in s0, s1, s2", 12)
+    ]
+
+
+def test_annotations__very_many_equal_failures__name_some_and_count_the_others():
+    document = results([a_suite("s", [a_scenario(f"scenario-{index}", "FAIL") for index in range(5_000)])])
+    [found] = build_annotations(document)
+    assert len(found.message) < 3_000
+    assert found.message.endswith("scenario-148, scenario-149 and 4,850 more")
 
 
 def test_annotations__scenario_in_a_variant__is_named_with_it():

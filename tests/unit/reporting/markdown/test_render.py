@@ -201,9 +201,22 @@ def test_heading__passing_scenario_that_got_worse__is_mentioned():
 
 def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason():
     document = a_regression()
-    assert heading(document).endswith("\u274c EvalGate failed: 2 scenarios hard-failed")
+    assert heading(document).endswith("EvalGate failed: 2 scenarios hard-failed (1 only for lack of evidence)")
     document["reasons"].append(gating("faq", "broken"))
-    assert heading(document).endswith("\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke")
+    assert "\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke (1 only" in heading(document)
+
+
+def test_heading__everything_that_blocks_lacks_evidence__says_so():
+    document = results([a_suite("support", [a_scenario("a", "MISSING")], "fail")], "fail", reasons=[gating("a")])
+    assert heading(document).endswith("failed: 1 scenario hard-failed (only for lack of evidence)")
+
+
+def test_heading__all_pass_with_failed_checks__counts_them():
+    failed = [a_trial(0), a_trial(1, "failed")]
+    scenarios = [a_scenario("a"), a_scenario("b", trials=failed), a_scenario("c", trials=failed)]
+    assert heading(results([a_suite("s", scenarios)])).endswith("all 3 scenarios pass, 2 with checks that did not pass")
+    one = results([a_suite("s", scenarios[1:2])])
+    assert heading(one).endswith("\u2705 EvalGate passed: the only scenario passes, with checks that did not pass")
 
 
 def test_heading__report_only__states_that_nothing_is_blocked():
@@ -422,19 +435,110 @@ def test_comment__little_room__leaves_out_whole_rows_and_counts_them(room):
     assert "more are not shown, see the [full report]" in text
 
 
-def test_comment__more_failures_than_room__shown_and_counted_ones_add_up():
-    scenarios = [a_scenario(f"s{index}", "HARD_FAIL") for index in range(300)]
-    text = comment(
-        results(
-            [a_suite("support", scenarios, "fail")],
-            "fail",
-            reasons=[gating(each["id"]) for each in scenarios],
-        )
-    )
-    shown = sum(f"` s{index} `" in text for index in range(300))
-    left = int(text.split(" more are not shown")[0].rsplit("*", 1)[1])
-    assert shown + left == 300
+def equal_failures(number, name="s{}"):
+    scenarios = [a_scenario(name.format(index), "HARD_FAIL") for index in range(number)]
+    reasons = [gating(each["id"]) for each in scenarios]
+    return results([a_suite("support", scenarios, "fail")], "fail", reasons=reasons)
+
+
+def count_named(text, document):
+    return sum(f"` {each['id']} `" in text for suite in document["suites"] for each in suite["scenarios"])
+
+
+def test_comment__equal_failures__give_the_reason_once_and_name_every_scenario():
+    document = equal_failures(300)
+    text = comment(document)
     assert "### Failures (300)" in text
+    assert count_named(text, document) == 300
+    assert text.count("response.content lacks 'refund'") == 2  # in the alert and in the failures
+    assert harmless(text).counts["li"] == 2  # the reason and the other names
+
+
+def test_comment__more_equal_failures_than_room__names_as_many_as_fit_and_counts_the_others():
+    document = equal_failures(20_000, "a-long-name-of-a-scenario-{}")
+    text = comment(document)
+    named = count_named(text, document)
+    left = int(text.split(" ` and ")[-1].split(" more")[0].replace(",", ""))
+    assert named + left == 20_000
+    assert 45_000 < len(text) <= 60_000
+
+
+def test_comment__different_failures__are_all_named():
+    scenarios = [
+        a_scenario(f"s{index}", "HARD_FAIL", trials=[a_trial(0, "hard_fail", assertions=[an_assertion(f"c{index}", "failed")])])
+        for index in range(300)
+    ]  # fmt: skip
+    reasons = [gating(each["id"]) for each in scenarios]
+    document = results([a_suite("support", scenarios, "fail")], "fail", reasons=reasons)
+    assert count_named(comment(document), document) == 300
+
+
+def unevaluated(name, reason, **changes):
+    return an_assertion(name, "not_evaluable", reason=reason, **changes)
+
+
+def lacking_evidence():
+    """One regression and two scenarios without price, which one of them lacks calls as well."""
+    price = unevaluated("cost <= 0.2 USD", "no price for x")
+    calls = [unevaluated(name, "no calls were recorded") for name in ("calls a", "calls b", "calls c")]
+    wrong = an_assertion("says so", "failed", reason="it does not")
+    checks = {"real": [wrong, price], "priceless": [price], "blind": [*calls, price]}
+    scenarios = [
+        a_scenario(name, "FAIL", a_change("broken"), trials=[a_trial(0, "failed", assertions=found)])
+        for name, found in checks.items()
+    ]
+    reasons = [gating(name, "broken") for name in checks]
+    return results([a_suite("support", scenarios, "fail")], "fail", baseline=a_baseline(), reasons=reasons)
+
+
+def test_comment__lack_of_evidence__is_a_section_after_the_regressions_that_gives_each_reason_once():
+    document = lacking_evidence()
+    text = comment(document)
+    failures, _, lost = text.partition("### Lack of evidence (2)")
+    assert "### Failures (1)" in failures
+    assert "` says so `: ` it does not `" in failures
+    assert "no price" not in failures
+    assert lost.count("no price for x") == lost.count("no calls were recorded") == 1
+    assert "- ` cost <= 0.2 USD `, in 3 scenarios: ` not evaluable: no price for x `" in lost
+    assert "- ` calls a `, ` calls b `, ` calls c `: ` not evaluable: no calls were recorded `" in lost
+    assert heading(document).endswith("failed: 3 scenarios broke (2 only for lack of evidence)")
+
+
+def test_comment__single_trials__have_their_caveat_once():
+    caveat, flags = ", single trial: may be noise", ["single_trial"]
+    scenarios = [
+        a_scenario(name, "FAIL", a_change("broken", reason=f"passed 1/1 before, 0/1 now{caveat}", flags=flags))
+        for name in "ab"
+    ]
+    fixed = a_scenario("c", change=a_change("fixed", reason=f"passed 0/1 before, 1/1 now{caveat}", flags=flags))
+    text = comment(results([a_suite("s", [*scenarios, fixed])], baseline=a_baseline()))
+    assert text.count("single trial") == text.count("may be noise") == 1
+    assert "3 changes are based on a single trial and may be noise." in text
+
+
+def test_comment__one_of_several_changes_is_of_a_single_trial__is_marked():
+    single = a_change("broken", reason="now 0/1, single trial: may be noise", flags=["single_trial"])
+    scenarios = [a_scenario("a", "FAIL", single), a_scenario("b", change=a_change("fixed"))]
+    text = comment(results([a_suite("s", scenarios)], baseline=a_baseline()))
+    assert "broke (single trial): ` now 0/1 `" in text
+
+
+def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
+    late = an_assertion("in time", "failed", reason="it took 9 s")
+    scenarios = [
+        a_scenario("fine"),
+        a_scenario("shaky", score=0.9, trials=[a_trial(0), *(a_trial(n, "failed", assertions=[late]) for n in (1, 2))]),
+        *(a_scenario(f"slow{n}", score=0.8, trials=[a_trial(0, assertions=[late])]) for n in range(6)),
+    ]
+    text = comment(results([a_suite("s", scenarios)]))
+    assert "<summary>Passing, 7 with checks that did not pass (8)</summary>" in text
+    rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
+    assert rows == [
+        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | ` 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s ` |",
+        "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time: it took 9 s ` |",
+        "| ` fine ` | \u2705\u00a0PASS | 1.00 |  |",
+    ]
+    assert "- ` slow0 ` and 5 more: ` slow1 `, ` slow2 `, ` slow3 `, ` slow4 `, ` slow5 `" in text
 
 
 def test_comment__ten_thousand_scenarios__takes_less_than_a_third_of_a_second():

@@ -142,3 +142,85 @@ def test_table__more_variants_than_room__are_counted():
     text = render_table(results(suites))
     assert "... and 10 more variants" in text
     assert "more variants" not in render_table(results(suites), verbosity="verbose")
+
+
+def failing_alike(number, name="s{}", change=None):
+    scenarios = [a_scenario(name.format(each), "HARD_FAIL", change) for each in range(number)]
+    reasons = [a_reason("hard_fail", "m", suite="s", scenario=each["id"], variant=None) for each in scenarios]
+    return results(
+        [a_suite("s", [*scenarios, *(a_scenario(f"fine{each}") for each in range(40))])], "fail", reasons=reasons
+    )
+
+
+def test_table__equal_failures__are_one_row_with_their_names():
+    lines = render_table(failing_alike(3, change=a_change("broken"))).split("\n")
+    assert lines[:3] == [
+        "HARD FAIL     3 scenarios  0.00  broken",
+        "    check: response.content lacks 'refund'",
+        "    in s0, s1, s2",
+    ]
+
+
+@pytest.mark.parametrize("name", ["s{}", "a-long-name-of-scenario-{}"])
+def test_table__three_hundred_equal_failures__fit_on_a_screen(name):
+    lines = render_table(failing_alike(300, name, a_change("broken", flags=["single_trial"])), width=100).split("\n")
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    assert sum("may be noise" in line or "single" in line for line in lines) == 1
+
+
+def test_table__names_that_fit__are_all_shown_and_others_counted():
+    assert all(f" s{each}" in render_table(failing_alike(300)) for each in range(300))
+    text = render_table(failing_alike(300, "a-long-name-of-scenario-{}"))
+    assert text.count("a-long-name-of-scenario") == 18
+    assert "      and 282 more\n" in text
+    assert "and 282 more" not in render_table(failing_alike(300, "a-long-name-of-scenario-{}"), verbosity="verbose")
+
+
+def test_table__more_different_failures_than_rows__are_named():
+    scenarios = [
+        a_scenario(f"s{each}", "FAIL", trials=[a_trial(0, "failed", assertions=[an_assertion(f"c{each}", "failed")])])
+        for each in range(50)
+    ]
+    text = render_table(results([a_suite("s", scenarios)]))
+    assert "... and 10 more failing scenarios: s40, s41, s42, s43, s44, s45, s46, s47, s48, s49\n" in text
+
+
+def test_table__lack_of_evidence__comes_after_regressions():
+    price = an_assertion("cost", "not_evaluable", reason="no price for x")
+    wrong = an_assertion("says so", "failed", reason="it does not")
+    checks = {"a": [price], "b": [price], "c": [wrong, price]}
+    scenarios = [
+        a_scenario(name, "FAIL", a_change("broken"), trials=[a_trial(0, "failed", assertions=found)])
+        for name, found in checks.items()
+    ]
+    assert render_table(results([a_suite("s", scenarios)])).split("\n")[:6] == [
+        "FAIL          c            0.00  broken",
+        "    says so: it does not",
+        "FAIL          2 scenarios  0.00  broken (lack of evidence)",
+        "    cost not evaluable in 3 scenarios: no price for x",
+        "    in a, b",
+        "",
+    ]
+
+
+def test_table__scenario_that_passes_with_failed_trials__shows_them_dimmed():
+    trials = [a_trial(0), a_trial(1), a_trial(2, "failed"), a_trial(3, "failed")]
+    document = results([a_suite("s", [a_scenario("fine"), a_scenario("shaky", trials=trials)])])
+    assert render_table(document).split("\n")[:4] == [
+        "PASS          shaky  1.00 2/4",
+        "    2 of 4 trials failed; check (2 of 4 trials): response.content lacks 'refund'",
+        "PASS          fine   1.00",
+        "",
+    ]
+    assert "\x1b[2m    2 of 4 trials failed" in render_table(document, colour=True)
+
+
+def test_table__scenarios_that_pass_with_one_failed_check__are_one_row():
+    late = an_assertion("in time", "failed", reason="it took 9 s")
+    scenarios = [a_scenario(name, trials=[a_trial(0, assertions=[late])]) for name in "abc"]
+    assert render_table(results([a_suite("s", scenarios)]), colour=True).split("\n")[:3] == [
+        "\x1b[32mPASS         \x1b[0m 3 scenarios  1.00",
+        "\x1b[2m    in time: it took 9 s\x1b[0m",
+        "\x1b[2m    in a, b, c\x1b[0m",
+    ]

@@ -1,0 +1,223 @@
+"""Groups what has one cause, so that a report states it once: failing scenarios, and warnings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.reporting.text.scenario_sections import describe_change, find_failed_checks, find_reason, is_lost
+from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed
+from evalgate.reporting.text.wording import pluralize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from evalgate.models.results.results import ScenarioDoc, WarningDoc
+    from evalgate.reporting.text.scenario_sections import FailedCheck, SuiteScenario
+
+AS_IN_OTHERS = ", as in other scenarios of this report"
+MAX_SIMILAR = 8
+"""Most groups with the same checks and different reasons that are shown one by one."""
+
+
+class MissingEvidence(NamedTuple):
+    """A reason why evidence is missing, the checks that need it, and how many failing scenarios lack it.
+
+    `checks` are those of the first scenario, in the order of their weight. `is_stated` is true if another group
+    states the reason.
+    """
+
+    reason: str
+    checks: list[FailedCheck]
+    scenarios: int = 1
+    is_stated: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        """Whether one of the checks is required."""
+        return any(check.first["required"] for check in self.checks)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the checks, each once."""
+        return list(dict.fromkeys(check.first["name"] for check in self.checks))
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the checks in words: `not evaluable` or `error`."""
+        return self.checks[0].first["outcome"].replace("_", " ")
+
+
+class FailureGroup(NamedTuple):
+    """Scenarios that fail for the same reasons; figures of `checks` are those of the first member.
+
+    `section` is the number of the list that they came from. `reason` is set if no check explains the failure.
+    `is_lost` marks scenarios that fail only for lack of evidence, `reasons_differ` members with the same checks
+    and other reasons than the first.
+    """
+
+    section: int
+    members: list[SuiteScenario]
+    reason: str
+    checks: list[FailedCheck]
+    missing: list[MissingEvidence]
+    is_lost: bool
+    reasons_differ: bool = False
+
+
+def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
+    """Groups the scenarios of each section by cause: regressions in their order, then lack of evidence.
+
+    One group states each reason for missing evidence, with the number of all scenarios that lack it.
+    """
+    groups: dict[Hashable, FailureGroup] = {}
+    lacking: Counter[str] = Counter()
+    for section, items in enumerate(sections):
+        for item in items:
+            cause = _find_cause(section, item)
+            lacking.update(each.reason for each in cause.missing)
+            group = groups.setdefault(_key(cause), cause)
+            group.members.append(item)
+            if not cause.is_lost:
+                known = {each.reason for each in group.missing}
+                group.missing.extend(each for each in cause.missing if each.reason not in known)
+    ordered = sorted(_merge_similar(list(groups.values())), key=lambda group: group.is_lost)
+    return _state_missing_once(ordered, lacking)
+
+
+def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
+    """Returns a group without members that holds the cause of one scenario."""
+    scenario = item.scenario
+    verdict, change = scenario["verdict"], scenario["change"]
+    increases = change["increases"] if change else []
+    found = find_failed_checks(scenario)
+    checks = [check for check in found if check.first["outcome"] == "failed"]
+    missing = _find_missing(check for check in found if check.first["outcome"] != "failed")
+    reason = ""
+    if verdict == "PASS":
+        moved = [describe_change(change)] if change and item.kind in REGRESSIONS and not found else []
+        reason = "; ".join([*moved, *increases, *_describe_failed_trials(scenario)])
+    elif verdict == "ERROR" or not found:
+        reason = find_reason(scenario)
+    elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
+        reason = scenario["reason"] or ""  # too few trials: no check of them says so
+    return FailureGroup(section, [], reason, checks, missing, is_lost(item))
+
+
+def _describe_failed_trials(scenario: ScenarioDoc) -> Iterator[str]:
+    failed, trials = count_failed_trials(scenario), scenario["n"]
+    if failed and trials > 1:
+        yield f"{failed} of {trials} trials failed"
+
+
+def _find_missing(checks: Iterable[FailedCheck]) -> list[MissingEvidence]:
+    """Lists each reason once, with the checks that could not be evaluated for it."""
+    by_reason: dict[tuple[str, str], list[FailedCheck]] = {}
+    for check in checks:
+        by_reason.setdefault((check.first["outcome"], check.first["reason"]), []).append(check)
+    return [MissingEvidence(reason, needing) for (_, reason), needing in by_reason.items()]
+
+
+def _key(cause: FailureGroup) -> Hashable:
+    """Returns what scenarios of one group have in common."""
+    checks = tuple((check.first["name"], check.first["type"], check.first["reason"]) for check in cause.checks)
+    missing = frozenset((each.reason, *each.names) for each in cause.missing) if cause.is_lost else None
+    return cause.section, cause.is_lost, cause.reason, checks, missing
+
+
+def _merge_similar(groups: Sequence[FailureGroup]) -> Iterator[FailureGroup]:
+    """Merges groups that differ only in the reasons of the same checks, if they are many."""
+    similar: dict[Hashable, list[FailureGroup]] = {}
+    for group in groups:
+        similar.setdefault(_similarity_key(group), []).append(group)
+    for group in groups:
+        alike = similar[_similarity_key(group)]
+        if len(alike) <= MAX_SIMILAR:
+            yield group
+        elif group is alike[0]:
+            yield group._replace(members=[each for other in alike for each in other.members], reasons_differ=True)
+
+
+def _similarity_key(group: FailureGroup) -> Hashable:
+    checks = tuple((check.first["name"], check.first["type"]) for check in group.checks)
+    missing = tuple(tuple(each.names) for each in group.missing) if group.is_lost else None
+    verdict = None if checks or missing else group.members[0].scenario["verdict"]
+    return group.section, group.is_lost, verdict, checks, missing
+
+
+def _state_missing_once(groups: Sequence[FailureGroup], lacking: Counter[str]) -> list[FailureGroup]:
+    """Leaves each reason to the first group that fails only by it, else to the first that has it.
+
+    Other groups mention it only if it is why they fail: if they lack nothing else or the check is required.
+    """
+    owners: dict[str, int] = {}
+    for number, group in sorted(enumerate(groups), key=lambda pair: not pair[1].is_lost):
+        for each in group.missing:
+            owners.setdefault(each.reason, number)
+    return [
+        group._replace(
+            missing=[
+                each._replace(scenarios=lacking[each.reason], is_stated=owners[each.reason] != number)
+                for each in group.missing
+                if owners[each.reason] == number or each.is_required or group.is_lost
+            ]
+        )
+        for number, group in enumerate(groups)
+    ]
+
+
+def describe_failures(item: SuiteScenario) -> list[str]:
+    """Describes why one scenario fails, or what failed in it although it passes."""
+    return describe_causes(group_failures([item])[0])
+
+
+def describe_causes(group: FailureGroup) -> list[str]:
+    """Describes why the scenarios fail, a plain text per cause: the reason as a whole, checks, missing evidence."""
+    example = ", for example" if group.reasons_differ else ""
+    causes = [f"{'for example: ' if group.reasons_differ else ''}{group.reason}"] if group.reason else []
+    causes += [
+        f"{check.first['name']}{_describe_trials(check, group)}{example}: {check.first['reason']}"
+        for check in group.checks
+    ]
+    for each in group.missing:
+        checks = f"{', '.join(each.names)}{_describe_trials(each.checks[0], group)} {each.outcome}"
+        where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
+        causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
+    return causes
+
+
+def _describe_trials(check: FailedCheck, group: FailureGroup) -> str:
+    is_told = check.trials > 1 and len(group.members) == 1
+    return f" ({check.failed} of {check.trials} trials)" if is_told else ""
+
+
+def count_changes(group: FailureGroup, describe: Callable[[SuiteScenario], str]) -> str:
+    """Counts how its scenarios changed: `28 broken, 1 improved`, or `broken` if all did."""
+    counts = Counter(describe(member) for member in group.members if member.kind != "unchanged")
+    if list(counts.values()) == [len(group.members)]:
+        return next(iter(counts))
+    return ", ".join(f"{count:,} {change}" for change, count in counts.items())
+
+
+class GroupedWarning(NamedTuple):
+    """A message, the first place where it occurs (or None), and the number of other places."""
+
+    message: str
+    where: str | None
+    more: int
+
+    @property
+    def more_places(self) -> str:
+        """The text ` and 3 more places`, or an empty string."""
+        if not self.more:
+            return ""
+        return f" and {self.more:,} more place{'s' if self.more > 1 else ''}"
+
+
+def group_warnings(warnings: Sequence[WarningDoc]) -> list[GroupedWarning]:
+    """Groups warnings by code and message, in the order in which each first occurs."""
+    places: dict[tuple[str, str], list[str | None]] = {}
+    for warning in warnings:
+        places.setdefault((warning["code"], warning["message"]), []).append(warning["where"])
+    return [GroupedWarning(message, where[0], len(where) - 1) for (_, message), where in places.items()]

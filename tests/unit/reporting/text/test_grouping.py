@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from results_builder import a_change, a_scenario, a_suite, a_trial, an_assertion
+
+from evalgate.reporting.text.grouping import MAX_SIMILAR, describe_causes, describe_failures, group_failures
+from evalgate.reporting.text.scenario_sections import SuiteScenario
+
+SUITE = a_suite("s", [])
+
+
+def failed(name="check", reason="it is wrong", **changes):
+    return an_assertion(name, "failed", reason=reason, **changes)
+
+
+def missing(name="cost", reason="no price for x", **changes):
+    return an_assertion(name, "not_evaluable", reason=reason, **changes)
+
+
+def an_item(id_, *checks, verdict="FAIL", change="broken", **changes):
+    trials = [a_trial(0, "failed", assertions=list(checks))]
+    return SuiteScenario(SUITE, a_scenario(id_, verdict, change, trials=changes.pop("trials", trials), **changes))
+
+
+def told(*sections):
+    """Ids and causes of each group."""
+    return [
+        ([member.scenario["id"] for member in group.members], describe_causes(group))
+        for group in group_failures(*sections)
+    ]
+
+
+def test_groups__equal_failures__are_one_group_in_their_order():
+    items = [an_item("a", failed()), an_item("b", failed(reason="other")), an_item("c", failed())]
+    assert told(items) == [(["a", "c"], ["check: it is wrong"]), (["b"], ["check: other"])]
+
+
+def test_groups__equal_failures_of_two_sections__stay_apart():
+    found = group_failures([an_item("a", failed())], [an_item("b", failed())])
+    assert [(group.section, len(group.members)) for group in found] == [(0, 1), (1, 1)]
+
+
+def test_groups__lack_of_evidence__comes_after_regressions_and_is_counted_over_all():
+    items = [an_item("a", missing()), an_item("b", failed(), missing()), an_item("c", missing())]
+    assert told(items) == [
+        (["b"], ["check: it is wrong"]),
+        (["a", "c"], ["cost not evaluable in 3 scenarios: no price for x"]),
+    ]
+    assert [group.is_lost for group in group_failures(items)] == [False, True]
+
+
+def test_groups__missing_evidence_of_several_checks__is_stated_once():
+    item = an_item("a", missing("one"), missing("two"), missing("three", "no time"))
+    assert told([item]) == [(["a"], ["one, two not evaluable: no price for x", "three not evaluable: no time"])]
+
+
+def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_first():
+    items = [an_item("a", missing()), an_item("b", missing("calls", "no calls"), missing())]
+    assert told(items) == [
+        (["a"], ["cost not evaluable in 2 scenarios: no price for x"]),
+        (["b"], ["calls not evaluable: no calls", "cost not evaluable, as in other scenarios of this report"]),
+    ]
+
+
+def test_groups__required_check_without_evidence__is_mentioned_where_others_state_the_reason():
+    items = [an_item("a", failed(), missing(required=True)), an_item("b", missing())]
+    assert told(items)[0][1] == ["check: it is wrong", "cost not evaluable, as in other scenarios of this report"]
+
+
+def test_groups__missing_evidence_of_regressions_only__is_stated_by_the_first():
+    items = [an_item("a", failed()), an_item("b", failed(), missing()), an_item("c", failed("d"), missing())]
+    assert told(items) == [
+        (["a", "b"], ["check: it is wrong", "cost not evaluable: no price for x"]),
+        (["c"], ["d: it is wrong"]),
+    ]
+
+
+def test_groups__check_that_failed_in_one_trial_and_lacked_evidence_in_another__failed():
+    trials = [a_trial(0, "failed", assertions=[missing("x")]), a_trial(1, "failed", assertions=[failed("x")])]
+    [group] = group_failures([an_item("a", trials=trials)])
+    assert not group.is_lost
+    assert describe_causes(group) == ["x (2 of 2 trials): it is wrong"]
+
+
+def test_groups__scenarios_without_traces__lack_evidence_and_are_one_group():
+    items = [
+        SuiteScenario(SUITE, a_scenario(name, "MISSING", "broken", reason="no trace was recorded for it"))
+        for name in "ab"
+    ]
+    assert told([*items, an_item("c", failed())])[1] == (["a", "b"], ["no trace was recorded for it"])
+
+
+def test_groups__too_few_trials__are_the_reason_even_if_a_check_lacked_evidence():
+    trials = [a_trial(0, assertions=[missing()])]
+    item = an_item("a", verdict="NOT_EVALUABLE", trials=trials, reason="expected at least 3 trials, got 1")
+    assert told([item])[0][1] == ["expected at least 3 trials, got 1", "cost not evaluable: no price for x"]
+
+
+def test_groups__scenario_that_costs_more_and_lacks_evidence__is_no_lack_of_evidence():
+    change = a_change("regressed", increases=["cost +50% (limit +20%)"])
+    [group] = group_failures([an_item("a", missing("calls"), verdict="PASS", change=change)])
+    assert not group.is_lost
+    assert describe_causes(group)[0] == "cost +50% (limit +20%)"
+
+
+def test_groups__score_that_fell_as_evidence_is_missing__is_lack_of_evidence():
+    [group] = group_failures([an_item("a", missing(), verdict="PASS", change="regressed")])
+    assert group.is_lost
+
+
+def test_groups__many_failures_of_one_check_for_different_reasons__are_one_group_with_an_example():
+    items = [an_item(str(number), failed(reason=f"it is {number}")) for number in range(MAX_SIMILAR + 1)]
+    assert len(told(items[:-1])) == MAX_SIMILAR
+    assert told(items) == [([str(number) for number in range(MAX_SIMILAR + 1)], ["check, for example: it is 0"])]
+
+
+def test_failures__of_a_scenario_that_passes__have_its_trials_and_checks():
+    trials = [a_trial(0), a_trial(1, "failed", assertions=[failed()])]
+    item = an_item("a", verdict="PASS", change="unchanged", trials=trials)
+    assert describe_failures(item) == ["1 of 2 trials failed", "check (1 of 2 trials): it is wrong"]
