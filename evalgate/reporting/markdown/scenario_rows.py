@@ -43,7 +43,7 @@ MAX_CHECKS = 3
 FEW = 4
 """Most scenarios that one row names in full."""
 _REDUNDANT_EVIDENCE = frozenset({"verdict", "expected_calls", "judged_by"})  # evidence whose values the reason repeats
-MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 160, 1_500
+MAX_NAME, MAX_REASON, MAX_NOTE, MAX_EVIDENCE = 120, 300, 200, 1_500
 
 VERDICT_WORDS = {
     "PASS": "\u2705\u00a0PASS",

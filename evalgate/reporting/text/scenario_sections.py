@@ -106,7 +106,7 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 
 def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
-    trials = len(scenario["trials"])
+    trials = scenario["n"]
     checks = [FailedCheck(min(count, trials), trials, first) for count, first in count_failed_checks(scenario).values()]
     return sorted(checks, key=lambda check: (not check.first["required"], -check.failed * check.first["weight"]))
 
