@@ -145,6 +145,8 @@ def test_traces_with_very_many_differences_give_a_bounded_diff():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_traces_stay_in_code(text):
     before = make_trace([("a", {"x": 1}), (text, {text: text})], text, user=text)
-    now = make_trace([("a", {"x": text}), text], f"{text} {text}", status="error", error={"message": text})
+    now = make_trace(
+        [("a", {"x": text}), text], f"{text} {text}", status="error", error={"type": None, "message": text}
+    )
     assert find_flaws(diff_of_traces(before, now)) == []
     assert find_flaws(diff_of_traces(now, before)) == []

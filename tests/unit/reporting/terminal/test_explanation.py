@@ -211,7 +211,9 @@ def test_no_line_is_wider_than_the_window(width):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_everywhere__reaches_neither_terminal_nor_runner_as_a_command(text):
     before = make_trace([("a", {"x": 1}), (text, {text: text})], text, user=text)
-    now = make_trace([("a", {"x": text}), text], f"{text} {text}", status="error", error={"message": text})
+    now = make_trace(
+        [("a", {"x": text}), text], f"{text} {text}", status="error", error={"type": None, "message": text}
+    )
     change = a_change(text, reason=text, flags=[text], increases=[text], previous_verdict=text,
                       behaviour=diff_of_traces(before, now))  # fmt: skip
     trial = a_trial(0, text, reason=text, tool_calls=[text],
