@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.suite.diagnostics import Diagnostics, Document
     from evalgate.suite.models import Variant
+    from evalgate.suite.schema.golden_file import GoldenEntry
     from evalgate.suite.schema.suite_file import Defaults, ScenarioEntry, SuiteFile
 
 DEFAULT_THRESHOLD = 0.8
@@ -87,21 +88,14 @@ class ScenarioBuilder:
         return scenarios
 
     def _build_plain(self, entry: ScenarioEntry, path: Path) -> Scenario:
-        min_pass_k = entry.trials.min_pass_k
-        if min_pass_k and min_pass_k.k > min_pass_k.of:
-            message = f"`k` must be at most `of`, and {min_pass_k.k} is more than {min_pass_k.of}"
-            self._add_problem((*path, "trials", "min_pass_k"), message)
+        rules, problem = build_trial_rules(entry)
+        if problem is not None:
+            self._add_problem((*path, *problem.path), problem.message)
         return Scenario(
             id=entry.id,
             match=self._matcher.build_scenario_match(entry, path),
             threshold=self._threshold(entry),
-            rules=TrialRules(
-                min=entry.trials.min,
-                min_pass_rate=entry.trials.min_pass_rate,
-                min_pass_k=(min_pass_k.k, min_pass_k.of) if min_pass_k else None,
-                allow_errors=entry.allow_errors,
-                optional=entry.optional,
-            ),
+            rules=rules,
             assertions=(),
             location=self._document.locate((*path, "id")),
         )
@@ -138,6 +132,23 @@ class ScenarioBuilder:
 
     def _add_problem(self, path: Path, message: str, hint: str | None = None) -> None:
         self._diagnostics.add_problem(self._document, FieldProblem(path, message, hint))
+
+
+def build_trial_rules(entry: ScenarioEntry | GoldenEntry) -> tuple[TrialRules, FieldProblem | None]:
+    """What an entry demands of its trials, and what is wrong with that."""
+    trials, problem = entry.trials, None
+    pass_k = trials.min_pass_k
+    if pass_k is not None and pass_k.k > pass_k.of:
+        message = f"`k` must be at most `of`, and {pass_k.k} is more than {pass_k.of}"
+        problem = FieldProblem(("trials", "min_pass_k"), message)
+    rules = TrialRules(
+        min=trials.min,
+        min_pass_rate=trials.min_pass_rate,
+        min_pass_k=(pass_k.k, pass_k.of) if pass_k else None,
+        allow_errors=entry.allow_errors,
+        optional=entry.optional,
+    )
+    return rules, problem
 
 
 def _warn_of_unused(variant: Variant) -> Problem:

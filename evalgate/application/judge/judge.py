@@ -28,7 +28,7 @@ from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414 
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.decision.failures import count_excused
-from evalgate.gate.decision.harmless import find_harmless_suites
+from evalgate.gate.reach.harmless import find_harmless_suites
 from evalgate.records import replace
 
 if TYPE_CHECKING:

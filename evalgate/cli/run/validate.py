@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.quarantine import check_quarantine
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.bootstrap.store import shell_store_opener
-    from evalgate.gate.decision.harmless import find_harmless_suites
+    from evalgate.gate.reach.harmless import find_harmless_suites
+    from evalgate.gate.reach.unreachable import find_unreachable_rules
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits
 
@@ -51,7 +52,8 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     policies = policies_of(configuration, None)
     shell_verbs.check_formats(configuration)
     harmless = find_harmless_suites(configuration.suites, policies.suites, today)
-    shell.report_problems([*configuration.warnings, *harmless], "warning")
+    unreachable = find_unreachable_rules(configuration.suites, policies.suites)
+    shell.report_problems([*configuration.warnings, *harmless, *unreachable], "warning")
     suites = configuration.suites
     scenarios = sum(len(suite.scenarios) for suite in suites)
     assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)

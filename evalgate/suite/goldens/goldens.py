@@ -13,11 +13,11 @@ from evalgate.measures.values.json_values import show_typed
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.golden.dimension_checks import dimension_checks
-from evalgate.scoring.scenario import TrialRules
 from evalgate.strict_model import StrictModel
 from evalgate.suite.goldens.golden_rules import build_rules, find_settings_problem, golden_from_entry
 from evalgate.suite.goldens.golden_written import GoldenDocuments
 from evalgate.suite.models import Scenario
+from evalgate.suite.scenarios import build_trial_rules
 from evalgate.suite.schema.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
 from evalgate.suite.trace_matcher import TraceMatcher
 
@@ -165,18 +165,14 @@ class GoldenScenarioBuilder:
         """The golden as a scenario. An assertion besides the dimensions decides only if it is required."""
         location = source.document.locate((*source.path, "id"))
         other_checks = [replace(each, weight=0.0) for each in assertions if each.dimension is None or each.required]
-        min_pass_k = entry.trials.min_pass_k
+        trial_rules, problem = build_trial_rules(entry)
+        if problem is not None:
+            self._add_problem(source, problem)
         return Scenario(
             id=entry.id,
             match=TraceMatcher(source.document, self._diagnostics).build_scenario_match(entry, source.path),
             threshold=rules.passing_score,
-            rules=TrialRules(
-                min=entry.trials.min,
-                min_pass_rate=entry.trials.min_pass_rate,
-                min_pass_k=(min_pass_k.k, min_pass_k.of) if min_pass_k else None,
-                allow_errors=entry.allow_errors,
-                optional=entry.optional,
-            ),
+            rules=trial_rules,
             assertions=[*dimension_checks(rules, location), *other_checks],
             location=location,
             golden=rules,

@@ -343,6 +343,7 @@ def test_shards__put_together_are_the_run(tmp_path):
         ({"user_message": []}, {}, "did you mean `user_messages`?"),
         ({"required_tool_usage": ["lookup@3"]}, {}, "`lookup@3` refers to turn 3, but the golden has only 1"),
         ({"turn_weights": [1, 2]}, {}, "`turn_weights` has 2 entries for 1 turns"),
+        ({"trials": {"min_pass_k": {"k": 3, "of": 2}}}, {}, "`k` must be at most `of`, and 3 is more than 2"),
         ({"turn_weights": [0]}, {}, "the weights of the turns sum to 0"),
         ({"assertions": [{"type": "not_empty"}]}, {}, "has no effect on a golden"),
         ({"assertions": [{"type": "not_empty", "dimension": "charm"}]}, {}, "`dimension` must be one of"),
