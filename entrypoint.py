@@ -10,12 +10,24 @@ SECOND_START = "--environment="
 def cancelled(number: int, _: object) -> None:
     """Writes the two outputs of a cancelled run and exits."""
     code = 128 + number
-    with open(os.environ.get("GITHUB_OUTPUT") or os.devnull, "a", encoding="utf-8") as outputs:  # noqa: PTH123
-        outputs.write(f"verdict=cannot_judge\nexit-code={code}\n")
-    os._exit(code)
+    try:
+        with open(os.environ.get("GITHUB_OUTPUT") or os.devnull, "a", encoding="utf-8") as outputs:  # noqa: PTH123
+            outputs.write(f"verdict=cannot_judge\nexit-code={code}\n")
+    finally:
+        os._exit(code)  # also if outputs can't be written
+
+
+def open_standard_streams() -> None:
+    """Opens streams that were closed, so that no other file gets their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 if __name__ == "__main__":
+    open_standard_streams()
     _signal.signal(_signal.SIGTERM, cancelled)
     _signal.signal(_signal.SIGINT, cancelled)
     if sys.argv[-1].startswith(SECOND_START):

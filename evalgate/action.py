@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from functools import partial
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -33,8 +34,10 @@ def main(judge: ReadyJudge | None = None) -> int:
 
     `judge` is a judge process that was started before this process held any secrets.
     """
-    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    step = WorkflowStep(sys.stdout, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
+    console = sys.stdout or StringIO()  # None if it was closed
+    if isinstance(console, TextIOWrapper):
+        console.reconfigure(encoding="utf-8", errors="backslashreplace")
+    step = WorkflowStep(console, os.getenv("GITHUB_OUTPUT", ""), os.getenv("GITHUB_STEP_SUMMARY", ""))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_end_on_signal, step))
     from evalgate.bootstrap import process
@@ -55,14 +58,16 @@ def run(
     is_sandboxed: bool = True,
     ready_judge: ReadyJudge | None = None,
 ) -> int:
-    """Runs the gate once and sets all step outputs however it ends. `deadline` bounds requests to GitHub.
+    """Runs the gate once and sets all step outputs however it ends; 70 if they can't be written.
 
-    With `is_sandboxed` the judge runs in a separate process: `ready_judge` if given, else a new one.
+    `deadline` bounds requests to GitHub. With `is_sandboxed` the judge runs in a separate process: `ready_judge`
+    if given, else a new one.
     """
     try:
-        return _run_handling_errors(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
+        code = _run_handling_errors(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
     finally:
         step.outputs(empty_outputs(step.values))
+    return BUG if step.has_lost_outputs else code
 
 
 def _run_handling_errors(

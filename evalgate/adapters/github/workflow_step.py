@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
+from evalgate.models.github.checks import Annotation
 from evalgate.reporting.text.escaping import escape_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from evalgate.ports import Annotation
 
 LARGEST_SUMMARY = 1024 * 1024
 """Bytes; the runner drops a larger summary entirely."""
@@ -33,6 +33,7 @@ class WorkflowStep:
         self._annotations = AnnotationFormatter()
         self._secrets: list[str] = []
         self.values: dict[str, str] = {}  # outputs set so far
+        self.has_lost_outputs = False
 
     def hide(self, secret: str) -> None:
         """Has the runner mask a secret in the log, and redacts it in all that this step writes."""
@@ -42,23 +43,34 @@ class WorkflowStep:
                 self._secrets.append(spelling)
 
     def outputs(self, values: Mapping[str, str]) -> None:
-        """Sets step outputs; a name set again takes the newer value."""
+        """Sets step outputs; a name set again takes the newer value.
+
+        If the file can't be written, that is an error once, and `has_lost_outputs` is set.
+        """
         values = {name: self._without_secrets(value) for name, value in values.items()}
-        if self._output_file and values:
-            _append(self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace"))
         self.values.update(values)
+        if not self._output_file or not values or self.has_lost_outputs:
+            return
+        try:
+            _append(self._output_file, "".join(map(_assignment, values, values.values())).encode(errors="replace"))
+        except OSError as error:
+            self.has_lost_outputs = True
+            self._report_file("error", "the step's outputs (GITHUB_OUTPUT)", error)
 
     def summary(self, markdown: str) -> None:
-        """Adds to the job summary, cut at a line's end if the runner would drop it."""
+        """Adds to the job summary, cut at a line's end if the runner would drop it; failing is a warning."""
         if not self._summary_file:
             return
         content = f"{self._without_secrets(markdown).rstrip()}\n".encode(errors="replace")
         path = Path(self._summary_file)
-        space = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
-        if len(content) > space:
-            content = content[: max(0, space - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
-        if len(content) <= space:
-            _append(self._summary_file, content)
+        try:
+            space = LARGEST_SUMMARY - (path.stat().st_size if path.exists() else 0)
+            if len(content) > space:
+                content = content[: max(0, space - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
+            if len(content) <= space:
+                _append(self._summary_file, content)
+        except OSError as error:
+            self._report_file("warning", "the job summary", error)
 
     def annotate(self, annotations: Sequence[Annotation]) -> None:
         """Prints annotations, at most nine of a level in the whole step, then a count."""
@@ -74,9 +86,14 @@ class WorkflowStep:
             text = text.replace(secret, HIDDEN)
         return text
 
+    def _report_file(self, level: Literal["error", "warning"], what: str, error: OSError) -> None:
+        self.annotate([Annotation(level, "EvalGate", f"{what} can't be written: {error.strerror or 'unknown error'}")])
+
     def _print(self, line: str) -> None:
-        self._console.write(f"{line}\n")
-        self._console.flush()
+        """Prints a line. A log that can't be written changes no verdict, which the outputs tell too."""
+        with suppress(OSError):
+            self._console.write(f"{line}\n")
+            self._console.flush()
 
 
 def _assignment(name: str, value: str) -> str:
