@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
+from evalgate.adapters.store.store_url_options import check_options, split_host
 from evalgate.errors import Problem, SettingError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!\\)")
 # A stray `@` is part of a password without %40: the rest would count as host, and be shown.
-_POSTGRES_URL = re.compile(r"postgresql://(?:[^@/]*@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?")
+_POSTGRES_URL = re.compile(
+    r"postgresql://(?:(?P<user>[^@/]*)@)?(?P<host>[^/?#@]*)/(?P<name>[^/?#@]+)(?P<rest>\?[^#@]*)?"
+)
 _HINT = "write a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
@@ -73,8 +76,18 @@ def _store_url_from_server(rest: str) -> StoreUrl:
     if parts is None:
         hint = f"{_HINT}, with `@`, `/`, `?` and `#` of a password as %40, %2F, %3F and %23"
         raise SettingError(Problem("the store's URL is not a valid PostgreSQL URL", None, hint))
+    _check_server(parts)
     host = parts["host"] or _find_socket(parts["rest"] or "")
     return StoreUrl("postgresql", url, f"postgresql://{host}/{parts['name']}")
+
+
+def _check_server(parts: re.Match[str]) -> None:
+    """Raises SettingError for a port or an option that no server understands."""
+    user, colon, _ = (parts["user"] or "").partition(":")
+    host, port = split_host(parts["host"])
+    given = {"dbname": parts["name"], "host": host, "port": port, "user": user, "password": colon}
+    if parts["rest"] is not None:
+        check_options(parts["rest"][1:], {option for option, value in given.items() if value})
 
 
 def _find_socket(options: str) -> str:
