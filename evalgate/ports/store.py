@@ -120,12 +120,15 @@ class Evaluations(Protocol):
     def of_trace(self, trace_sha256: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
         """Those of one trace."""
 
+    def suites(self) -> Sequence[str]:
+        """The names of all suites that have evaluations."""
+
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last evaluation of a golden in a suite before a moment."""
 
 
 class Feedbacks(Protocol):
-    """Feedback from people, oldest first."""
+    """Feedback from people, in the order it was given."""
 
     def create(self, feedback: Feedback) -> Feedback:
         """Stores feedback; adds a missing id or time; raises SettingError for an unknown golden."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _FIELDS = (
     *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),
     *("overall_score", "level", "regression_status", "previous_score", "evaluated_by", "evaluated_at"),
+    "conversation_id",
 )
 _STATISTICS_FIELDS = (
     *("total_turns", "avg_latency_ms", "total_tokens", "total_cost", "issue_count", "critical_issue_count"),
@@ -96,6 +97,12 @@ class EvaluationTable:
     def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
         """The evaluations of one trace."""
         return self._select(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
+
+    def suites(self) -> Sequence[str]:
+        """The names of all suites that have evaluations, sorted."""
+        query = select(EVALUATIONS.c.suite).distinct().order_by(EVALUATIONS.c.suite)
+        with self._database.reading() as connection:
+            return list(connection.scalars(query))
 
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last evaluation of a golden in a suite before a time."""

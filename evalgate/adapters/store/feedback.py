@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -38,7 +39,7 @@ class FeedbackTable:
         """Stores feedback; adds an id and a time if missing."""
         stored = replace(
             feedback,
-            id=feedback.id or uuid4().hex,
+            id=feedback.id or _make_id(),
             user_id=_normalize_user_id(feedback.user_id),
             created_at=feedback.created_at or self._now(),
         )
@@ -53,7 +54,7 @@ class FeedbackTable:
             return _parse_row(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
     def list(self, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008  a constant
-        """All feedback, oldest first."""
+        """All feedback, in the order it was given."""
         return self._select(page)
 
     def of_conversation(self, conversation_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
@@ -73,6 +74,11 @@ class FeedbackTable:
 def _parse_row(row: Row[Any]) -> Feedback:
     data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
     return Feedback(**{**{name: data[name] for name in _FIELDS}, "issues": texts(data["issues"])})
+
+
+def _make_id() -> str:
+    """A unique id that begins with the time of this machine: feedback of the same second is ordered by id."""
+    return f"{time.time_ns():016x}{uuid4().hex[:16]}"
 
 
 def _normalize_user_id(user_id: str | None) -> str | None:

@@ -24,6 +24,7 @@ FINGERPRINTS = {
     "0001": "e94ef899d3e1c10f70cce13647e4a6681544ba3bb5892ba7879a25af7553f200",
     "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
     "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
+    "0004": "db08239b4617d21db61da13cd5463f2560b583a6cc8ca911a3961db75a2a460e",
 }
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]

@@ -40,6 +40,7 @@ def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | Non
         issues,
         [each["number"] for each in document["turns"]],
         [at for at, each in enumerate(document["turns"]) if each["is_missing"]],
+        document["conversation_id"],
     )
 
 

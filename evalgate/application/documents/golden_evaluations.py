@@ -77,6 +77,7 @@ def _evaluation(  # noqa: PLR0913, PLR0917  one of each
         issues=tuple(found.issues),
         regression_status=_status(scenario, score),
         previous_score=golden["previous_score"],
+        conversation_id=found.conversation_id,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Record = TypeVar("Record")
+MOST_NAMED = 20
 
 
 class EvaluationExport(NamedTuple):
@@ -42,10 +43,15 @@ class ImportCounts(NamedTuple):
 def collect_export(
     store: Store, *, suite: str | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> EvaluationExport:
-    """The evaluations of a suite and period (from `since`, before `until`), with feedback on them."""
+    """The evaluations of a suite and period (from `since`, before `until`), with feedback on them.
+
+    Raises SettingError for a suite that has none.
+    """
+    if suite is not None:
+        _require_suite(suite, store.evaluations.suites())
     goldens = store.goldens.list(EVERYTHING)
     by_id = {golden.id: golden for golden in goldens}
-    feedback = _group_by_subject(store.feedback.list(EVERYTHING))
+    feedback = _FeedbackIndex(store.feedback.list(EVERYTHING))
     evaluations = store.evaluations.list(EVERYTHING, suite=suite, since=since, until=until)
     found = [
         _build_exported(each, golden, feedback)
@@ -53,6 +59,13 @@ def collect_export(
         if (golden := by_id.get(each.golden_id)) is not None  # else it was deleted meanwhile
     ]
     return EvaluationExport(found, goldens)
+
+
+def _require_suite(suite: str, known: Sequence[str]) -> None:
+    if suite not in known:
+        more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+        hint = f"known: {', '.join(known[:MOST_NAMED])}{more}" if known else "`evalgate run --store-url` stores some"
+        raise SettingError(Problem(f"the store has no evaluations of a suite `{suite}`", None, hint))
 
 
 def import_evaluations(found: Iterable[ExportedEvaluation], store: Store) -> ImportCounts:
@@ -113,23 +126,27 @@ class _EvaluationImporter:
         )
 
 
-def _group_by_subject(feedback: Iterable[Feedback]) -> dict[tuple[str, str], list[Feedback]]:
-    found: dict[tuple[str, str], list[Feedback]] = defaultdict(list)
-    for each in feedback:
-        found["conversation", each.conversation_id].append(each)
-        if each.golden_id is not None:
-            found["golden", each.golden_id].append(each)
-    return found
+class _FeedbackIndex:
+    """All feedback by what it is about, in the order it was given."""
+
+    def __init__(self, feedback: Sequence[Feedback]) -> None:
+        self._feedback = feedback
+        self._places: dict[tuple[str, str | None], list[int]] = defaultdict(list)
+        for place, each in enumerate(feedback):
+            self._places["conversation", each.conversation_id].append(place)
+            self._places["golden", each.golden_id].append(place)
+
+    def find(self, evaluation: GoldenEvaluation, golden: Golden) -> tuple[Feedback, ...]:
+        """Feedback on the judged conversation, by its id or that of its trace, on the golden, and on its source."""
+        conversations = (evaluation.conversation_id, evaluation.trace_id, golden.conversation_id)
+        subjects = [("golden", golden.id), *(("conversation", id_) for id_ in conversations if id_ is not None)]
+        places = {place for subject in subjects for place in self._places.get(subject, ())}
+        return tuple(self._feedback[place] for place in sorted(places))
 
 
-def _build_exported(
-    evaluation: GoldenEvaluation, golden: Golden, feedback: dict[tuple[str, str], list[Feedback]]
-) -> ExportedEvaluation:
+def _build_exported(evaluation: GoldenEvaluation, golden: Golden, feedback: _FeedbackIndex) -> ExportedEvaluation:
     about = GoldenSummary(golden.title, golden.intent, golden.primary_stance, golden.conversation_id)
-    matching = [*feedback.get(("golden", golden.id), ())]
-    if golden.conversation_id is not None:
-        matching += feedback.get(("conversation", golden.conversation_id), ())
-    return ExportedEvaluation(evaluation, about, tuple({each.id: each for each in matching}.values()))
+    return ExportedEvaluation(evaluation, about, feedback.find(evaluation, golden))
 
 
 def _clean_turn(turn: TurnResult) -> TurnResult:

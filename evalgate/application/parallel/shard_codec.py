@@ -50,7 +50,7 @@ Turn = tuple[
     MaybeText, MaybeText, MaybeText, Scores, MaybeNumber, Count | None, MaybeNumber,
     list[Any], list[Text], list[Any], list[Issue], list[Text],
 ]  # fmt: skip
-Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count]]
+Golden = tuple[Scores, list[Turn], list[Issue], list[Count | None], list[Count], MaybeText]
 
 
 class UsageRow(TypedDict):

@@ -172,7 +172,7 @@ def _trajectory(row: Row) -> Trajectory:
 def _golden_row(golden: GoldenTrial) -> Row:
     turns = tuple(_turn_row(turn) for turn in golden.turns)
     issues = tuple(map(tuple, golden.issues))
-    return dict(golden.dimensions), turns, issues, tuple(golden.numbers), tuple(golden.missing)
+    return dict(golden.dimensions), turns, issues, tuple(golden.numbers), tuple(golden.missing), golden.conversation_id
 
 
 def _turn_row(turn: TurnResult) -> Row:
@@ -183,8 +183,8 @@ def _turn_row(turn: TurnResult) -> Row:
 
 
 def _golden_trial(row: Row) -> GoldenTrial:
-    dimensions, turns, issues, numbers, missing = row
-    return GoldenTrial(dimensions, list(map(_turn, turns)), _issues(issues), numbers, missing)
+    dimensions, turns, issues, *rest = row
+    return GoldenTrial(dimensions, list(map(_turn, turns)), _issues(issues), *rest)
 
 
 def _turn(row: Row) -> TurnResult:

@@ -76,8 +76,12 @@ class TurnDoc(TypedDict):
 
 
 class GoldenTrialDoc(TypedDict):
-    """One trace compared with its golden; turns in `issues` are those of `turns`."""
+    """One trace compared with its golden; turns in `issues` are those of `turns`.
+
+    `conversation_id` is that of the trace, null if it has none.
+    """
 
     dimensions: dict[str, Any]
     turns: list[TurnDoc]
     issues: list[IssueDoc]
+    conversation_id: str | None

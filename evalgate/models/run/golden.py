@@ -80,7 +80,8 @@ class GoldenEvaluation:
     """One trace judged by one version of a golden.
 
     `id` is empty until it is stored, unless its creator set one. `run_id` is None outside a run;
-    `trace_sha256` is the fingerprint of the trace. `regression_status` is None if nothing could be scored.
+    `trace_sha256` is the fingerprint of the trace, `conversation_id` that of the judged conversation, which
+    feedback may name. `regression_status` is None if nothing could be scored.
     Amounts in USD.
     """
 
@@ -102,6 +103,7 @@ class GoldenEvaluation:
     issues: tuple[Issue, ...] = ()
     regression_status: RegressionStatus | None = None
     previous_score: float | None = None
+    conversation_id: str | None = None
 
 
 # Known values of open lists: other values are allowed, and these are used for suggestions.
@@ -177,7 +179,7 @@ class GoldenTrial:
     """One trace compared with its golden. `turns` are the aligned turns of both.
 
     `numbers` has for each the number of the golden's turn, from 0; None for an extra turn of the trace.
-    `missing` are the indexes of turns that only the golden has.
+    `missing` are the indexes of turns that only the golden has. `conversation_id` is that of the trace.
     """
 
     dimensions: Scores
@@ -185,6 +187,7 @@ class GoldenTrial:
     issues: Sequence[Issue]
     numbers: Sequence[int | None]
     missing: Sequence[int] = ()
+    conversation_id: str | None = None
 
 
 @dataclass(slots=True)

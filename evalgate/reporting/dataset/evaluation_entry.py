@@ -125,6 +125,7 @@ class StatisticsEntry(_ExportModel):
 class ConversationEntry(_ExportModel):
     """Scores, issues and statistics of a whole conversation."""
 
+    id: Name | None = None
     score: Score | None
     level: Level | None
     scores: Scores
@@ -208,6 +209,7 @@ class EvaluationEntry(_ExportModel):
             tuple(each.to_issue() for each in conversation.issues),
             conversation.regression_status,
             conversation.previous_score,
+            conversation.id,
         )
         golden = GoldenSummary(self.golden_title, self.intent, self.stance, self.conversation_id)
         return ExportedEvaluation(evaluation, golden, tuple(each.to_feedback() for each in self.feedback))

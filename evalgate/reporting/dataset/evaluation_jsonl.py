@@ -84,6 +84,7 @@ def _build_turn(turn: TurnResult) -> dict[str, Any]:
 def _build_conversation(evaluation: GoldenEvaluation) -> dict[str, Any]:
     statistics = evaluation.statistics
     return {
+        "id": _redact_text(evaluation.conversation_id),
         "score": evaluation.overall_score,
         "level": evaluation.level,
         "scores": dict(evaluation.dimensions),

@@ -52,7 +52,11 @@ ISSUE: Shape = (
     *optional_fields(MAYBE_TEXT, "evidence"),
     *optional_fields(MAYBE_COUNT, "turn"),
 )
-TRIAL: Shape = (*required_fields(RECORD, "dimensions"), *required_fields(LIST, "turns", "issues"))
+TRIAL: Shape = (
+    *required_fields(RECORD, "dimensions"),
+    *required_fields(LIST, "turns", "issues"),
+    *optional_fields(MAYBE_TEXT, "conversation_id"),
+)
 TURN: Shape = (
     *required_fields(FLAG, "is_missing"),
     *required_fields(RECORD, "scores"),

@@ -58,6 +58,7 @@ def build_golden_trial_doc(trial: GoldenTrial) -> GoldenTrialDoc:
         "dimensions": dict(trial.dimensions),
         "turns": [_build_turn(turn, number, is_missing=at in trial.missing) for at, (number, turn) in turns],
         "issues": _build_issues(trial.issues),
+        "conversation_id": clean_optional_name(trial.conversation_id),
     }
 
 

@@ -30,6 +30,7 @@ def build_golden_trial(rules: GoldenRules, trace: Trace) -> GoldenTrial:
         list(judgement.issues[:MOST_ISSUES]),
         [each.step.golden for each in judgement.turn_pairs[:MOST_TURNS]],
         [index for index, each in enumerate(judgement.turn_pairs[:MOST_TURNS]) if each.is_missing],
+        trace.conversation_id,
     )
 
 

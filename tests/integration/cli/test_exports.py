@@ -71,7 +71,68 @@ def test_evaluations_are_filtered_by_time_and_suite(verbs, store):
     assert chosen("--until", "2025-12-31") == ["e1"]
     assert chosen("--since", "2026-01-01T23:40:49+01:00", "--until", "2026-01-02T22:40:49Z") == ["e2"]
     assert chosen("--until", "2026-01-02", "--suite", "support") == ["e1", "e3"]
-    assert chosen("--suite", "unknown") == []
+    assert chosen("--suite", "support", "--since", "2026-06-01") == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_unknown_suite_is_an_error_that_lists_the_known_ones(verbs, store, form):
+    fill(store)
+    done = verbs("export", form, "-o", "-", "--suite", "nope", code=2)
+    assert done.err == "error: the store has no evaluations of a suite `nope` (known: smalltalk, support)\n"
+    assert done.out == ""
+
+
+@ON_SQLITE
+def test_of_many_suites_an_error_lists_twenty(verbs, store):
+    store.goldens.create(make_golden())
+    for number in range(25):
+        store.evaluations.create(make_evaluation(f"e{number}", suite=f"s{number:02}"))
+    err = verbs("export", "csv", "--suite", "nope", code=2).err
+    assert "s00, s01" in err
+    assert "s19 and 5 more)" in err
+    assert not (verbs.folder / ".evalgate").exists()
+
+
+@ON_SQLITE
+def test_a_suite_of_a_store_without_evaluations_is_an_error_too(verbs, store):
+    err = verbs("export", "csv", "--suite", "nope", code=2).err
+    assert err == ("error: the store has no evaluations of a suite `nope` (`evalgate run --store-url` stores some)\n")
+
+
+def feedback_in(verbs):
+    """What people said about each exported evaluation."""
+    lines = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
+    return {line["evaluation_id"]: [one["comment"] for one in line["feedback"]] for line in lines}
+
+
+def test_feedback_on_the_judged_conversation_reaches_its_evaluation_and_no_other(verbs, store):
+    store.goldens.create(make_golden())
+    store.evaluations.create(make_evaluation("e1", conversation_id="talk-17", trace_id="run-1"))
+    store.evaluations.create(make_evaluation("e2", conversation_id="talk-18", trace_id="run-2"))
+    for about in ("talk-18", "run-1", "talk-17", "talk-99", "talk-refund"):
+        verbs("feedback", "add", about, "--rating", "5", "--comment", f"on {about}")
+    assert feedback_in(verbs) == {
+        "e1": ["on run-1", "on talk-17", "on talk-refund"],
+        "e2": ["on talk-18", "on talk-refund"],
+    }
+
+
+def test_feedback_is_exported_in_the_order_it_was_given_also_after_an_import(verbs, store, tmp_path):
+    store.goldens.create(make_golden())
+    store.evaluations.create(make_evaluation("e1", conversation_id="talk-17"))
+    for number in range(12):
+        about = ("talk-17", "talk-refund", "t1", "else")[number % 4]
+        golden = ("--golden", "refund") if about == "else" else ()
+        verbs("feedback", "add", about, "--rating", "5", "--comment", str(number), *golden)
+    given = {"e1": list(map(str, range(12)))}
+    assert feedback_in(verbs) == given
+    assert [one["comment"] for one in verbs("feedback", "list", "--json").json] == given["e1"]
+    verbs("export", "jsonl", "-o", "x.jsonl")
+    verbs("goldens", "export", "-o", "goldens.jsonl")
+    elsewhere = Verbs(verbs.folder, str(tmp_path / "elsewhere.db"))
+    elsewhere("goldens", "import", "goldens.jsonl")
+    elsewhere("import", "x.jsonl")
+    assert feedback_in(elsewhere) == given
 
 
 @ON_SQLITE

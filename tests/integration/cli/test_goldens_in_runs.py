@@ -30,13 +30,29 @@ def lay_out(folder, choice):
             {"role": "user", "content": "I want my money back."},
             {"role": "assistant", "content": answer},
         ]
-        trace = {"schema": "evalgate.trace/1", "scenario_id": id_, "messages": messages}
+        trace = {
+            "schema": "evalgate.trace/1",
+            "scenario_id": id_,
+            "conversation_id": f"live-{id_}",
+            "messages": messages,
+        }
         (folder / "traces" / f"{id_}.json").write_text(json.dumps(trace))
     (folder / "support.yaml").write_text(SUITE % choice)
 
 
 def results(verbs):
     return json.loads((verbs.folder / ".evalgate" / "results.json").read_bytes())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_feedback_on_the_conversation_of_a_trace_reaches_the_export(verbs, store, jobs):
+    project(verbs, store)
+    verbs("run", "support.yaml", "--jobs", jobs)
+    verbs("feedback", "add", "live-refund", "--rating", "1", "--comment", "too slow")
+    verbs("feedback", "add", "live-greet", "--rating", "5", "--comment", "of another trace")
+    [line] = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
+    assert (line["golden_id"], line["conversation"]["id"]) == ("refund", "live-refund")
+    assert [one["comment"] for one in line["feedback"]] == ["too slow"]
 
 
 @pytest.mark.parametrize(

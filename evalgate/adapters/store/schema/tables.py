@@ -119,6 +119,7 @@ EVALUATIONS = Table(
     Column("previous_score", Score),
     Column("evaluated_by", CleanText, nullable=False),
     Column("evaluated_at", UtcDateTime, nullable=False),
+    Column("conversation_id", CleanText),
     require_one_of("level", LEVELS, "evaluation_level_is_known"),
     require_one_of("regression_status", REGRESSION_STATUSES, "evaluation_regression_status_is_known"),
     *require_scores("evaluation", ["overall_score", *DIMENSIONS, "pass_rate", "previous_score"]),
