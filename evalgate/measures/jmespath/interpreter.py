@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from jmespath import visitor
 
 from evalgate.measures.jmespath.budget import require_finite
-from evalgate.measures.jmespath.logic import build_equality
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.measures.jmespath.budget import QueryBudget
     from evalgate.measures.jmespath.functions import Functions
 
@@ -33,3 +34,32 @@ class Interpreter(visitor.TreeInterpreter):
         size = len(value) if isinstance(value, list) else len(value) >> 4 if isinstance(value, str) else 0
         self._budget.spend(1 + size)
         return value
+
+    def visit_flatten(self, node: Any, value: Any) -> Any:
+        """Flattens a list by one level, and counts its members before the new list is built."""
+        members = self.visit(node["children"][0], value)
+        return flatten(members, self._budget) if isinstance(members, list) else None
+
+
+def flatten(members: list[Any], budget: QueryBudget) -> list[Any]:
+    """The members of a list, with lists among them flattened one level."""
+    if list not in map(type, members):
+        return members
+    budget.spend(sum(len(each) for each in members if isinstance(each, list)))
+    return [inner for each in members for inner in (each if isinstance(each, list) else [each])]
+
+
+def build_equality(budget: QueryBudget) -> Callable[[Any, Any], bool]:
+    """Builds `==`: true is not 1, false is not 0 (but within lists and objects they are)."""
+
+    def equals(left: Any, right: Any) -> bool:
+        kind = type(left)
+        if kind is not type(right):
+            return bool(left == right) and kind is not bool and type(right) is not bool
+        if kind is str or kind is list or kind is dict:
+            if len(left) != len(right):
+                return False
+            budget.spend_on_value(left)
+        return bool(left == right)
+
+    return equals

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.functions import BOOLEAN_FUNCTIONS
-
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -28,14 +26,6 @@ def cost_of(node: Node) -> int:
         return 1 + cost_of(node["children"][0])
     below = [child for child in node["children"] if isinstance(child, dict) and child["type"] != "expref"]
     return 1 + sum(map(cost_of, below))
-
-
-def is_boolean(node: Node) -> bool:
-    """Returns whether the tree finds only true, false or null."""
-    kind = node["type"]
-    return kind in {"comparator", "not_expression"} or (
-        kind == "function_expression" and node["value"] in BOOLEAN_FUNCTIONS
-    )
 
 
 def is_finite(value: Any) -> bool:
@@ -68,19 +58,6 @@ def path_of(node: Node) -> tuple[str, ...]:
     found = links(node)
     is_path = all(link["type"] == "field" for link in found)
     return tuple(link["value"] for link in found) if is_path else ()
-
-
-def text_conditions(condition: Node) -> list[tuple[str, str]]:
-    """Returns fields and the texts they must equal; empty if a filter has any other condition."""
-    kind, children = condition["type"], condition["children"]
-    if kind == "and_expression":
-        first, second = map(text_conditions, children)
-        return [*first, *second] if first and second else []
-    if kind == "comparator" and condition["value"] == "eq":
-        left, right = sorted(children, key=lambda child: child["type"] == "literal")
-        if left["type"] == "field" and right["type"] == "literal" and isinstance(right["value"], str):
-            return [(left["value"], right["value"])]
-    return []
 
 
 def uses_root(node: Node) -> bool:

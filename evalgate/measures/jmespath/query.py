@@ -8,8 +8,9 @@ import jmespath
 from jmespath import exceptions, functions
 
 from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, QueryBudget, QueryFailedError
-from evalgate.measures.jmespath.closures import Compiler, UnsupportedExpression
+from evalgate.measures.jmespath.closures import UnsupportedExpression, compile_tree
 from evalgate.measures.jmespath.functions import Functions
+from evalgate.measures.jmespath.interpreter import Interpreter
 from evalgate.measures.jmespath.parse_tree import FIXED_COST, SELECTIONS, Node, node_types, path_of, uses_root
 from evalgate.measures.values.json_values import show
 
@@ -101,13 +102,10 @@ def _follow_path(view: View, section: str, name: str, *rest: str) -> Any:
 
 
 def _compile_tree(tree: Node, budget: QueryBudget) -> Callable[[Any], Any]:
-    library = Functions(budget)
     try:
-        return Compiler(budget, library).step(tree)
+        return compile_tree(tree, budget)
     except UnsupportedExpression:
-        from evalgate.measures.jmespath.interpreter import Interpreter
-
-        interpreter = Interpreter(budget, library)
+        interpreter = Interpreter(budget, Functions(budget))
         return lambda value: interpreter.visit(tree, value)
 
 
