@@ -44,8 +44,12 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
     """The files that a YAML block of a document shows, as (name, text)."""
     content = yaml.safe_load(block.text)
     if isinstance(content, list):
-        scenario = {"id": "s", "assertions": content}
-        return [("suite.yaml", yaml.safe_dump({"version": 1, "suite": "s", "scenarios": [scenario]}))]
+        suite = {
+            "suite": "s",
+            "scenarios": [{"id": "s", "assertions": content}],
+            "policy": {"fail_on": ["below_threshold"]},
+        }
+        return [("suite.yaml", yaml.safe_dump(suite))]
     if "suites" in content:
         scenario = {"id": "s", "assertions": [{"type": "tool_called", "tool": "t"}]}
         suite = {"version": 1, "suite": "s", "scenarios": [scenario]}
@@ -53,6 +57,9 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
     return [("suite.yaml", block.text)] if content.keys() & {"suite", "scenarios"} else []
 
 
+NOTHING_FAILS = "no assertion here can fail the check"
+WITHOUT_POLICY = "scenarios:\n  - id: three-reminders"
+"""A file of a scheduling suite, whose project has the policy."""
 YAML_BLOCKS = [block for block in blocks("yaml") if suites_of(block)]
 
 
@@ -75,6 +82,28 @@ def test_suites_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = evalgate("validate", str(tmp_path / files[0][0]))
+    assert done.exit_code == 0, done.err
+    assert NOTHING_FAILS not in done.err or block.text.startswith(WITHOUT_POLICY)
+
+
+GOLDENS = [block for block in blocks("yaml") if "goldens" in yaml.safe_load(block.text) and block not in YAML_BLOCKS]
+ADDED = [
+    "goldens add --id refund --user Hello --response Hello --intent task_execution --tag money",
+    "goldens add --id late-parcel --user Hello --response Hello --intent other",
+    "goldens add --id farewell --user Bye --response Bye --intent other",
+    "goldens suite add release --golden farewell",
+]
+
+
+@pytest.mark.parametrize("block", GOLDENS, ids=lambda block: f"{block.document}-{block.text[:30]!r}")
+def test_goldens_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
+    store = ("--store-url", str(tmp_path / "goldens.db"))
+    for command in ADDED:
+        assert evalgate(*command.split(), *store).exit_code == 0
+    (tmp_path / "suite.yaml").write_text(block.text, encoding="utf-8")
+    (tmp_path / "goldens").mkdir()
+    (tmp_path / "goldens/one.yaml").write_text("id: greet\nuser_messages: [Hi]\ngolden_responses: [Hello]\n")
+    done = evalgate("validate", str(tmp_path / "suite.yaml"), *store)
     assert done.exit_code == 0, done.err
 
 
