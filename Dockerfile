@@ -14,7 +14,7 @@ RUN python -m pip install --no-cache-dir --no-compile --no-deps --only-binary :a
 
 # The package is copied to site-packages, never installed by name: that name on PyPI belongs to another project.
 COPY evalgate /usr/local/lib/python3.12/site-packages/evalgate
-COPY entrypoint.py LICENSE /opt/evalgate/
+COPY entrypoint.py LICENSE NOTICE /opt/evalgate/
 RUN python -m compileall -q --invalidation-mode unchecked-hash /usr/local/lib/python3.12/site-packages/evalgate \
     && python -c "from evalgate.reporting.markdown.render import compile_templates; compile_templates()"
 

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from evalgate.strict_model import StrictModel
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.goldens.golden_written import GoldenDocuments
+    from evalgate.suite.models import Scenario
     from evalgate.suite.schema.custom_file import CustomEntry
     from evalgate.suite.schema.suite_file import PriceEntry
 
 ASSERTIONS = ("defaults", "assertions")
 SUFFIXES = (".yaml", ".yml", ".json")
 SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
+LOOK_ALIKE_HINT = "give it another id, or write both in one alphabet"
 
 
 def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile | None:
@@ -108,6 +110,7 @@ def parse_suite(
         built_scenarios += golden_builder.build(common, built_scenarios)
         content, policy = golden_builder.content, golden_builder.policy
         scenarios.warnings += golden_builder.warnings
+    _refuse_look_alikes(built_scenarios, diagnostics)
     expression = file.scenario_from or shared.defaults.scenario_from
     format_name = file.format or shared.defaults.format or "auto"
     has_traces = file.traces is not None
@@ -131,6 +134,19 @@ def parse_suite(
     )
     warnings = [Problem(each.warning, each.location) for each in common if each.warning]
     return (None if len(diagnostics.problems) > problem_count else suite), [*warnings, *scenarios.warnings]
+
+
+def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics) -> None:
+    """Refuses ids that look alike: nobody could tell in a report which of them failed."""
+    locations = {each.id: each.location for each in scenarios}
+    if all(map(str.isascii, locations)):
+        return
+    from evalgate.measures.text.look_alikes import describe_look_alike, find_look_alikes
+
+    ids = list(locations)
+    for found in find_look_alikes(ids):
+        message = f"scenario {describe_look_alike(ids, found)}"
+        diagnostics.problems.append(Problem(message, locations[ids[found.position]], LOOK_ALIKE_HINT))
 
 
 def _parse_quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:

@@ -1,4 +1,4 @@
-"""Checks that redaction does not make two scenario ids equal in reports."""
+"""Checks that readers of reports can tell scenarios apart by their ids."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ from evalgate.models.comparison.comparison import ScenarioKey
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Run
+    from evalgate.models.trace.trace import Warning_
 
+MOST_LOOK_ALIKES = 20
 HINT = "they can't be compared separately; give them ids that `redact` does not change"
 
 
-def require_distinct_redacted_ids(run: Run) -> None:
-    """Raises SuiteError if a project's `redact` makes the ids of two scenarios of a suite equal."""
+def check_ids(run: Run) -> list[Warning_]:
+    """Warnings about ids that look alike; raises SuiteError if a project's `redact` makes two of a suite equal."""
+    _require_distinct_redacted_ids(run)
+    return _find_look_alike_ids(run)
+
+
+def _require_distinct_redacted_ids(run: Run) -> None:
     if get_project_secrets() is None:
         return
     counts = Counter(
@@ -32,3 +39,20 @@ def require_distinct_redacted_ids(run: Run) -> None:
     ]
     if same:
         raise SuiteError(*same)
+
+
+def _find_look_alike_ids(run: Run) -> list[Warning_]:
+    """Suites name no two ids that look alike, so traces named at least one of them."""
+    ids = {suite.path: list(dict.fromkeys(each.id for each in suite.scenarios)) for suite in run.suites}
+    if all(map(str.isascii, (each for names in ids.values() for each in names))):
+        return []
+    from evalgate.measures.text.look_alikes import describe_look_alike, find_look_alikes
+
+    found: list[Warning_] = [
+        {"code": "look_alike_ids", "message": f"scenario {describe_look_alike(names, each)}", "where": path}
+        for path, names in ids.items()
+        for each in find_look_alikes(names)
+    ]
+    more = len(found) - MOST_LOOK_ALIKES
+    rest: Warning_ = {"code": "look_alike_ids", "message": f"{more:,} more ids look like others", "where": None}
+    return [*found[:MOST_LOOK_ALIKES], *([rest] if more > 0 else [])]

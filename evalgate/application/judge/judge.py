@@ -19,7 +19,7 @@ from evalgate.application.comparison.policies import JudgedRun, policies_of
 from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
 from evalgate.application.comparison.rules import rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
-from evalgate.application.evaluation.distinct_ids import require_distinct_redacted_ids
+from evalgate.application.evaluation.distinct_ids import check_ids
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trace_settings import check_traces
 from evalgate.application.evaluation.trajectories import StoredTraces, WorstTrialRecorder, add_behaviour
@@ -91,7 +91,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         )
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(has_files=tools.shards is None)
-        require_distinct_redacted_ids(run)
+        run.warnings += check_ids(run)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)

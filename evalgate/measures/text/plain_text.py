@@ -46,6 +46,25 @@ def _are_all_visible(characters: bytes) -> bool:
     return _compile(INVISIBLE).search(characters.decode("utf-8", "surrogatepass")) is None
 
 
+def mark_unseen(name: str) -> str:
+    """Marks what can't be seen in a name: blanks at its edges, and invisible characters.
+
+    >>> mark_unseen(" refund"), mark_unseen(f"re{chr(0x200B)}fund")
+    ('<U+0020>refund', 're<U+200B>fund')
+    """
+    inner = name.strip()
+    if inner == name and (name.isascii() or is_all_visible(name)):
+        return name
+    start = name.find(inner) if inner else len(name)
+    edges = name[:start], name[start + len(inner) :]
+    left, right = ("".join(map(_format_code, edge)) for edge in edges)
+    return f"{left}{_compile(INVISIBLE).sub(lambda found: _format_code(found[0]), inner)}{right}"
+
+
+def _format_code(character: str) -> str:
+    return f"<U+{ord(character):04X}>"
+
+
 def make_visible(text: str) -> str:
     """Makes text safe to show: line breaks become line feeds, and of other controls only tabs are kept.
 

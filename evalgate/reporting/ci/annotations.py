@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.models.github.checks import Annotation
 from evalgate.reporting.text.grouping import count_changes, describe_causes, group_failures
 from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
-from evalgate.reporting.text.wording import join_words, pluralize
+from evalgate.reporting.text.wording import join_words, pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def _list_names(scenarios: Sequence[ScenarioDoc]) -> str:
 
 
 def _name(scenario: ScenarioDoc) -> str:
-    return f"{scenario['id']} [{scenario['variant']}]" if scenario["variant"] else scenario["id"]
+    return scenario_name(scenario["id"], scenario["variant"])
 
 
 def _annotate(level: str, title: str, message: str, location: LocationDoc | None) -> Annotation:

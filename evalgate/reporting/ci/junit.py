@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.reporting.text.escaping import escape_xml
 from evalgate.reporting.text.scenario_sections import find_reason
 from evalgate.reporting.text.trial_reasons import sum_seconds
+from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,12 +48,11 @@ def _render_suite(suite: SuiteDoc, cases: Sequence[_Case]) -> Iterator[str]:
 
 def _render_case(suite: str, path: str, scenario: ScenarioDoc, case: _Case) -> Iterator[str]:
     element, seconds = case
-    variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
     location = scenario["location"]
     line = f' line="{location["line"]}"' if location and location["line"] is not None else ""
     file = location["file"] if location else path
     head = (
-        f'    <testcase classname="{suite}" name="{escape_xml(scenario["id"] + variant)}"'
+        f'    <testcase classname="{suite}" name="{escape_xml(scenario_name(scenario["id"], scenario["variant"]))}"'
         f' file="{escape_xml(file)}"{line}'
         f' time="{seconds:.3f}"'
     )

@@ -9,6 +9,7 @@ from evalgate.models.run.run import HARD_FAILS
 from evalgate.reporting.ci.annotations import join_folder
 from evalgate.reporting.text.escaping import escape_sarif
 from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
+from evalgate.reporting.text.wording import scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +108,7 @@ def _build_location(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDo
 
 
 def _build_result(rule: str, level: str, names: list[str], reason: str, location: dict[str, Any]) -> dict[str, Any]:
-    title = " / ".join(name for name in names if name)
+    title = scope(*names)
     fingerprint = hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()
     return {
         "ruleId": escape_sarif(rule),

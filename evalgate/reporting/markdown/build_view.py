@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.records import dataclass, field, replace
 from evalgate.reporting.markdown.header_lines import describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
@@ -187,7 +188,7 @@ def _format_worst(failing: Sequence[FailureGroup]) -> str:
         return ""
     worst, *others = failing
     scenario = worst.members[0].scenario
-    name = escape_span(scenario["id"], 120)
+    name = escape_span(mark_unseen(scenario["id"]), 120)
     if scenario["variant"]:
         name += f" {escape_span(scenario['variant'], 120)}"
     if len(worst.members) > 1:

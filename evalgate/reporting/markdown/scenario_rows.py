@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.sequences.list_difference import diff_lists
+from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.records import replace
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
@@ -169,7 +170,7 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
 def format_name(suite: str, scenario: ScenarioDoc | RemovedDoc, *, many: bool) -> str:
     """Formats a scenario's name for a table cell; `many` suites add the suite's name."""
     variant = f" {escape_cell(scenario['variant'], MAX_NAME)}" if scenario["variant"] else ""
-    name = f"{escape_cell(scenario['id'], MAX_NAME)}{variant}"
+    name = f"{escape_cell(mark_unseen(scenario['id']), MAX_NAME)}{variant}"
     return f"{escape_cell(suite, MAX_NAME)} {name}" if many else name
 
 

@@ -8,7 +8,7 @@ from evalgate.models.comparison.backtest import SCHEMA
 from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.results_parts import build_reason_doc
 from evalgate.reporting.text.escaping import escape_terminal
-from evalgate.reporting.text.wording import pluralize
+from evalgate.reporting.text.wording import pluralize, scenario_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def _describe_reason(run: PastRun) -> str:
 
 def _format_scenarios(backtest: Backtest) -> Iterator[str]:
     lines = [
-        f"{key.suite} / {key.id}{f' [{key.variant}]' if key.variant else ''}: {pluralize(count, 'run')}"
+        f"{key.suite} / {scenario_name(key.id, key.variant)}: {pluralize(count, 'run')}"
         for key, count in backtest.scenarios
     ]
     for line in lines[:MAX_SCENARIOS]:

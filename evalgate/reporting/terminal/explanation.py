@@ -65,7 +65,7 @@ def render_removed_scenario(removed: RemovedDoc, *, width: int = 100, colour: bo
 
 
 def _scenario_name(scenario: ScenarioDoc | RemovedDoc) -> str:
-    return f"{scenario['id']} [{scenario['variant']}]" if scenario["variant"] else scenario["id"]
+    return wording.scenario_name(scenario["id"], scenario["variant"])
 
 
 def _to_words(word: str) -> str:

@@ -106,8 +106,7 @@ def _build_run_row(point: TrendPoint) -> list[str]:
 
 
 def _scenario_name(row: StoredScenarioRow) -> str:
-    variant = f" [{row.key.variant}]" if row.key.variant else ""
-    return f"{row.key.suite} / {row.key.id}{variant}"
+    return f"{row.key.suite} / {wording.scenario_name(row.key.id, row.key.variant)}"
 
 
 def _format_outcomes(outcomes: str, *, blocks: bool) -> str:

@@ -247,8 +247,7 @@ def _label(item: FailureGroup | SuiteScenario | RemovedDoc) -> str:
 
 def _name(item: SuiteScenario | RemovedDoc) -> str:
     scenario = item.scenario if isinstance(item, SuiteScenario) else item
-    variant = f" [{scenario['variant']}]" if scenario["variant"] else ""
-    return escape_terminal(f"{scenario['id']}{variant}", MAX_NAME_WIDTH - 8)
+    return escape_terminal(wording.scenario_name(scenario["id"], scenario["variant"]), MAX_NAME_WIDTH - 8)
 
 
 def _describe_change(item: SuiteScenario) -> str:

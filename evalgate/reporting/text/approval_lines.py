@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.wording import scope
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
@@ -61,8 +62,7 @@ def _word(approval: ApprovalDoc) -> str:
 
 
 def _scope(approval: ApprovalDoc) -> str:
-    parts = [approval["suite"], approval["scenario"], approval["variant"], approval["assertion"]]
-    named = " / ".join(part for part in parts if part)
+    named = scope(approval["suite"], approval["scenario"], approval["variant"], approval["assertion"])
     limit = approval["limit"]
     bounds = [
         *([approval["change"]] if approval["change"] else []),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.measures.text.globs import matches_id
 from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.wording import scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +61,7 @@ def _word(quarantine: QuarantineDoc) -> str:
 
 
 def _scope(quarantine: QuarantineDoc) -> str:
-    parts = [quarantine["suite"], quarantine["scenario"], quarantine["variant"]]
-    return " / ".join(part for part in parts if part)
+    return scope(quarantine["suite"], quarantine["scenario"], quarantine["variant"])
 
 
 def _reason(quarantine: QuarantineDoc) -> str:

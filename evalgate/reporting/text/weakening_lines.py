@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.wording import location
+from evalgate.reporting.text.wording import location, scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,5 +37,4 @@ def format_weakening(weakening: WeakeningDoc) -> str:
 
 
 def _scope(weakening: WeakeningDoc) -> str:
-    parts = [weakening["suite"] or "the project", weakening["scenario"], weakening["variant"]]
-    return " / ".join(part for part in parts if part)
+    return scope(weakening["suite"] or "the project", weakening["scenario"], weakening["variant"])

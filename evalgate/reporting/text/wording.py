@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalgate.measures.text.plain_text import mark_unseen
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,6 +21,17 @@ _DAY = 86_400
 def pluralize(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 scenario`, `2 scenarios`, `1,000 scenarios`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def scenario_name(scenario_id: str, variant: str | None) -> str:
+    """Formats the name of a scenario: its id, in which nothing is unseen, and its variant."""
+    name = mark_unseen(scenario_id)
+    return f"{name} [{variant}]" if variant else name
+
+
+def scope(*parts: str | None) -> str:
+    """Formats where something applies: a suite, a scenario in it, its variant and so on, the known ones."""
+    return " / ".join(mark_unseen(part) for part in parts if part)
 
 
 def checks(summary: SummaryDoc) -> str:

@@ -374,6 +374,11 @@ def test_dimension_outside_a_golden__is_an_error(tmp_path):
     assert "but this is not a golden (remove `dimension`)" in line
 
 
+def test_an_id_that_looks_like_a_scenarios__is_an_error(tmp_path):
+    suite(tmp_path, HELLO, scenarios=[{"id": "h\u0435llo", "assertions": [{"type": "not_empty"}]}])
+    assert ["`hello` looks like `h\u0435llo`" in line for line in mistakes(tmp_path)] == [True]
+
+
 def test_one_id_twice__is_an_error(tmp_path):
     suite(tmp_path, HELLO, scenarios=[{"id": "hello", "assertions": [{"type": "not_empty"}]}])
     assert ["`hello` appears twice" in line for line in mistakes(tmp_path)] == [True]

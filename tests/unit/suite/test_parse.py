@@ -169,6 +169,22 @@ def test_name__of_any_script__is_accepted(name):
     assert (suite.name, found) == (name, [])
 
 
+TWO = "scenarios:\n  - {id: %s, assertions: [{contains: x}]}\n  - {id: %s, assertions: [{contains: x}]}\n"
+
+
+@pytest.mark.parametrize(("first", "second"), [("refund", "r\u0435fund"), ("r\u0435fund", "refund")])
+def test_error__ids_that_look_alike(first, second):
+    [found] = problems(HEAD + TWO % (first, second))
+    letter = "one of them has U+0435 CYRILLIC SMALL LETTER IE"
+    hint = "(give it another id, or write both in one alphabet)"
+    assert found == f"s.yaml:6:6: scenario `{second}` looks like `{first}`: {letter} {hint}"
+
+
+def test_suite__ids_of_ascii_that_look_alike_are_accepted():
+    suite, found, _ = parse(HEAD + TWO % ("test-1", "test-l"))
+    assert ([each.id for each in suite.scenarios], found) == (["test-1", "test-l"], [])
+
+
 @pytest.mark.parametrize("store", ["postgresql://u:p@db/x", "sqlite:///x.db", "http://x", "file:x"])
 def test_error__project_with_a_store_that_is_not_a_file(store):
     diagnostics = Diagnostics()
