@@ -89,6 +89,7 @@ _WORDS: dict[WeakeningKind, str] = {
     "threshold_lowered": "the threshold was lowered",
     "trials_lowered": "fewer trials need to pass",
     "trials_missing": "fewer trials were recorded",
+    "not_measured": "an outage left unmeasured what the baseline measured",
     "check_removed": "a check was removed",
     "check_loosened": "a check was loosened",
     "check_replaced": "a check was replaced by one that may be less strict",

@@ -67,6 +67,15 @@ class FreshnessPolicy(StrictModel):
         return int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
 
 
+class ValidityPolicy(StrictModel):
+    """How much of a run must be measured for a verdict.
+
+    More than the share `max_not_measured` of the run's trials lost to outages end it without one.
+    """
+
+    max_not_measured: Share = 0.3
+
+
 class Policy(StrictModel):
     """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
@@ -76,6 +85,7 @@ class Policy(StrictModel):
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
     regression: RegressionPolicy = RegressionPolicy.from_defaults()
     min_evaluated: Share = 0.0
+    validity: ValidityPolicy = ValidityPolicy()
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
@@ -89,7 +99,7 @@ def build_effective_policy(entry: StrictModel, project: StrictModel, fail_on: li
     """
     suite_fields, project_fields = (entry.model_dump(exclude_unset=True), project.model_dump(exclude_unset=True))
     merged = {**project_fields, **suite_fields}
-    for part in ("regression", "freshness"):
+    for part in ("regression", "validity", "freshness"):
         if project_fields.get(part) or suite_fields.get(part):
             merged[part] = {**(project_fields.get(part) or {}), **(suite_fields.get(part) or {})}
     merged["fail_on"] = fail_on or project_fields.get("fail_on") or suite_fields.get("fail_on") or ["hard_fail"]

@@ -23,7 +23,7 @@ from evalgate.models.comparison.comparison import BaselineStatus, ChangeKind
 from evalgate.models.comparison.decision import NEEDS_BASELINE, FailOn
 from evalgate.models.run.run import Verdict
 from evalgate.settings.limits import LIMITS, Limits, parse_limits
-from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy
+from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy, ValidityPolicy
 from evalgate.suite.schema.approvals_file import ApprovalEntry
 from evalgate.suite.schema.suite_file import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
 from evalgate.version import __version__
@@ -222,7 +222,7 @@ def test_suite_tables_name_every_key() -> None:
     policy = cells("docs/suites.md", "Policy", column=1)
     assert {key.split(".")[0] for key in policy if not key.startswith(".")} == set(Policy.model_fields)
     nested = {key.rpartition(".")[2] for key in policy if "." in key}
-    assert nested == set(RegressionPolicy.model_fields)
+    assert nested == {*RegressionPolicy.model_fields, *ValidityPolicy.model_fields}
     assert set(cells("docs/suites.md", "Freshness", column=1)) == set(FreshnessPolicy.model_fields)
     assert set(cells("docs/approvals.md", "Approvals", column=1)) == set(ApprovalEntry.model_fields)
     assert {word for word in Defaults.model_fields if f"`{word}`" in read("docs/suites.md")} == set(

@@ -121,6 +121,7 @@ class BaselineZips:
             return []
         if finished is None:
             raise _no_run_error(folder)
+        _require_measured(finished, folder)
         manifest = {
             "schema": BASELINE_SCHEMA,
             "commit": finished["commit"],
@@ -149,6 +150,7 @@ class BaselineZips:
         if finished["verdict"] not in JUDGED:
             reasons = "; ".join(reason["message"] for reason in finished["reasons"])
             raise SettingError(Problem(f"the run in {folder} can't be a baseline: it could not judge", None, reasons))
+        _require_measured(finished, folder)
         if archive is None:
             raise SettingError(Problem(f"{folder} has no {NESTED} of its last run", None, HOW_TO_WRITE))
         return finished, archive
@@ -191,6 +193,15 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
     except EvalGateError as error:
         reasons = "; ".join(problem.message for problem in error.problems)
         raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
+
+
+def _require_measured(finished: ResultsDoc, folder: str) -> None:
+    """Raises SettingError for a run of which outages left too much unmeasured."""
+    reason = next((each["message"] for each in finished["reasons"] if each["code"] == "not_measured"), None)
+    if reason is not None:
+        raise SettingError(
+            Problem(f"the run in {folder} can't be a baseline: outages left it unmeasured", None, reason)
+        )
 
 
 def _no_run_error(folder: str) -> SettingError:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.errors import Problem
-from evalgate.gate.comparison.missing import find_missing_trials, find_removed_scenarios
+from evalgate.gate.comparison.missing import (
+    find_missing_trials,
+    find_removed_scenarios,
+    find_unmeasured_scenarios,
+)
 from evalgate.models.approvals.approval import ApprovalRuling
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
 from evalgate.reporting.results.approvals_doc import build_approval_doc
@@ -106,7 +110,7 @@ def judge_weakening(
 
         found += find_weakenings(baseline_configuration, configuration, _compared_ids(comparison))
     counts = Counter({suite["suite"]: suite["scenarios"] for suite in baseline.suites})
-    found += [*others, *find_missing_trials(comparison)]
+    found += [*others, *find_missing_trials(comparison), *find_unmeasured_scenarios(comparison)]
     found += find_removed_scenarios(_removed_keys(comparison, baseline), baseline_configuration, configuration, counts)
     return build_weakenings(found, rules, baseline_rules.unknown)
 
@@ -123,7 +127,7 @@ def weakening_between(
         readings = list_unchecked_readings(baseline_rules.configuration, run_rules.configuration, TraceChoice())
         return judge_weakening(rules, baseline_rules, run_rules.configuration, comparison, baseline, readings)
     found = [Weakening("scenario_removed", *key) for key in _removed_keys(comparison, baseline)]
-    found += find_missing_trials(comparison)
+    found += [*find_missing_trials(comparison), *find_unmeasured_scenarios(comparison)]
     return build_weakenings(found, rules, (baseline_rules.unknown or run_rules.unknown) if rules.is_fatal else None)
 
 

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from evalgate.ports import TraceSpool
     from evalgate.suite.models import Configuration
 
+NOT_KEPT = f"{NAME} was not written: outages left too many trials unmeasured"
+
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
     """Evaluates, compares, decides and renders; invalid input gives the verdict `invalid`, exit code 2."""
@@ -123,16 +125,18 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         judgement = replace(render_judgement(request, findings, now), excused=excused)
         if spool is None:
             return judgement
-        return _write_baseline(request, configuration, judgement, tools, spool)
+        return _write_baseline(judgement, request, configuration, tools, spool)
     finally:
         if spool is not None:
             spool.close()
 
 
 def _write_baseline(
-    request: JudgeRequest, configuration: Configuration, judgement: Judgement, tools: Tools, spool: TraceSpool
+    judgement: Judgement, request: JudgeRequest, configuration: Configuration, tools: Tools, spool: TraceSpool
 ) -> Judgement:
-    """Writes the baseline of the run; returns the judgement with its path and warnings."""
+    """Writes the baseline of the run, unless outages left too much of it unmeasured."""
+    if any(reason["code"] == "not_measured" for reason in judgement.results["reasons"]):
+        return replace(judgement, warnings=[*judgement.warnings, NOT_KEPT])
     content = judgement.files["results.json"]
     parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
     target = tools.output.path(NAME)

@@ -23,7 +23,7 @@ from evalgate.gate.comparison.trial_tests import (
     run_score_test,
 )
 from evalgate.measures.numeric.means import DIGITS, mean_amount
-from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey, StatisticalPower
+from evalgate.models.comparison.comparison import NOT_MEASURED, Change, Comparison, ScenarioKey, StatisticalPower
 from evalgate.models.run.run import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import ChangeKind, ScenarioOutcome
     from evalgate.suite.policy import IncreaseLimit, RegressionPolicy
-
-NOT_MEASURED = "not measured"
-"""The reason of a change that an outage leaves open."""
 
 
 class _Pair(NamedTuple):
@@ -69,7 +66,9 @@ def compare(
         baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or "")
     )
     baseline_outcomes = {pair.key: pair.baseline for pair in pairs}
-    trial_counts = {pair.key: (len(pair.baseline.trials), len(pair.current.trials)) for pair in pairs}
+    trial_counts = {
+        pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs
+    }
     removed = [baseline[key] for key in removed_keys]
     return Comparison(
         changes, removed, baseline_outcomes, trial_counts, _measure_evidence(pairs, testable, families), current

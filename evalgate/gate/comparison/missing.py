@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.errors import Location
 from evalgate.gate.common.scenario_index import ScenarioIndex
-from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.comparison import NOT_MEASURED, ScenarioKey
 from evalgate.models.comparison.weakening import Weakening
 
 if TYPE_CHECKING:
@@ -75,15 +75,25 @@ def find_missing_trials(comparison: Comparison) -> Sequence[Weakening]:
     return [_build_weakening(counts, keys) for counts, keys in found.items()]
 
 
+def find_unmeasured_scenarios(comparison: Comparison) -> Sequence[Weakening]:
+    """Weakenings for scenarios that the baseline measured and an outage left unmeasured now; one for each suite."""
+    found: dict[str, list[ScenarioKey]] = {}
+    for key, baseline in comparison.baseline_outcomes.items():
+        if baseline.trials and comparison.changes[key].reason == NOT_MEASURED:
+            found.setdefault(key.suite, []).append(key)
+    return [_name_only_scenario(Weakening("not_measured", suite), keys) for suite, keys in found.items()]
+
+
 def _build_weakening(counts: TrialCounts, keys: Sequence[ScenarioKey]) -> Weakening:
     suite, baseline_count, current_count = counts
-    only_key = keys[0] if len(keys) == 1 else None
-    return Weakening(
-        "trials_missing",
-        suite,
-        None if only_key is None else only_key.id,
-        None if only_key is None else only_key.variant,
-        baseline=f"trials: {baseline_count}",
-        current=f"trials: {current_count}",
-        scenarios=len(keys),
+    weakening = Weakening(
+        "trials_missing", suite, baseline=f"trials: {baseline_count}", current=f"trials: {current_count}"
     )
+    return _name_only_scenario(weakening, keys)
+
+
+def _name_only_scenario(weakening: Weakening, keys: Sequence[ScenarioKey]) -> Weakening:
+    """The weakening of some scenarios, with the name of the only one."""
+    if len(keys) > 1:
+        return weakening._replace(scenarios=len(keys))
+    return weakening._replace(scenario=keys[0].id, variant=keys[0].variant)

@@ -12,7 +12,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import NEEDS_BASELINE, PASS, VERDICTS, Decision, Reason, exit_code_of
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trials import list_statuses
+from evalgate.models.run.trials import filter_by_status, list_statuses
 from evalgate.scoring.wording import cut_quote, describe_weakening
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
     from evalgate.suite.policy import Policy
 
-WORST_FIRST = [*RULES, "weakened", "no_traces", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"]
+WORST_FIRST = [
+    *(*RULES, "weakened"),
+    *("no_traces", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
+]
 
 
 def decide(  # noqa: PLR0913  everything that decides
@@ -41,7 +44,8 @@ def decide(  # noqa: PLR0913  everything that decides
     """Decides about a run.
 
     `policies` holds the effective policy of each suite; `run_policy` is that of the project: its
-    `min_evaluated` counts over all scenarios, and it applies to suites without a policy. `baseline` is None
+    `min_evaluated` counts over all scenarios, and it applies to suites without a policy. Of `max_not_measured`
+    the lowest of all suites counts over all trials. `baseline` is None
     if none was requested, `comparison` None if there was nothing to compare with.
 
     A failure (exit code 1) outranks missing evidence (3), which outranks an unreachable baseline (4). A suite
@@ -57,7 +61,10 @@ def decide(  # noqa: PLR0913  everything that decides
     weakened = [] if weakenings is None else list(reasons_from_weakenings(weakenings))
     for reason in weakened:
         by_suite.get(reason.suite or "", []).append(reason)
-    reasons = _sort_reasons([*found, *weakened, *_find_run_reasons(run, run_policy, found)])
+    unmeasured = too_many_unmeasured(run, _find_measured_limit(run, policies, run_policy))
+    missing = [] if unmeasured is None else [unmeasured]
+    missing += _find_run_reasons(run, run_policy, [*found, *missing])
+    reasons = _sort_reasons([*found, *weakened, *missing])
     code = _exit_code(reasons)
     return Decision(
         VERDICTS[code],
@@ -111,8 +118,9 @@ def _find_run_reasons(run: Run, policy: Policy, found: Iterable[Reason]) -> list
     codes = {reason.code for reason in found}
     suites = [suite for suite in run.suites if no_traces(suite) is None]
     scenarios = [scenario for suite in suites for scenario in suite.scenarios]
+    is_explained = "not_measured" in codes or ("no_traces" in codes and not scenarios)
     missing = (
-        None if "no_traces" in codes and not scenarios else nothing_evaluated(suites),
+        None if is_explained else nothing_evaluated(suites),
         None if "min_evaluated" in codes else too_few_evaluated(scenarios, policy.min_evaluated),
     )
     return [reason for reason in missing if reason is not None]
@@ -176,6 +184,7 @@ def _first(scenarios: Collection[ScenarioResult]) -> str:
 
 
 RECORD = "record the agent's runs there before EvalGate runs, or correct `traces` (docs/traces.md)"
+RUN_AGAIN = "run the agent again once its model provider answers"
 EVALUATED = frozenset({"passed", "failed", "hard_fail"})
 ABSENT = frozenset({"none", "expired"})
 
@@ -202,6 +211,25 @@ def no_traces(suite: SuiteResult) -> Reason | None:
     left = f", so its {format_count(len(asked), 'scenario')} {'was' if len(asked) == 1 else 'were'} not evaluated"
     message = f"suite {cut_quote(suite.name)}: no traces found: {found}{left if asked else ''}; {RECORD}"
     return Reason("no_traces", message, suite.name)
+
+
+def _find_measured_limit(run: Run, policies: Mapping[str, Policy], run_policy: Policy) -> float:
+    """The lowest share of unmeasured trials that any suite allows in the run."""
+    of_suites = (policies.get(suite.name, run_policy).validity.max_not_measured for suite in run.suites)
+    return min(of_suites, default=run_policy.validity.max_not_measured)
+
+
+def too_many_unmeasured(run: Run, most: float) -> Reason | None:
+    """A reason if outages left a larger share of the run's trials unmeasured than allowed."""
+    scenarios = [scenario for suite in run.suites for scenario in suite.scenarios]
+    trials = sum(len(scenario.trials) for scenario in scenarios)
+    unmeasured = [found for each in scenarios if len(found := filter_by_status(each.trials, "not_measured"))]
+    count = sum(map(len, unmeasured))
+    if not count or round(count / trials, DIGITS) <= round(most, DIGITS):
+        return None
+    what = f"{count} of {format_count(trials, 'trial')} {'was' if count == 1 else 'were'} not measured"
+    limit = f"`max_not_measured` allows a share of {most:g}"
+    return Reason("not_measured", f"{what}, {limit}: {cut_quote(unmeasured[0][0].reason or '')}; {RUN_AGAIN}")
 
 
 def nothing_evaluated(suites: Sequence[SuiteResult]) -> Reason | None:

@@ -234,8 +234,11 @@ def find_relaxations(baseline: Policy, current: Policy) -> Iterator[PolicyRelaxa
     if current.min_evaluated < baseline.min_evaluated:
         yield _build_relaxation("evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated)
     if current.critical_issue_threshold > baseline.critical_issue_threshold:
-        limits = baseline.critical_issue_threshold, current.critical_issue_threshold
-        yield _build_relaxation("tolerance_widened", "critical_issue_threshold", *limits)
+        issues = baseline.critical_issue_threshold, current.critical_issue_threshold
+        yield _build_relaxation("tolerance_widened", "critical_issue_threshold", *issues)
+    limits = baseline.validity.max_not_measured, current.validity.max_not_measured
+    if limits[1] > limits[0]:
+        yield _build_relaxation("tolerance_widened", "validity.max_not_measured", *limits)
     yield from _find_freshness_relaxations(baseline.freshness, current.freshness)
     if STRICTNESS.index(current.on_weakening) < STRICTNESS.index(baseline.on_weakening):
         yield _build_relaxation("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)

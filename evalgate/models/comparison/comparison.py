@@ -38,6 +38,8 @@ BaselineStatus = Literal["exact", "ancestor", "latest", "drifted", "given", "exp
 SINGLE_TRIAL_CAVEAT = ", single trial: may be noise"
 """The end of a change's reason if it is flagged `single_trial`; reports state it once for all."""
 
+NOT_MEASURED = "not measured"
+"""The reason of a change that an outage leaves open."""
 REGRESSIONS: frozenset[ChangeKind] = frozenset({"regressed", "broken"})
 IMPROVEMENTS: frozenset[ChangeKind] = frozenset({"improved", "fixed"})
 
@@ -152,8 +154,8 @@ class Comparison:
     """Changes by scenario key, and scenarios of the baseline that the run no longer has.
 
     `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the
-    numbers of trials in the baseline and now; `outcomes` this run's outcomes, which are dropped once its
-    statistics are computed; `unrecorded` the suites of the run without a trace.
+    numbers of trials measured in the baseline and recorded now; `outcomes` this run's outcomes, which are dropped
+    once its statistics are computed; `unrecorded` the suites of the run without a trace.
     """
 
     changes: dict[ScenarioKey, Change]

@@ -58,8 +58,8 @@ def exit_code_of(codes: Iterable[str]) -> int:
 class Reason:
     """Why the gate decided as it did.
 
-    `code` is a `fail_on` word, or no_traces, nothing_evaluated, min_evaluated, unreachable, invalid_suite,
-    invalid_setting, refused_path, over_limit, missing_shard.
+    `code` is a `fail_on` word, or no_traces, not_measured, nothing_evaluated, min_evaluated, unreachable,
+    invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
     """
 
     code: str

@@ -17,6 +17,7 @@ WeakeningKind = Literal[
     "threshold_lowered",
     "trials_lowered",
     "trials_missing",
+    "not_measured",
     "check_removed",
     "check_loosened",
     "check_replaced",

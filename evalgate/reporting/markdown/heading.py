@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.approval_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
+MOST_NAMED = 3
+"""Scenarios that a heading names."""
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
 
 _BLOCKING = {
@@ -31,6 +33,7 @@ _BLOCKING = {
     "stale_evidence": "relied on stale evidence",
 }
 _UNJUDGED = {
+    "not_measured": "too many trials were not measured",
     "nothing_evaluated": "no scenario was evaluated",
     "min_evaluated": "too few scenarios were evaluated",
     "no_baseline": "there is no baseline",
@@ -55,18 +58,17 @@ def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_li
     if verdict == "invalid" or summary is None:
         return Heading(INVALID, f"could not run: {pluralize(len(document['reasons']), 'error')} in its input")
     if verdict == "fail":
-        return _add_weaker_rules(document, _build_failed(document, escape))
+        return _add_reservations(document, _build_failed(document, escape), escape)
     if verdict == "cannot_judge":
-        return _add_weaker_rules(document, _build_unjudged(document, escape))
-    return _build_passed(document, summary)
+        return _add_reservations(document, _build_unjudged(document, escape), escape)
+    return _build_passed(document, summary, escape)
 
 
-def _add_weaker_rules(document: ResultsDoc, heading: Heading) -> Heading:
-    """Adds what is weaker than in the baseline, unless the heading says that this fails the gate."""
-    reasons = describe_weaker_rules(document)
-    if not reasons or any(reason["code"] == "weakened" for reason in document["reasons"]):
-        return heading
-    return heading._replace(text=f"{heading.text}; {join_words(reasons)}")
+def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[str], str]) -> Heading:
+    """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and outages."""
+    is_weakened = any(reason["code"] == "weakened" for reason in document["reasons"])
+    reasons = [*([] if is_weakened else describe_weaker_rules(document)), *_describe_outages(document, escape)]
+    return heading._replace(text=f"{heading.text}; {join_words(reasons)}") if reasons else heading
 
 
 def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
@@ -91,12 +93,12 @@ def _format_counts(found: list[tuple[int, str]]) -> list[str]:
     ]
 
 
-def _build_passed(document: ResultsDoc, summary: SummaryDoc) -> Heading:
+def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
     failures = describe_unblocked_failures(summary)
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
-        return _add_weaker_rules(document, heading)
-    if reasons := describe_weaker_rules(document):
+        return _add_reservations(document, heading, escape)
+    if reasons := [*describe_weaker_rules(document), *_describe_outages(document, escape)]:
         return Heading(ATTENTION, f"passed, but {join_words(reasons)}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
@@ -109,12 +111,30 @@ def describe_weaker_rules(document: ResultsDoc) -> list[str]:
     weakenings = document.get("weakenings") or ()
     masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
-    hidden, weakened = max(hidden, sum(masked)), len(weakenings) - len(masked)
+    weakened = sum(each["kind"] not in {"failure_masked", "not_measured"} for each in weakenings)
+    hidden = max(hidden, sum(masked))
     parts = [f"{pluralize(hidden, 'scenario')} would fail under the baseline's rules"] if hidden else []
     if weakened:
         verb = "is" if weakened == 1 else "are"
         parts.append(f"{pluralize(weakened, 'requirement')} {verb} weaker than the baseline's")
     return parts
+
+
+def _describe_outages(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
+    """Names what outages left unmeasured: scenarios that the baseline measured, else a number of trials."""
+    lost = [escape(each["id"]) for suite in document["suites"] for each in suite["scenarios"] if _was_measured(each)]
+    if lost:
+        more = [pluralize(len(lost) - MOST_NAMED, "more scenario")] if len(lost) > MOST_NAMED else []
+        return [f"an outage left {join_words([*lost[:MOST_NAMED], *more])} unmeasured, unlike in the baseline"]
+    trials = document["summary"].get("not_measured", 0) if document["summary"] else 0
+    return [f"an outage left {pluralize(trials, 'trial')} unmeasured"] if trials else []
+
+
+def _was_measured(scenario: ScenarioDoc) -> bool:
+    """Whether an outage left a scenario without a verdict that has one in the baseline."""
+    change = scenario["change"]
+    is_unmeasured = scenario["verdict"] == "NOT_EVALUABLE" and bool(scenario.get("not_measured"))
+    return is_unmeasured and change is not None and change["previous_verdict"] is not None
 
 
 def _explain_not_blocked(document: ResultsDoc) -> str:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
-from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, wrap_in_list
+from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, ValidityPolicy, wrap_in_list
 from evalgate.suite.schema.custom_file import CustomEntry
 
 
@@ -106,6 +106,7 @@ class PolicyEntry(StrictModel):
     fail_on: FailOnList | None = None
     regression: RegressionPolicy | None = None
     min_evaluated: Share | None = None
+    validity: ValidityPolicy | None = None
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening | None = None
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None

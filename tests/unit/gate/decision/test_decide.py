@@ -11,7 +11,7 @@ from evalgate.gate.decision.decide import apply_late_approvals, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.run.run import Run
-from evalgate.suite.policy import Policy
+from evalgate.suite.policy import Policy, ValidityPolicy
 
 EXACT = BaselineInfo("exact")
 
@@ -424,3 +424,56 @@ def test_approvals_applied_later_give_the_same_decision_as_approvals_known_befor
         for known in (keys, set())
     )
     assert apply_late_approvals(run, before, keys) == knew
+
+
+# --- outages --------------------------------------------------------------------------------------------------
+
+
+def make_partly_measured(passed, unmeasured, verdict="PASS"):
+    outage = make_trial("not_measured", reason="the last model call failed: 429")
+    status = {"PASS": "passed", "HARD_FAIL": "hard_fail"}[verdict]
+    return make_scenario(verdict, trials=[make_trial(status)] * passed + [outage] * unmeasured)
+
+
+def test_up_to_three_tenths_of_the_trials_may_be_unmeasured():
+    found = decide_run(make_run(make_partly_measured(7, 3)))
+    assert (found.verdict, found.exit_code, found.reasons) == ("pass", 0, [])
+
+
+def test_run_of_more_outages_cannot_be_judged():
+    found = decide_run(make_run(make_partly_measured(2, 1)))
+    assert (found.verdict, found.exit_code, codes(found)) == ("cannot_judge", 3, [("not_measured", None)])
+    assert found.reasons[0].message == (
+        "1 of 3 trials was not measured, `max_not_measured` allows a share of 0.3: the last model call failed: 429; "
+        "run the agent again once its model provider answers"
+    )
+
+
+def test_failure_of_what_was_measured_goes_before_outages():
+    found = decide_run(make_run(make_partly_measured(1, 3, "HARD_FAIL")))
+    assert (found.exit_code, codes(found)) == (1, [("hard_fail", "s1"), ("not_measured", None)])
+
+
+def test_run_of_nothing_but_outages_says_so_once():
+    outage = make_trial("not_measured", reason="the last model call failed: 429")
+    found = decide_run(make_run(make_scenario("NOT_EVALUABLE", trials=[outage])))
+    assert (found.exit_code, codes(found)) == (3, [("not_measured", None)])
+
+
+def test_share_of_outages_is_over_the_whole_run_and_the_lowest_limit_counts():
+    suites = [
+        make_suite(make_partly_measured(1, 1), name="one"),
+        make_suite(make_partly_measured(2, 0), name="two"),
+    ]
+    for limits, expected in (((0.3, 0.3), 0), ((0.2, 0.5), 3), ((0.5, 0.2), 3), ((1.0, 0.25), 0)):
+        policies = {
+            name: Policy(validity=ValidityPolicy(max_not_measured=most))
+            for name, most in zip(("one", "two"), limits, strict=True)
+        }
+        found = decide(Run(suites), None, None, policies, run_policy=Policy(), report_only=False)
+        assert found.exit_code == expected
+
+
+def test_report_only_keeps_the_reason_of_outages():
+    found = decide_run(make_run(make_partly_measured(1, 1)), report_only=True)
+    assert (found.verdict, found.exit_code, codes(found)) == ("cannot_judge", 0, [("not_measured", None)])

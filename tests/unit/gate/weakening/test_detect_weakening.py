@@ -284,6 +284,8 @@ POLICIES = [
         {"regression": {"tokens": {"max_increase": 0.2}}},
         "tolerance_widened",
     ),
+    ({}, {"validity": {"max_not_measured": 0.5}}, "tolerance_widened"),
+    ({"validity": {"max_not_measured": 0.1}}, {}, "tolerance_widened"),
     ({"min_evaluated": 0.9}, {"min_evaluated": 0.8}, "evidence_lowered"),
     ({"freshness": {"require": "head"}}, {}, "freshness_loosened"),
     ({"freshness": {"max_age": "7d"}}, {"freshness": {"max_age": "2w"}}, "freshness_loosened"),
