@@ -85,7 +85,7 @@ class Policy(StrictModel):
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
     regression: RegressionPolicy = RegressionPolicy.from_defaults()
     min_evaluated: Share = 0.0
-    validity: ValidityPolicy = ValidityPolicy()
+    validity: ValidityPolicy = ValidityPolicy.from_defaults()
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
