@@ -81,7 +81,8 @@ def test_outage_counts_as_weakened(tmp_path: Path, baseline: str):
         found = gate(tmp_path, "+0++++", baseline, *arguments)
         assert found.code == 1
         assert [(each["code"], each["scenario"]) for each in found.results["reasons"]] == [("weakened", "b")]
-        assert "the gate was weakened; an outage left ` b ` unmeasured" in heading(found)
+        assert "failed: the gate was weakened" in heading(found)
+        assert heading(found).endswith("; an outage left ` b ` unmeasured, unlike in the baseline")
 
 
 def test_too_many_outages_are_no_verdict_and_no_baseline(tmp_path: Path, baseline: str):
