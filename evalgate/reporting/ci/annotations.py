@@ -77,8 +77,7 @@ def _annotate_group(level: str, group: FailureGroup) -> Annotation:
     """Annotates the line of the check that failed first; the scenarios are named if there are several."""
     scenarios = [member.scenario for member in group.members]
     first, kinds = scenarios[0], count_changes(group, lambda member: member.kind)
-    checks = [*group.checks, *(check for each in group.missing for check in each.checks)]
-    location = checks[0].first["location"] if checks else None
+    location = next((each.first["location"] for each in group.causes), None)
     words = [
         *dict.fromkeys(each["verdict"].replace("_", " ") for each in scenarios),
         *([kinds] if kinds else []),

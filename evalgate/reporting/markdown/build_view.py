@@ -24,7 +24,13 @@ from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.approval_lines import render_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_span
-from evalgate.reporting.text.grouping import FailureGroup, describe_causes, group_failures, group_warnings
+from evalgate.reporting.text.grouping import (
+    FailureGroup,
+    describe_causes,
+    group_failures,
+    group_passing,
+    group_warnings,
+)
 from evalgate.reporting.text.history_lines import find_flaky, find_quarantined_keys, render_flaky
 from evalgate.reporting.text.quarantine_lines import render_quarantine, sort_quarantines
 from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
@@ -66,7 +72,6 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
     flaky = partial(render_flaky, aside=find_quarantined_keys(document))
     found = group_failures(scenarios.failures, scenarios.regressed, scenarios.below)
     failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
-    hidden = [each for each in scenarios.passing if has_failures(each.scenario)]
     quarantined = [
         *group_failures(list(filter(is_bad, scenarios.quarantined))),
         *(each for each in scenarios.quarantined if not is_bad(each)),
@@ -92,7 +97,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "passing": Group([*group_failures(hidden), *scenarios.passing[len(hidden) :]], row, 0.03, layout.rows),
+        "passing": Group(group_passing(scenarios.passing), row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
     room = max(0, layout.room - RESERVED_CHARS)
@@ -114,7 +119,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         figures=build_figures(document),
         trend=_build_trend(document),
         more_failures=more.build_rows(),
-        passing_with_failures=len(hidden),
+        passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=_format_command(document),

@@ -181,7 +181,8 @@ def _build_failed(document: ResultsDoc, escape: Callable[[str], str]) -> Heading
 
 def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:
     """Describes how many of the scenarios that block fail only for lack of evidence; empty if none does."""
-    named = {(each.get("suite"), each.get("scenario"), each.get("variant")) for each in document["reasons"]}
+    reasons = [each for each in document["reasons"] if each["code"] in codes]
+    named = {(each.get("suite"), each.get("scenario"), each.get("variant")) for each in reasons}
     lost = sum(
         (suite["suite"], each["id"], each["variant"]) in named and is_lost(SuiteScenario(suite, each))
         for suite in document["suites"]

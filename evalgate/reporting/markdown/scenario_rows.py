@@ -15,6 +15,7 @@ from evalgate.reporting.text.escaping import escape_cell, escape_diff, escape_fe
 from evalgate.reporting.text.grouping import (
     AS_IN_OTHERS,
     FailureGroup,
+    MissingEvidence,
     count_changes,
     describe_causes,
     describe_failures,
@@ -34,7 +35,7 @@ from evalgate.reporting.text.trial_reasons import count_passed
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
     from evalgate.models.results.results_trajectory import TrajectoryDiffDoc
@@ -114,7 +115,7 @@ def build_failure(group: FailureGroup, *, many: bool) -> Failure:
     """Builds the details of scenarios that fail alike: worst checks, each with the reason of its first failure."""
     first = group.members[0]
     scenario, members = first.scenario, len(group.members)
-    checks = [*(_build_check_row(check, group) for check in group.checks), *_build_missing_rows(group)]
+    checks = group.causes
     names = _list_names(group, many=many)
     reason = group.reason if scenario["verdict"] != "PASS" else ""
     if reason and group.reasons_differ:
@@ -124,7 +125,7 @@ def build_failure(group: FailureGroup, *, many: bool) -> Failure:
         verdict=_format_verdicts(group),
         facts=tuple(_list_facts(first) if members == 1 else _list_group_facts(group)),
         reason=escape_span(reason, MAX_REASON) if reason else "",
-        checks=tuple(checks[:MAX_CHECKS]),
+        checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
         behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"]),
         evidence=_format_evidence(group.checks[:MAX_CHECKS]),
@@ -234,33 +235,23 @@ def _list_group_facts(group: FailureGroup) -> list[str]:
     return [*facts, *places] if len(places) == 1 and any(places) else facts
 
 
-def _build_check_row(check: FailedCheck, group: FailureGroup) -> CheckRow:
-    first = check.first
+def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) -> CheckRow:
+    """Builds the row of a check that failed, or of all checks that lack the same evidence."""
+    missing = cause if isinstance(cause, MissingEvidence) else None
+    check = cause.checks[0] if isinstance(cause, MissingEvidence) else cause
+    names = missing.names if missing else [check.first["name"]]
+    reason = AS_IN_OTHERS.lstrip(", ") if missing and missing.is_stated else check.first["reason"]
     example = "for example: " if group.reasons_differ else ""
+    more = f" and {len(names) - MAX_CHECKS:,} more" if len(names) > MAX_CHECKS else ""
+    is_shared = missing is not None and missing.scenarios > len(group.members) and not missing.is_stated
     return CheckRow(
-        name=escape_span(first["name"], MAX_NAME),
-        is_required=first["required"],
+        name=f"{', '.join(escape_span(name, MAX_NAME) for name in names[:MAX_CHECKS])}{more}",
+        is_required=cause.is_required,
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,
-        reason=escape_span(f"{example}{first['reason']}", MAX_REASON),
-        scenarios=0,
+        reason=escape_span(f"{example}{f'{missing.outcome}: ' if missing else ''}{reason}", MAX_REASON),
+        scenarios=missing.scenarios if missing and is_shared else 0,
     )
-
-
-def _build_missing_rows(group: FailureGroup) -> Iterator[CheckRow]:
-    """Yields a row for each reason why evidence is missing, with all checks that need it."""
-    for each in group.missing:
-        row = _build_check_row(each.checks[0], group)
-        names = [escape_span(name, MAX_NAME) for name in each.names[:MAX_CHECKS]]
-        more = len(each.names) - len(names)
-        text = AS_IN_OTHERS.lstrip(", ") if each.is_stated else each.reason
-        yield replace(
-            row,
-            name=f"{', '.join(names)}{f' and {more:,} more' if more else ''}",
-            is_required=each.is_required,
-            reason=escape_span(f"{each.outcome}: {text}", MAX_REASON),
-            scenarios=each.scenarios if each.scenarios > len(group.members) and not each.is_stated else 0,
-        )
 
 
 def _format_evidence(checks: list[FailedCheck]) -> str:

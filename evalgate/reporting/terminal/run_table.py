@@ -17,6 +17,7 @@ from evalgate.reporting.text.grouping import (
     describe_causes,
     describe_failures,
     group_failures,
+    group_passing,
     group_warnings,
 )
 from evalgate.reporting.text.quarantine_lines import format_quarantine, sort_quarantines
@@ -25,7 +26,7 @@ from evalgate.reporting.text.scenario_sections import (
     is_bad,
     sort_scenarios,
 )
-from evalgate.reporting.text.trial_reasons import count_passed, has_failures
+from evalgate.reporting.text.trial_reasons import count_passed
 from evalgate.reporting.text.weakening_lines import format_weakening, sort_weakenings
 
 if TYPE_CHECKING:
@@ -72,12 +73,7 @@ class _RunTable:
             *group_failures(quarantined),
         ]
         harmless = [each for each in scenarios.quarantined if not is_bad(each)]
-        hidden = [each for each in scenarios.passing if has_failures(each.scenario)]
-        self._others = [
-            *(*scenarios.other_changes, *harmless),
-            *group_failures(hidden),
-            *scenarios.passing[len(hidden) :],
-        ]
+        self._others = [*scenarios.other_changes, *harmless, *group_passing(scenarios.passing)]
         names = [_label(item) for items in (self._failing, self._others) for item in items[: self._max_rows]]
         self._name_width = min(MAX_NAME_WIDTH, max((len(name) for name in names), default=0))
 

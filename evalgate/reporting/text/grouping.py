@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.scenario_sections import describe_change, find_failed_checks, find_reason, is_lost
-from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed
+from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed, has_failures
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results import ScenarioDoc, WarningDoc
+    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, WarningDoc
     from evalgate.reporting.text.scenario_sections import FailedCheck, SuiteScenario
 
 AS_IN_OTHERS = ", as in other scenarios of this report"
 MAX_SIMILAR = 8
 """Most groups with the same checks and different reasons that are shown one by one."""
+
+MAX_PASSING = 2_000
+"""Most passing scenarios that are grouped: reports show far fewer."""
 
 
 class MissingEvidence(NamedTuple):
@@ -36,7 +39,12 @@ class MissingEvidence(NamedTuple):
     @property
     def is_required(self) -> bool:
         """Whether one of the checks is required."""
-        return any(check.first["required"] for check in self.checks)
+        return any(check.is_required for check in self.checks)
+
+    @property
+    def first(self) -> AssertionDoc:
+        """The first failure of its first check."""
+        return self.checks[0].first
 
     @property
     def names(self) -> list[str]:
@@ -46,7 +54,7 @@ class MissingEvidence(NamedTuple):
     @property
     def outcome(self) -> str:
         """The outcome of the checks in words: `not evaluable` or `error`."""
-        return self.checks[0].first["outcome"].replace("_", " ")
+        return self.first["outcome"].replace("_", " ")
 
 
 class FailureGroup(NamedTuple):
@@ -64,6 +72,11 @@ class FailureGroup(NamedTuple):
     missing: list[MissingEvidence]
     is_lost: bool
     reasons_differ: bool = False
+
+    @property
+    def causes(self) -> list[FailedCheck | MissingEvidence]:
+        """The checks and the missing evidence, what is required first."""
+        return sorted([*self.checks, *self.missing], key=lambda each: not each.is_required)
 
 
 def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
@@ -86,6 +99,12 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
     return _state_missing_once(ordered, lacking)
 
 
+def group_passing(items: Sequence[SuiteScenario]) -> list[FailureGroup | SuiteScenario]:
+    """Groups scenarios that pass by what failed in them; those without failures are last in `items`, and stay so."""
+    hidden = [item for item in items if has_failures(item.scenario)]
+    return [*group_failures(hidden[:MAX_PASSING]), *hidden[MAX_PASSING:], *items[len(hidden) :]]
+
+
 def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
     """Returns a group without members that holds the cause of one scenario."""
     scenario = item.scenario
@@ -102,7 +121,9 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
         reason = find_reason(scenario)
     elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
         reason = scenario["reason"] or ""  # too few trials: no check of them says so
-    return FailureGroup(section, [], reason, checks, missing, is_lost(item))
+    return FailureGroup(
+        section, [], reason, checks, missing, is_lost(item, {check.first["outcome"] for check in found})
+    )
 
 
 def _describe_failed_trials(scenario: ScenarioDoc) -> Iterator[str]:
@@ -121,26 +142,30 @@ def _find_missing(checks: Iterable[FailedCheck]) -> list[MissingEvidence]:
 
 def _key(cause: FailureGroup) -> Hashable:
     """Returns what scenarios of one group have in common."""
-    checks = tuple((check.first["name"], check.first["type"], check.first["reason"]) for check in cause.checks)
+    checks = tuple((*_identify(check), check.first["reason"]) for check in cause.checks)
     missing = frozenset((each.reason, *each.names) for each in cause.missing) if cause.is_lost else None
     return cause.section, cause.is_lost, cause.reason, checks, missing
+
+
+def _identify(check: FailedCheck) -> tuple[str, str, bool]:
+    return check.first["name"], check.first["type"], check.is_required
 
 
 def _merge_similar(groups: Sequence[FailureGroup]) -> Iterator[FailureGroup]:
     """Merges groups that differ only in the reasons of the same checks, if they are many."""
     similar: dict[Hashable, list[FailureGroup]] = {}
-    for group in groups:
-        similar.setdefault(_similarity_key(group), []).append(group)
-    for group in groups:
-        alike = similar[_similarity_key(group)]
-        if len(alike) <= MAX_SIMILAR:
+    alike = [similar.setdefault(_similarity_key(group), []) for group in groups]
+    for group, others in zip(groups, alike, strict=True):
+        others.append(group)
+    for group, others in zip(groups, alike, strict=True):
+        if len(others) <= MAX_SIMILAR:
             yield group
-        elif group is alike[0]:
-            yield group._replace(members=[each for other in alike for each in other.members], reasons_differ=True)
+        elif group is others[0]:
+            yield group._replace(members=[each for other in others for each in other.members], reasons_differ=True)
 
 
 def _similarity_key(group: FailureGroup) -> Hashable:
-    checks = tuple((check.first["name"], check.first["type"]) for check in group.checks)
+    checks = tuple(map(_identify, group.checks))
     missing = tuple(tuple(each.names) for each in group.missing) if group.is_lost else None
     verdict = None if checks or missing else group.members[0].scenario["verdict"]
     return group.section, group.is_lost, verdict, checks, missing
@@ -176,14 +201,13 @@ def describe_causes(group: FailureGroup) -> list[str]:
     """Describes why the scenarios fail, a plain text per cause: the reason as a whole, checks, missing evidence."""
     example = ", for example" if group.reasons_differ else ""
     causes = [f"{'for example: ' if group.reasons_differ else ''}{group.reason}"] if group.reason else []
-    causes += [
-        f"{check.first['name']}{_describe_trials(check, group)}{example}: {check.first['reason']}"
-        for check in group.checks
-    ]
-    for each in group.missing:
-        checks = f"{', '.join(each.names)}{_describe_trials(each.checks[0], group)} {each.outcome}"
-        where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
-        causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
+    for each in group.causes:
+        if isinstance(each, MissingEvidence):
+            checks = f"{', '.join(each.names)}{_describe_trials(each.checks[0], group)} {each.outcome}"
+            where = f" in {pluralize(each.scenarios, 'scenario')}" if each.scenarios > len(group.members) else ""
+            causes.append(f"{checks}{AS_IN_OTHERS}" if each.is_stated else f"{checks}{where}{example}: {each.reason}")
+        else:
+            causes.append(f"{each.first['name']}{_describe_trials(each, group)}{example}: {each.first['reason']}")
     return causes
 
 

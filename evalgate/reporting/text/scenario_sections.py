@@ -49,6 +49,11 @@ class FailedCheck(NamedTuple):
     trials: int
     first: AssertionDoc
 
+    @property
+    def is_required(self) -> bool:
+        """Whether its failure is a hard fail."""
+        return self.first["required"]
+
 
 @dataclass(slots=True)
 class ScenarioSections:
@@ -108,7 +113,7 @@ def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
     trials = scenario["n"]
     checks = [FailedCheck(min(count, trials), trials, first) for count, first in count_failed_checks(scenario).values()]
-    return sorted(checks, key=lambda check: (not check.first["required"], -check.failed * check.first["weight"]))
+    return sorted(checks, key=lambda check: (not check.is_required, -check.failed * check.first["weight"]))
 
 
 def find_reason(scenario: ScenarioDoc) -> str:
@@ -148,10 +153,13 @@ def is_bad(item: SuiteScenario) -> bool:
     return item.scenario["verdict"] != "PASS" or item.kind == "regressed"
 
 
-def is_lost(item: SuiteScenario) -> bool:
-    """Whether it fails only for lack of evidence: no check failed, and some could not be evaluated."""
+def is_lost(item: SuiteScenario, outcomes: set[str] | None = None) -> bool:
+    """Whether it fails only for lack of evidence: no check failed, and some could not be evaluated.
+
+    `outcomes` are those of the checks that did not pass, if they are known.
+    """
     scenario, change = item.scenario, item.scenario["change"]
-    outcomes = find_failed_outcomes(scenario)
+    outcomes = find_failed_outcomes(scenario) if outcomes is None else outcomes
     if "failed" in outcomes or scenario["verdict"] in NOT_EVALUATED:
         return "failed" not in outcomes
     is_worse = scenario["verdict"] != "PASS" or (item.kind in REGRESSIONS and not (change and change["increases"]))
