@@ -201,7 +201,7 @@ def _format_worst(failing: Sequence[FailureGroup]) -> str:
     reason = next(iter(describe_causes(worst)), "")
     text = f"{name}: {escape_span(reason, 300)}" if reason else name
     left = sum(len(each.members) for each in others)
-    return f"{text} \u2013 and {wording.pluralize(left, 'other failing scenario')} below" if left else text
+    return f"{text} \u2013 and {wording.pluralize(left, 'other scenario')} below" if left else text
 
 
 def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:

@@ -296,10 +296,11 @@ def poisoned(text):
             ("new", text),
         ]
     ]
+    alike = [{**bad, "id": f"{number}{text}"} for number in range(9)]
     missing = a_scenario("m", "MISSING", reason=text)
     return results(
         [
-            {**a_suite(text, [bad, missing, *soft], "fail"), "path": text, "variants": [a_variant(text), a_variant("b" + text)]},
+            {**a_suite(text, [bad, *alike, missing, *soft], "fail"), "path": text, "variants": [a_variant(text), a_variant("b" + text)]},
             a_suite("other", [], text),
         ],
         "fail",
