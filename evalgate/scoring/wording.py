@@ -23,6 +23,11 @@ def cut_quote(text: str) -> str:
     return text if len(text) <= MAX_QUOTE else truncate(text, MAX_QUOTE - 3) + "..."
 
 
+def join_words(parts: Sequence[str]) -> str:
+    """Joins parts as `a`, `a and b` or `a, b and c`."""
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
 def of_trials(count: int) -> str:
     """A number of trials in words."""
     return "1 trial" if count == 1 else f"{count} trials"

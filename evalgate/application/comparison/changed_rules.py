@@ -63,14 +63,17 @@ class ChangedRules:
     def assign_causes(
         self, run: Run, baseline: LoadedBaseline, comparison: Comparison | None, policies: Policies
     ) -> None:
-        """Adds to each change whether it comes from the agent or from changed rules."""
-        if comparison is None or self.cross_scorer is None or baseline.results is None or baseline.info is None:
+        """Adds to each change whether it comes from the agent, its model or tools, or changed rules."""
+        if comparison is None or baseline.results is None or baseline.info is None:
             return
-        from evalgate.application.comparison.causes import StoredBaseline, add_causes
+        from evalgate.gate.trajectory.agent_changes import name_agent_causes
 
-        if baseline.info.path is not None:
+        if self.cross_scorer is not None and baseline.info.path is not None:
+            from evalgate.application.comparison.causes import StoredBaseline, add_causes
+
             stored = StoredBaseline(baseline.results, baseline.info.path, *self.sources)
             add_causes(comparison, run, self.cross_scorer, policies, stored)
+        name_agent_causes(comparison.changes.values())
 
     def find_weakenings(
         self,

@@ -157,6 +157,9 @@ def _trace(document: TraceDoc) -> TraceRef:
         agent_hash=document.get("agent_hash"),
         recorded_at=document.get("recorded_at"),
         stale=document.get("stale"),
+        model=document.get("model"),
+        tools_hash=document.get("tools_hash"),
+        prompt_hash=document.get("prompt_hash"),
     )
 
 

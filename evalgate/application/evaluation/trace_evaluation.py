@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from evalgate.application.evaluation.scenario_matcher import UndecidedMatchError
 from evalgate.application.evaluation.trace_warnings import format_location
@@ -11,12 +13,16 @@ from evalgate.evaluators.core.evidence import describe_missing, find_missing
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.values.json_values import truncate
+from evalgate.measures.values.stable_hash import hash_stable_text
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
 from evalgate.scoring.outage import find_outage
 from evalgate.scoring.trial import score_trial
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from evalgate.application.evaluation.scenario_matcher import ScenarioClaim, ScenarioMatcher
     from evalgate.application.evaluation.trial_result_cache import TrialResultCache
     from evalgate.measures.jmespath.query import Query
@@ -24,6 +30,9 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.models import Scenario, Suite
+
+
+MAX_MODEL_NAME = 200
 
 
 def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
@@ -144,7 +153,22 @@ def ref_of(trace: Trace) -> TraceRef:
         trace.commit,
         trace.agent_hash,
         trace.started_at or trace.ended_at,
+        None,
+        trace.model and truncate(trace.model, MAX_MODEL_NAME),
+        _hash_tools(trace.tool_definitions),
+        hash_stable_text(trace.system_instructions) if trace.system_instructions else None,
     )
+
+
+def _hash_tools(definitions: Sequence[Mapping[str, Any]]) -> str | None:
+    """Hashes tool definitions in any order; None if there are none, or one is not JSON."""
+    if not definitions:
+        return None
+    try:
+        encoded = sorted(orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in definitions)
+    except orjson.JSONEncodeError:
+        return None
+    return hash_stable_text(b"\n".join(encoded).decode())
 
 
 def _fallback_id(source: TraceLocation) -> str:

@@ -12,6 +12,7 @@ from evalgate.errors import Problem, SettingError
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
 from evalgate.gate.decision.decide import decide
+from evalgate.gate.trajectory.agent_changes import add_agent_changes, parts_of_run
 from evalgate.models.comparison.backtest import Backtest, PastRun
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.run.run import Run
@@ -209,6 +210,7 @@ def _decision(run: Run, past: _JudgedRun | None, policies: Policies) -> Decision
     if past is not None:
         rules = {name: policy.regression for name, policy in policies.suites.items()}
         comparison = compare(outcomes_from_run(run), outcomes_from_run(past.run), rules)
+        add_agent_changes(comparison, run, parts_of_run(past.run))
     info = BaselineInfo("given", path=past.path if past else None)
     return decide(run, comparison, info, policies.suites, run_policy=policies.run, report_only=False)
 

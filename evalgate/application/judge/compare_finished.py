@@ -16,6 +16,7 @@ from evalgate.gate.comparison.golden_changes import add_golden_changes
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.decide import decide
+from evalgate.gate.trajectory.agent_changes import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.reporting.results.results_json import build_results_document
@@ -42,6 +43,8 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
     add_tool_calls(comparison, run, baseline)
+    add_agent_changes(comparison, run, parts_of_baseline(baseline))
+    name_agent_causes(comparison.changes.values())
     add_golden_changes(run, comparison, baseline.document, policies.suites)
     flag_changes(run, comparison)
     info = BaselineInfo("given", baseline.commit, None, base)

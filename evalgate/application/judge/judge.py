@@ -203,12 +203,14 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
     """Compares a run with the results of a baseline."""
     from evalgate.gate.comparison.compare import compare
     from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
+    from evalgate.gate.trajectory.agent_changes import add_agent_changes, parts_of_baseline
     from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
     comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
     add_tool_calls(comparison, run, baseline)
+    add_agent_changes(comparison, run, parts_of_baseline(baseline))
     return comparison
 
 

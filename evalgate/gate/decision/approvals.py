@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.run.run import Run, ScenarioResult
 
-APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression"})
+APPROVABLE = frozenset({"hard_fail", "new_hard_fail", "below_threshold", "broken", "regression", "model_changed"})
 """Words of `fail_on` that an approved scenario does not trigger."""
 FAILED_OUTCOMES = frozenset({"failed", "error", "not_evaluable"})
 PROPOSED = "added by this pull request: it counts once merged, or with `approvals-from: head`"

@@ -10,6 +10,7 @@ from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.comparison.decision import EXCUSES, Reason
 from evalgate.models.run.run import HARD_FAILS
 from evalgate.models.run.trials import list_stale_reasons
+from evalgate.scoring.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
@@ -99,6 +100,13 @@ def _explain_regression(_scenario: ScenarioResult, change: Change | None) -> str
     return "; ".join([*reasons, *change.increases]) or None
 
 
+def _explain_model_changed(_scenario: ScenarioResult, change: Change | None) -> str | None:
+    if change is None or change.kind not in REGRESSIONS or change.agent is None:
+        return None
+    comes_with = f"; comes with {join_words(change.agent.items)}"
+    return f"{change.reason}{comes_with}" if change.agent.has_other_model_or_tools else None
+
+
 def _explain_below_threshold(scenario: ScenarioResult, _change: Change | None) -> str | None:
     return explain_verdict(scenario) if scenario.verdict in BELOW_THRESHOLD else None
 
@@ -121,6 +129,7 @@ RULES: dict[str, Rule] = {
     "new_hard_fail": _explain_new_hard_fail,
     "broken": _explain_broken,
     "regression": _explain_regression,
+    "model_changed": _explain_model_changed,
     "below_threshold": _explain_below_threshold,
     "not_evaluable": _explain_not_evaluable,
     "stale_evidence": _explain_stale_evidence,

@@ -210,7 +210,7 @@ def _group_weakenings(found: Iterable[_ScenarioWeakening], suite: Suite) -> list
     return grouped
 
 
-_INCLUDED_IN = {"new_hard_fail": {"hard_fail"}, "broken": {"regression"}}
+_INCLUDED_IN = {"new_hard_fail": {"hard_fail"}, "broken": {"regression"}, "model_changed": {"regression"}}
 """Words of `fail_on` that another word includes."""
 _CORRECTIONS = ("holm", "bh", "none")
 """Ordered from the one under which the fewest differences count as changes."""

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.run import AgentParts
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ class BaselineTrial(NamedTuple):
     total_tokens: int | None
     tool_calls: Sequence[str]
     position: TracePosition
+    agent: AgentParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TrialColumns:
-    """The trials of all scenarios, in order. `pricing` is None if no cost had to be computed."""
+    """The trials of all scenarios, in order.
+
+    `pricing` is None if no cost had to be computed, `agents` if no trace records model, tools or prompt.
+    """
 
     numbers: list[int]
     passed: list[bool]
@@ -48,6 +53,7 @@ class TrialColumns:
     lines: Sequence[int | None]
     records: Sequence[int | None]
     pricing: Sequence[PricingDoc | None] | None = None
+    agents: Sequence[AgentParts] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ class BaselineRun:
             BaselineTrial(
                 *(trials.numbers[i], trials.passed[i], trials.scores[i], trials.costs[i], trials.latencies[i]),
                 *(trials.tokens[i], trials.calls[i], (trials.paths[i], trials.lines[i], trials.records[i])),
+                agent=None if trials.agents is None else trials.agents[i],
             )
             for i in range(self.trial_starts[row], self.trial_starts[row + 1])
         ]
@@ -111,7 +118,7 @@ def build_baseline_run(
         [0, *accumulate(scenarios["n"])],
         scenarios["unread"],
         scenarios.get("unmeasured", []),
-        _build_trials(standings["trials"], texts, standings["calls"]),
+        _build_trials(standings["trials"], texts, standings["calls"], standings.get("agents", [])),
         fingerprint,
         document,
     )
@@ -123,8 +130,13 @@ def _build_keys(suites: Sequence[SuiteStandings], scenarios: ScenarioColumns) ->
     return list(map(ScenarioKey._make, zip(names, ids, _expand_column(scenarios["variant"], len(ids)), strict=True)))
 
 
-def _build_trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequence[Sequence[str]]) -> TrialColumns:
-    count = len(columns["trial"])
+def _build_trials(
+    columns: TrialColumnsDoc,
+    texts: Sequence[str],
+    calls: Sequence[Sequence[str]],
+    agents: Sequence[Sequence[str | None]],
+) -> TrialColumns:
+    count, parts = len(columns["trial"]), [AgentParts(*each) for each in agents]
     return TrialColumns(
         columns["trial"],
         columns["passed"],
@@ -137,6 +149,7 @@ def _build_trials(columns: TrialColumnsDoc, texts: Sequence[str], calls: Sequenc
         _expand_column(columns["line"], count),
         _expand_column(columns["record"], count),
         columns.get("pricing"),
+        [parts[position] for position in columns["agent"]] if "agent" in columns else None,
     )
 
 

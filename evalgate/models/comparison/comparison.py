@@ -12,10 +12,21 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import TrajectoryDiff
     from evalgate.models.run.run import Verdict
 
-CauseKind = Literal["agent", "rules_stricter", "rules_looser", "both", "together", "masked", "outgrown", "unknown"]
+CauseKind = Literal[
+    "agent",
+    "model_or_tools",
+    "rules_stricter",
+    "rules_looser",
+    "both",
+    "together",
+    "masked",
+    "outgrown",
+    "unknown",
+]
 """The cause of a scenario's change of verdict.
 
-agent: the same change under either rules. rules_stricter, rules_looser: the agent did not change. both:
+agent: the same change under either rules. model_or_tools: the same, and the traces record another model or
+other tool definitions than the baseline's. rules_stricter, rules_looser: the agent did not change. both:
 either change alone would have caused it. together: only both together cause it. masked: it passes, but would
 fail by the baseline's rules. outgrown: it fails, but would pass by the baseline's rules. unknown: it changed,
 and the data to find the cause is missing.
@@ -29,6 +40,34 @@ class Cause(NamedTuple):
     message: str
     now_by_old_rules: Verdict | None = None
     before_by_new_rules: Verdict | None = None
+
+
+MODEL, OTHER_TOOLS, OTHER_PROMPT = "model ", "changed tool definitions", "a changed system prompt"
+
+
+class AgentChange(NamedTuple):
+    """What the traces of a scenario record of the agent that those of the baseline do not.
+
+    `models` is `old -> new`, None if the model is the same or unknown.
+    """
+
+    models: str | None
+    tools: bool
+    prompt: bool
+
+    @property
+    def has_other_model_or_tools(self) -> bool:
+        """Whether more than the system prompt differs."""
+        return self.models is not None or self.tools
+
+    @property
+    def items(self) -> list[str]:
+        """Each difference in a few words."""
+        return [
+            *([f"{MODEL}{self.models}"] if self.models else []),
+            *([OTHER_TOOLS] if self.tools else []),
+            *([OTHER_PROMPT] if self.prompt else []),
+        ]
 
 
 ChangeKind = Literal["unchanged", "improved", "regressed", "broken", "fixed", "new", "removed", "inconclusive"]
@@ -91,7 +130,8 @@ class Change:
 
     `calls` is set if the scenario does not pass or got worse and both sides have trials, `trajectory_diff` if
     it got worse and both traces are available, `cause` if the run was judged by other rules than the
-    baseline. `p_corrected` is the p-value after the policy's correction, None without one.
+    baseline or the agent's model, tools or prompt changed, and `agent` if they did. `p_corrected` is the p-value
+    after the policy's correction, None without one.
     """
 
     kind: ChangeKind
@@ -105,6 +145,7 @@ class Change:
     calls: CallsDiff | None = None
     trajectory_diff: TrajectoryDiff | None = None
     cause: Cause | None = None
+    agent: AgentChange | None = None
 
 
 class ChangedEvaluator(NamedTuple):

@@ -17,6 +17,7 @@ FailOn = Literal[
     "below_threshold",
     "broken",
     "regression",
+    "model_changed",
     "not_evaluable",
     "stale_evidence",
     "weakened",
@@ -24,7 +25,9 @@ FailOn = Literal[
 ]
 """Words of `fail_on` that this version supports."""
 
-NEEDS_BASELINE: frozenset[str] = frozenset({"regression", "broken", "new_hard_fail", "weakened", "no_baseline"})
+NEEDS_BASELINE: frozenset[str] = frozenset(
+    {"regression", "broken", "new_hard_fail", "model_changed", "weakened", "no_baseline"}
+)
 """Words that can't be judged without the baseline."""
 
 FAILING: frozenset[str] = frozenset(get_args(FailOn)) - {"no_baseline"}

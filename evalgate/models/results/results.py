@@ -128,8 +128,9 @@ class ChangeDoc(TypedDict):
     """How a scenario changed since the baseline; `calls` is present if it does not pass or got worse.
 
     `p_corrected` is the p-value corrected for many scenarios, present if a policy asks for that. `behaviour`
-    is present if the scenario got worse and the traces of both sides are available, `cause` if the rules are
-    not the baseline's and it is known whether they or the agent caused the change.
+    is present if the scenario got worse and the traces of both sides are available, `cause` if it is known
+    whether the agent, its model or tools, or rules other than the baseline's caused the change. `comes_with` names
+    what the traces record of the agent that the baseline's do not: model, tool definitions, system prompt.
     """
 
     kind: str
@@ -143,10 +144,14 @@ class ChangeDoc(TypedDict):
     calls: NotRequired[CallsDoc]
     behaviour: NotRequired[TrajectoryDiffDoc]
     cause: NotRequired[CauseDoc]
+    comes_with: NotRequired[list[str]]
 
 
 class TraceDoc(TypedDict):
-    """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one."""
+    """The trace that a trial judged; `stale` is the reason why it is no longer evidence, if there is one.
+
+    `tools_hash` and `prompt_hash` identify the recorded tool definitions and system prompt.
+    """
 
     id: str | None
     path: str
@@ -158,6 +163,9 @@ class TraceDoc(TypedDict):
     agent_hash: NotRequired[str | None]
     recorded_at: NotRequired[str | None]
     stale: NotRequired[str | None]
+    model: NotRequired[str | None]
+    tools_hash: NotRequired[str | None]
+    prompt_hash: NotRequired[str | None]
 
 
 class AssertionDoc(TypedDict):

@@ -43,9 +43,9 @@ class ScenarioColumns(TypedDict):
 
 
 class TrialColumnsDoc(TypedDict):
-    """One entry per measured trial: `path` is an index in `texts`, `tool_calls` one in `calls`.
+    """One entry per measured trial: `path` is an index in `texts`, `tool_calls` in `calls`, `agent` in `agents`.
 
-    `pricing` is present only if a cost had to be computed.
+    `pricing` is present only if a cost had to be computed, `agent` if a trace records model, tools or prompt.
     """
 
     trial: list[int]
@@ -59,6 +59,7 @@ class TrialColumnsDoc(TypedDict):
     line: list[int | None] | None
     record: list[int | None] | None
     pricing: NotRequired[list[PricingDoc | None]]
+    agent: NotRequired[list[int]]
 
 
 class StandingsDoc(TypedDict):
@@ -72,6 +73,7 @@ class StandingsDoc(TypedDict):
     approvals: list[ApprovalDoc]
     texts: list[str]
     calls: list[list[str]]
+    agents: NotRequired[list[list[str | None]]]  # model, hash of the tool definitions, hash of the system prompt
     suites: list[SuiteStandings]
     scenarios: ScenarioColumns
     trials: TrialColumnsDoc

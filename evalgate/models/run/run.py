@@ -65,6 +65,14 @@ class SharedOutcome:
     """Their summary (a models.run.trial_record.AssertionSummary), cached when first made."""
 
 
+class AgentParts(NamedTuple):
+    """The model, tool definitions and system prompt of an agent, as a trace records them; None is unknown."""
+
+    model: str | None
+    tools_hash: str | None
+    prompt_hash: str | None
+
+
 @dataclass(slots=True)
 class TraceRef:
     """The trace that a trial judged; `line` and `record` locate it in a file of many."""
@@ -79,6 +87,14 @@ class TraceRef:
     agent_hash: str | None = None  # identifies the agent that made it, as recorded
     recorded_at: str | None = None
     stale: str | None = None  # why it is no longer evidence, if a policy requires fresh traces
+    model: str | None = None
+    tools_hash: str | None = None  # identifies the tool definitions
+    prompt_hash: str | None = None  # identifies the system prompt
+
+    @property
+    def agent(self) -> AgentParts:
+        """What it records of the agent."""
+        return AgentParts(self.model, self.tools_hash, self.prompt_hash)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from evalgate.models.run.run import Outcome, TrialResult, TrialStatus
+from evalgate.models.run.run import AgentParts, Outcome, TrialResult, TrialStatus
 from evalgate.models.run.trial_record import FAILED_OUTCOMES, FailedAssertion, find_failed
 
 if TYPE_CHECKING:
@@ -162,6 +162,17 @@ def list_tool_calls(trials: Sequence[TrialResult], index: int) -> Sequence[str]:
 
     names: Sequence[str] = orjson.loads(trials.document(index))["tool_calls"]
     return names
+
+
+def list_agent_parts(trials: Sequence[TrialResult]) -> Iterator[AgentParts]:
+    """What the trace of each measured trial records of the agent."""
+    measured = list_measured(trials)
+    if not isinstance(measured, Trials):
+        return (trial.trace.agent for trial in measured)
+    import orjson
+
+    traces = (orjson.loads(document)["trace"] for document in measured.documents())
+    return (AgentParts(*map(trace.get, AgentParts._fields)) for trace in traces)
 
 
 def set_stale(trials: Sequence[TrialResult], index: int, why: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.records import dataclass, field, replace
-from evalgate.reporting.markdown.header_lines import describe_noise, format_baseline
+from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location, format_name
 from evalgate.reporting.markdown.statistics_rows import (
@@ -115,6 +115,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         alert=_build_alert(document, found),
         baseline=format_baseline(document),
         noise=describe_noise(document),
+        comes_with=describe_agent_changes(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document),
         trend=_build_trend(document),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.models.comparison.comparison import MODEL, OTHER_PROMPT, OTHER_TOOLS, REGRESSIONS
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.wording import age, join_words, pluralize
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.models.approvals.triggering_run import TriggeringRun
     from evalgate.models.results.results import BaselineDoc, ResultsDoc
 
@@ -96,6 +99,57 @@ def _describe_drift(baseline: BaselineDoc) -> str:
 
 def _age(baseline: BaselineDoc) -> str:
     return "" if baseline["age_seconds"] is None else age(baseline["age_seconds"])
+
+
+MAX_AGENT_CHANGES = 3
+"""Most sentences about what regressions come with."""
+
+
+class AgentChanges(NamedTuple):
+    """How many regressions there are, and the numbers of those that come with each change of the agent."""
+
+    total: int
+    regressions: dict[str, frozenset[int]]
+
+    @property
+    def of_all(self) -> set[str]:
+        """What all regressions come with."""
+        return {item for item, numbers in self.regressions.items() if len(numbers) == self.total}
+
+
+def find_agent_changes(document: ResultsDoc) -> AgentChanges:
+    """Finds what the regressions of a run come with: another model, other tools or another prompt."""
+    changes = [scenario["change"] for suite in document["suites"] for scenario in suite["scenarios"]]
+    worse = [change for change in changes if change and change["kind"] in REGRESSIONS]
+    numbers: dict[str, set[int]] = {}
+    for number, change in enumerate(worse):
+        for item in change.get("comes_with", ()):
+            numbers.setdefault(item, set()).add(number)
+    return AgentChanges(len(worse), {item: frozenset(found) for item, found in numbers.items()})
+
+
+def describe_agent_changes(document: ResultsDoc, escape: Callable[[str], str]) -> str:
+    """Returns one line such as `2 of 3 regressions come with model a -> b.`; `escape` is applied to model names."""
+    total, regressions = find_agent_changes(document)
+    together: dict[frozenset[int], list[str]] = {}
+    for item, numbers in regressions.items():
+        together.setdefault(numbers, []).append(_escape_item(item, escape))
+    most_first = sorted(together.items(), key=lambda each: -len(each[0]))[:MAX_AGENT_CHANGES]
+    return " ".join(f"{_count_of(len(numbers), total)} {join_words(items)}." for numbers, items in most_first)
+
+
+def _escape_item(item: str, escape: Callable[[str], str]) -> str:
+    if item in (OTHER_TOOLS, OTHER_PROMPT):
+        return item
+    name = item.removeprefix(MODEL)
+    return escape(item) if name == item else f"{MODEL}{escape(name)}"
+
+
+def _count_of(number: int, total: int) -> str:
+    if total == 1:
+        return "The only regression comes with"
+    shown = f"All {total:,} regressions" if number == total else f"{number:,} of {pluralize(total, 'regression')}"
+    return f"{shown} {'comes' if number == 1 else 'come'} with"
 
 
 MIN_SCENARIOS = 10

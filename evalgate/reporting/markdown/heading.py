@@ -29,6 +29,7 @@ _BLOCKING = {
     "broken": "broke",
     "below_threshold": "fell below threshold",
     "regression": "regressed",
+    "model_changed": "got worse with a changed model or changed tools",
     "not_evaluable": "could not be evaluated",
     "stale_evidence": "relied on stale evidence",
 }

@@ -219,6 +219,7 @@ class Report:
     alert: Alert | None
     baseline: str
     noise: str  # how many changes chance alone could cause; empty if unknown
+    comes_with: str  # the changed model, tools or prompt that regressions come with; may be empty
     is_compared: bool  # false: the columns of changes would be empty
     suites: Rows[SuiteRow]
     figures: tuple[Figure, ...]

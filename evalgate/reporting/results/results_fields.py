@@ -10,6 +10,7 @@ MODEL_TOKENS = (
     *("request_tokens", "input_tokens", "output_tokens"),
     *("cache_read_input_tokens", "cache_write_input_tokens"),
 )
+AGENT_PARTS = ("model", "tools_hash", "prompt_hash")
 AMOUNTS = ("cost_usd", "latency_seconds", *TOKENS)
 
 Types = frozenset[type]
@@ -160,6 +161,7 @@ CHANGE: Shape = (
     Field("calls", MAYBE_RECORD, "fine"),
     Field("behaviour", MAYBE_RECORD, "fine"),
     Field("cause", MAYBE_RECORD, "fine"),
+    Field("comes_with", LIST, "fine"),
 )
 CALLS: Shape = (*required_fields(COUNT, "trial_before", "trial"), *required_fields(LIST, "before", "now"))
 TRIAL: Shape = (
@@ -190,7 +192,7 @@ TRACE: Shape = (
     *required_fields(TEXT, "path", "format"),
     *optional_fields(MAYBE_TEXT, "id", "sha256"),
     *optional_fields(MAYBE_COUNT, "line", "record"),
-    *(Field(name, MAYBE_TEXT, "fine") for name in ("commit", "agent_hash", "recorded_at", "stale")),
+    *(Field(name, MAYBE_TEXT, "fine") for name in ("commit", "agent_hash", "recorded_at", "stale", *AGENT_PARTS)),
 )
 ASSERTION: Shape = (
     *required_fields(TEXT, "name", "type", "outcome", "reason"),

@@ -188,6 +188,8 @@ def _build_change_doc(change: Change) -> ChangeDoc:
         from evalgate.reporting.results.weakenings_doc import build_cause_doc
 
         document["cause"] = build_cause_doc(change.cause)
+    if change.agent is not None:
+        document["comes_with"] = [clean_text(item) for item in change.agent.items]
     if change.trajectory_diff is not None:
         from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 

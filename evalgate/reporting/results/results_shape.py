@@ -189,6 +189,8 @@ def _check_change(change: dict[str, Any], path: FieldPath) -> None:
     check_range(change, "score_delta", 1, path, minimum=-1)
     check_texts(change, "flags", path)
     check_texts(change, "increases", path)
+    if "comes_with" in change:
+        check_texts(change, "comes_with", path)
     check_optional(change, "calls", fields.CALLS, path)
     for name in ("before", "now") if change.get("calls") else ():
         check_texts(change["calls"], name, (*path, "calls"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.results.document_names import STANDINGS_SCHEMA
+from evalgate.models.run.run import AgentParts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,10 +37,12 @@ class _IndexTable:
 
 def standings_of_results(document: ResultsDoc) -> StandingsDoc:
     """Builds what a comparison reads of a finished run; each trial is decoded once and not kept."""
-    texts, calls = _IndexTable(), _IndexTable()
+    texts, calls, agents = _IndexTable(), _IndexTable(), _IndexTable()
     scenarios = [each for suite in document["suites"] for each in suite["scenarios"]]
-    rows = [[_row(trial, texts, calls) for trial in each["trials"] if _is_measured(trial)] for each in scenarios]
-    return {
+    rows = [
+        [_row(trial, texts, calls, agents) for trial in each["trials"] if _is_measured(trial)] for each in scenarios
+    ]
+    found: StandingsDoc = {
         "schema": STANDINGS_SCHEMA,
         "created_at": document["created_at"],
         "commit": document["commit"],
@@ -51,6 +54,11 @@ def standings_of_results(document: ResultsDoc) -> StandingsDoc:
         "texts": texts.list_values(),
         "calls": [list(names) for names in calls.list_values()],
     }
+    if any(map(any, agents.list_values())):
+        found["agents"] = [list(parts) for parts in agents.list_values()]
+    else:
+        del found["trials"]["agent"]
+    return found
 
 
 def build_baseline_from_results(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
@@ -83,18 +91,19 @@ def _is_measured(trial: TrialDoc) -> bool:
     return trial["status"] != "not_measured"
 
 
-def _row(trial: TrialDoc, texts: _IndexTable, calls: _IndexTable) -> tuple[Any, ...]:
+def _row(trial: TrialDoc, texts: _IndexTable, calls: _IndexTable, agents: _IndexTable) -> tuple[Any, ...]:
     trace = trial["trace"]
     return (
         *(trial["trial"], trial["status"] == "passed", trial["score"], trial["cost_usd"]),
         *(trial["latency_seconds"], trial.get("total_tokens"), calls.index_of(tuple(trial["tool_calls"]))),
         *(texts.index_of(trace["path"]), trace["line"], trace["record"], trial.get("pricing")),
+        agents.index_of(tuple(trace.get(name) for name in AgentParts._fields)),
     )
 
 
 def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumnsDoc:
-    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(11)]
-    numbers, passed, scores, costs, latencies, tokens, calls, paths, lines, records, pricing = columns
+    columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(12)]
+    numbers, passed, scores, costs, latencies, tokens, calls, paths, lines, records, pricing, agents = columns
     found: TrialColumnsDoc = {
         "trial": numbers,
         "passed": passed,
@@ -106,6 +115,7 @@ def _trial_columns(rows: Iterable[tuple[Any, ...]]) -> TrialColumnsDoc:
         "path": paths,
         "line": _omit_if_unknown(lines),
         "record": _omit_if_unknown(records),
+        "agent": agents,
     }
     if any(pricing):
         found["pricing"] = pricing

@@ -28,6 +28,7 @@ HEAD: Shape = (
     *fields.required_fields(fields.LIST, "approvals", "texts", "calls", "suites"),
     *fields.required_fields(fields.MAYBE_RECORD, "summary"),
     *fields.optional_fields(fields.MAYBE_TEXT, "commit"),
+    fields.Field("agents", fields.LIST, "fine"),
 )
 IDENTITY: Shape = fields.required_fields(fields.COUNT, "bytes", "crc32")
 SUITE: Shape = (*fields.required_fields(fields.TEXT, "suite"), *fields.required_fields(fields.COUNT, "scenarios"))
@@ -40,6 +41,7 @@ TRIALS: Shape = (
     *fields.required_fields(fields.LIST, "trial", "passed", "tool_calls", "path"),
     *fields.optional_fields(fields.MAYBE_LIST, "score", "line", "record", *fields.AMOUNTS[:3]),
     fields.Field("pricing", fields.LIST, "fine"),
+    fields.Field("agent", fields.LIST, "fine"),
 )
 _NONE = type(None)
 
@@ -76,6 +78,17 @@ def _head(document: Any) -> None:
             raise ShapeError(("calls", place), "holds something that is not text")
 
 
+def _agents(document: dict[str, Any], count: int) -> None:
+    """Checks what trials record of the agent, which only newer documents hold."""
+    agents = document.setdefault("agents", [])
+    _column(document, "agents", fields.LIST, None, ())
+    for place, parts in enumerate(agents):
+        if len(parts) != len(fields.AGENT_PARTS) or not fields.MAYBE_TEXT.issuperset(map(type, parts)):
+            raise ShapeError(("agents", place), f"is not a list of {len(fields.AGENT_PARTS)} texts or nulls")
+    if "agent" in document["trials"]:
+        _column(document["trials"], "agent", fields.COUNT, count, ("trials",), len(agents) - 1)
+
+
 def _scenarios(document: dict[str, Any], place: FieldPath) -> None:
     columns, count = document["scenarios"], 0
     for suite, at in check_records(document, "suites", SUITE, ()):
@@ -104,6 +117,7 @@ def _trials(document: dict[str, Any], place: FieldPath) -> None:
     _column(columns, "path", fields.COUNT, count, place, len(document["texts"]) - 1)
     for name in ("line", "record"):
         _column(columns, name, fields.MAYBE_COUNT, count, place)
+    _agents(document, count)
     if "pricing" in columns:
         _column(columns, "pricing", fields.MAYBE_RECORD, count, place)
         for at, pricing in enumerate(columns["pricing"]):

@@ -111,6 +111,12 @@ def _build_trace_doc(trace: TraceRef) -> TraceDoc:
         document["agent_hash"] = clean_name(trace.agent_hash)
     if trace.recorded_at is not None:
         document["recorded_at"] = clean_name(trace.recorded_at)
+    if trace.model is not None:
+        document["model"] = clean_name(trace.model)
+    if trace.tools_hash is not None:
+        document["tools_hash"] = trace.tools_hash
+    if trace.prompt_hash is not None:
+        document["prompt_hash"] = trace.prompt_hash
     return document
 
 

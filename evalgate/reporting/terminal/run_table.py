@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.reporting.markdown.header_lines import describe_noise
+from evalgate.models.comparison.comparison import REGRESSIONS
+from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, find_agent_changes
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.terminal.statistics_table import render_statistics, render_variants
 from evalgate.reporting.terminal.terminal_page import COLOURS, RESET, VERDICT_COLOURS
@@ -66,6 +67,7 @@ class _RunTable:
         self._names_left = MAX_NAME_LINES[verbosity]
         self._is_quiet = verbosity == "quiet"
         self._max_suites = MAX_SUITES[verbosity]
+        self._shared = find_agent_changes(document).of_all
         scenarios = sort_scenarios(document)
         quarantined = [each for each in scenarios.quarantined if is_bad(each)]
         self._failing = [
@@ -85,7 +87,8 @@ class _RunTable:
             if self._max_suites:
                 yield from render_statistics(self._document, self._max_suites)
             yield from self._iter_notes()
-            yield from filter(None, [describe_noise(self._document)])
+            comes_with = describe_agent_changes(self._document, escape_terminal)
+            yield from filter(None, [comes_with, describe_noise(self._document)])
             if self._document["summary"]:
                 yield from _format_summary(self._document["summary"])
         yield self._paint(f"EvalGate {build_heading(self._document, escape_terminal).text}", self._verdict_colour())
@@ -185,10 +188,13 @@ class _RunTable:
             yield from self._iter_cause(single)
 
     def _iter_cause(self, item: SuiteScenario) -> Iterator[str]:
-        """Yields whether agent or rules caused the change, if the baseline's rules differ."""
+        """Yields what caused the change, unless a line below says it of all regressions at once."""
         change = item.scenario["change"]
         cause = change.get("cause") if change else None
-        if cause:
+        if not change or not cause:
+            return
+        comes_with = change.get("comes_with")
+        if not comes_with or (item.kind in REGRESSIONS and not self._shared.issuperset(comes_with)):
             yield from self._wrap(cause["message"])
 
     def _wrap(self, reason: str) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.scoring.wording import join_words as join_words  # noqa: PLC0414  re-exported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.results.results import LocationDoc, SummaryDoc
 
 UNKNOWN = "unknown"
@@ -48,11 +47,6 @@ def location(place: LocationDoc | None) -> str:
     if place is None:
         return ""
     return place["file"] if place["line"] is None else f"{place['file']}:{place['line']}"
-
-
-def join_words(parts: Sequence[str]) -> str:
-    """Joins parts as `a`, `a and b` or `a, b and c`."""
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
 
 def percent(share: float | None) -> str:

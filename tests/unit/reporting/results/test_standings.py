@@ -56,7 +56,7 @@ def a_document() -> Any:
         a_trial(0, tool_calls=["look_up", "pay"], cost_usd=0.5, pricing=PRICING),
         a_trial(1, "failed", tool_calls=[], cost_usd=None, latency_seconds=None, total_tokens=None),
     ]
-    one[1]["trace"] |= {"path": one[0]["trace"]["path"], "line": 7}
+    one[1]["trace"] |= {"path": one[0]["trace"]["path"], "line": 7, "model": "m", "tools_hash": "a1"}
     suites = [
         a_suite("one", [a_scenario("a", "PARTIAL", trials=one, variant="de"), a_scenario("b", "MISSING")]),
         a_suite("two", [a_scenario("x.json", "ERROR", location=None), a_scenario("c", "LATER")]),
@@ -76,8 +76,8 @@ def test_standings_of_a_run_equal_its_results():
     assert read_back == replace(build_baseline_from_results(document), document=None)
     assert read_back.verdicts == ["PARTIAL", "MISSING", "ERROR", "LATER"]
     assert read_back.find_trials(ScenarioKey("one", "a", "de")) == [
-        (0, True, 1.0, 0.5, 2.0, 900, ["look_up", "pay"], ("traces/0.json", None, None)),
-        (1, False, 0.0, None, None, None, [], ("traces/0.json", 7, None)),
+        (0, True, 1.0, 0.5, 2.0, 900, ["look_up", "pay"], ("traces/0.json", None, None), (None, None, None)),
+        (1, False, 0.0, None, None, None, [], ("traces/0.json", 7, None), ("m", "a1", None)),
     ]
     assert read_back.find_trials(ScenarioKey("one", "b", None)) == []
     assert read_back.find_trials(ScenarioKey("one", "z", None)) == ()
@@ -93,6 +93,12 @@ def test_standings_have_no_assertions():
 def test_a_column_of_only_nulls_is_null():
     columns = orjson.loads(write_standings(results([a_suite("s", [a_scenario("a")])])))
     assert columns["scenarios"]["variant"] is columns["trials"]["line"] is columns["trials"]["record"] is None
+
+
+def test_standings_of_traces_that_record_no_agent_have_no_column_for_it():
+    columns = orjson.loads(write_standings(results([a_suite("s", [a_scenario("a")])])))
+    assert "agents" not in columns
+    assert "agent" not in columns["trials"]
 
 
 def test_a_run_without_scenarios_has_standings_too():
@@ -130,6 +136,11 @@ def test_a_run_without_scenarios_has_standings_too():
         ("trials.line.0", "7", "trials.line holds a value of the wrong type"),
         ("trials.pricing.0", [], "trials.pricing holds a value of the wrong type"),
         ("trials.pricing.0.usd", -1, r"trials.pricing\[0\].usd is not between"),
+        ("agents", None, "agents is not a list"),
+        ("agents.0", ["m"], r"agents\[0\] is not a list of 3 texts or nulls"),
+        ("agents.0.1", 7, r"agents\[0\] is not a list of 3 texts or nulls"),
+        ("trials.agent.0", 2, "trials.agent holds a value that is not between"),
+        ("trials.agent", [0], "trials.agent has 1 entries, expected 4"),
         ("trials", None, "trials is not an object"),
         ("results.crc32", "34", "results.crc32 is not a whole number"),
         ("results.crc32", 35, "does not belong to the results.json next to it"),

@@ -1,0 +1,198 @@
+"""Regressions that come with another model, other tools or another prompt: the third cause, and its word of fail_on."""
+
+import json
+import zipfile
+
+import pytest
+from command import evalgate
+
+ZIP = ".evalgate/baseline.zip"
+TOOL = {"name": "lookup", "description": "Finds an order.", "parameters": {"type": "object"}}
+OTHER_TOOL = {**TOOL, "description": "Finds an order by its number."}
+
+
+def written(tmp_path, ids="abc", **more):
+    scenarios = [{"id": id_, "assertions": [{"contains": "ok"}]} for id_ in ids]
+    suite = {"version": 1, "suite": "s", "traces": ["traces/*.json"], "scenarios": scenarios, **more}
+    (tmp_path / "s.yaml").write_text(json.dumps(suite))
+
+
+def says(tmp_path, scenario, answer, trial=0, prompt="You help.", **more):
+    folder = tmp_path / "traces"
+    folder.mkdir(exist_ok=True)
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": answer}]
+    if prompt:
+        messages = [{"role": "system", "content": prompt}, *messages]
+    trace = {"schema": "evalgate.trace/1", "scenario_id": scenario, "trial": trial, "messages": messages, **more}
+    (folder / f"{scenario}{trial}.json").write_text(json.dumps(trace))
+
+
+def main(tmp_path, **recorded):
+    """The run of the base branch, in which a, b and c pass; its baseline is kept as base.zip."""
+    written(tmp_path)
+    for id_ in "abc":
+        says(tmp_path, id_, "ok", **recorded)
+    assert evalgate(tmp_path, ["s.yaml"]).code == 0
+    (tmp_path / ZIP).rename(tmp_path / "base.zip")
+
+
+def run(tmp_path, *arguments):
+    return evalgate(tmp_path, ["s.yaml", "--baseline", "base.zip", *arguments])
+
+
+def changes(ran):
+    return [each["change"] for each in ran.results["suites"][0]["scenarios"]]
+
+
+def causes(ran):
+    return [found and (found["kind"], found["message"]) for found in (each.get("cause") for each in changes(ran))]
+
+
+def codes(ran):
+    return [(each["code"], each["scenario"]) for each in ran.results["reasons"]]
+
+
+def test_two_of_three_regressions_come_with_another_model(tmp_path):
+    main(tmp_path, model="gpt-4.1")
+    says(tmp_path, "a", "no", model="gpt-5")
+    says(tmp_path, "b", "no", model="gpt-5")
+    says(tmp_path, "c", "no", model="gpt-4.1")
+    ran = run(tmp_path)
+    comes = ("model_or_tools", "comes with model gpt-4.1 -> gpt-5")
+    assert causes(ran) == [comes, comes, None]
+    assert [each.get("comes_with") for each in changes(ran)] == [["model gpt-4.1 -> gpt-5"]] * 2 + [None]
+    assert "2 of 3 regressions come with model gpt-4.1 -> gpt-5." in ran.stdout
+    for name in ("comment.md", "summary.md"):
+        assert "2 of 3 regressions come with model ` gpt-4.1 -> gpt-5 `." in ran.text(name)
+
+
+def test_other_tool_definitions_are_a_cause_and_their_order_is_not(tmp_path):
+    main(tmp_path, tool_definitions=[TOOL, {"name": "refund"}])
+    says(tmp_path, "a", "no", tool_definitions=[{"name": "refund"}, TOOL])
+    says(tmp_path, "b", "no", tool_definitions=[OTHER_TOOL, {"name": "refund"}])
+    says(tmp_path, "c", "ok", tool_definitions=[OTHER_TOOL])
+    ran = run(tmp_path)
+    assert causes(ran) == [None, ("model_or_tools", "comes with changed tool definitions"), None]
+    assert "1 of 2 regressions comes with changed tool definitions." in ran.stdout
+
+
+def test_another_system_prompt_stays_the_agents_and_is_named(tmp_path):
+    main(tmp_path, model="m", prompt="You help. Today is 2026-01-01.")
+    says(tmp_path, "a", "no", model="m", prompt="You help. Today is 2026-02-03.")
+    says(tmp_path, "b", "no", model="m", prompt="You help a lot. Today is 2026-01-01.")
+    ran = run(tmp_path, "--fail-on", "model_changed")
+    assert causes(ran) == [None, ("agent", "the agent changed: it comes with a changed system prompt"), None]
+    assert "1 of 2 regressions comes with a changed system prompt." in ran.stdout
+    assert (ran.code, codes(ran)) == (0, [])
+
+
+def test_all_that_changed_is_named_together(tmp_path):
+    main(tmp_path, model="a", tool_definitions=[TOOL])
+    says(tmp_path, "a", "no", model="b", tool_definitions=[OTHER_TOOL], prompt="Be brief.")
+    ran = run(tmp_path)
+    message = "comes with model a -> b, changed tool definitions and a changed system prompt"
+    assert causes(ran)[0] == ("model_or_tools", message)
+    assert "The only regression comes with model a -> b, changed tool definitions and a changed system prompt." in (
+        ran.stdout
+    )
+
+
+def test_model_changed_gates_only_what_got_worse(tmp_path):
+    main(tmp_path, model="old")
+    says(tmp_path, "a", "no", model="new")
+    says(tmp_path, "b", "no", model="old")
+    says(tmp_path, "c", "ok", model="new")
+    ran = run(tmp_path, "--fail-on", "model_changed")
+    assert (ran.code, codes(ran)) == (1, [("model_changed", "a")])
+    assert "comes with model old -> new" in ran.results["reasons"][0]["message"]
+    assert "failed: 1 scenario got worse with a changed model or changed tools" in ran.stdout
+
+
+@pytest.mark.parametrize("recorded", [{}, {"model": "old"}], ids=["nothing recorded", "recorded on one side"])
+@pytest.mark.parametrize("is_now", [True, False])
+def test_what_is_not_recorded_on_both_sides_is_never_a_cause(tmp_path, recorded, is_now):
+    main(tmp_path, prompt="", **({} if is_now else recorded))
+    says(tmp_path, "a", "no", prompt="", **(recorded if is_now else {}))
+    ran = run(tmp_path, "--fail-on", "model_changed")
+    assert (ran.code, codes(ran), causes(ran)[0]) == (0, [], None)
+    assert "come with" not in ran.stdout
+
+
+def test_a_baseline_of_before_has_no_such_fields_and_names_no_cause(tmp_path):
+    main(tmp_path, model="old", tool_definitions=[TOOL])
+    with zipfile.ZipFile(tmp_path / "base.zip") as archive:
+        results = json.loads(archive.read("results.json"))
+    for scenario in results["suites"][0]["scenarios"]:
+        for name in ("model", "tools_hash", "prompt_hash"):
+            assert scenario["trials"][0]["trace"].pop(name)
+    (tmp_path / "base.json").write_text(json.dumps(results))
+    says(tmp_path, "a", "no", model="new", tool_definitions=[OTHER_TOOL])
+    ran = evalgate(tmp_path, ["s.yaml", "--baseline", "base.json", "--fail-on", "model_changed"])
+    assert (ran.code, codes(ran), causes(ran)[0]) == (0, [], None)
+
+
+def test_without_a_baseline_nothing_gates(tmp_path):
+    written(tmp_path, "a")
+    says(tmp_path, "a", "no", model="new")
+    assert evalgate(tmp_path, ["s.yaml", "--fail-on", "model_changed"]).code == 0
+
+
+def test_trials_of_models_that_the_baseline_had_too_are_no_change(tmp_path):
+    written(tmp_path, "a")
+    for trial, model in enumerate(("x", "y", "x", "y")):
+        says(tmp_path, "a", "ok", trial, model=model)
+    assert evalgate(tmp_path, ["s.yaml"]).code == 0
+    (tmp_path / ZIP).rename(tmp_path / "base.zip")
+    for trial in range(4):
+        says(tmp_path, "a", "no", trial, model="y")
+    assert causes(run(tmp_path)) == [None]
+    says(tmp_path, "a", "no", 3, model="z")
+    assert causes(run(tmp_path)) == [("model_or_tools", "comes with model x, y -> y, z")]
+
+
+def test_beside_changed_rules_the_cause_keeps_what_both_rules_say(tmp_path):
+    main(tmp_path, model="old")
+    written(tmp_path, threshold=0.9)
+    says(tmp_path, "a", "no", model="new")
+    ran = run(tmp_path)
+    assert causes(ran)[0] == ("model_or_tools", "comes with model old -> new")
+    assert changes(ran)[0]["cause"]["now_by_old_rules"] == "FAIL"
+    strict = [{"id": "a", "assertions": [{"contains": "ok"}, {"contains": "thanks"}]}]
+    written(tmp_path, scenarios=strict)
+    says(tmp_path, "a", "ok", model="new")
+    kind, message = causes(run(tmp_path))[0]
+    assert (kind, "new" in message) == ("rules_stricter", False)
+
+
+def test_dropping_the_word_is_a_weakening_unless_regression_covers_it(tmp_path):
+    written(tmp_path, policy={"fail_on": ["model_changed"]})
+    says(tmp_path, "a", "ok", model="m")
+    evalgate(tmp_path, ["s.yaml"])
+    (tmp_path / ZIP).rename(tmp_path / "base.zip")
+    written(tmp_path, policy={"fail_on": ["hard_fail"]})
+    dropped = [(each["kind"], each["before"]) for each in run(tmp_path).results["weakenings"]]
+    assert dropped == [("fail_on_dropped", "fail_on: model_changed")]
+    written(tmp_path, policy={"fail_on": ["regression"]})
+    assert run(tmp_path).results["weakenings"] == []
+
+
+def test_an_approved_or_quarantined_scenario_does_not_block(tmp_path):
+    main(tmp_path, model="old")
+    written(tmp_path, quarantine=[{"scenario": "a", "reason": "flaky", "until": "2027-01-20"}])
+    says(tmp_path, "a", "no", model="new")
+    assert run(tmp_path, "--fail-on", "model_changed").code == 0
+
+
+def test_model_names_are_untrusted_and_bounded(tmp_path):
+    main(tmp_path, model="old")
+    says(tmp_path, "a", "no", model="@everyone](http://x) `" + "y" * 5_000)
+    comment = run(tmp_path).text("comment.md")
+    assert "@everyone" not in comment
+    assert "y" * 700 not in comment
+
+
+def test_several_processes_and_compare_find_the_same(tmp_path):
+    main(tmp_path, model="old", tool_definitions=[TOOL])
+    says(tmp_path, "a", "no", model="new", tool_definitions=[OTHER_TOOL])
+    alone = run(tmp_path)
+    assert run(tmp_path, "--jobs", "2").results == alone.results
