@@ -80,17 +80,11 @@ class BatchSource(Protocol):
     def group_parts(self, parts: Sequence[TracePart], size: int) -> Iterator[Batch]:
         """Groups the parts of multi-file traces into batches."""
 
-    def split_batch(self, batch: Batch, form: str | CustomMapping) -> Sequence[Batch]:
-        """Splits a batch into smaller ones; returns just the batch if it can't be split further."""
-
     def open_batch(self, batch: Batch, form: str | CustomMapping) -> BatchReader:
         """Opens a batch for reading."""
 
     def find_parts(self, batch: Batch, form: str | CustomMapping) -> Sequence[TracePart]:
         """The batch's files that hold only part of a trace; reads no more than needed to know."""
-
-    def locate_batch(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
-        """For a batch that can't be split: its file, line, and the id for a damaged record there."""
 
     @property
     def max_bytes(self) -> int | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from evalgate.application.parallel.batch_judge import BatchTask
 from evalgate.application.parallel.batch_merger import BatchMerger
-from evalgate.application.parallel.worker_codec import lost_record, merge_pieces
 from evalgate.errors import InvalidInput, JudgeCrashed, Location, OverLimit, Problem, RefusedPath, SettingError
 from evalgate.ports import FoundFile
 from evalgate.ports.batches import TracePart
@@ -32,10 +31,7 @@ EACH = 8
 """The least number of batches for each worker, if there is enough to read."""
 AHEAD = 3
 """How many batches a worker may be ahead of the merge."""
-TRIES = 3
-"""How many workers one record may cost; the first may have been lost for another reason."""
-MOST_LOST = 60
-"""How many workers a run may lose."""
+LOST_HINT = "the traces may need more memory than there is: judge them in one process (--jobs 1) or in shards"
 NOT_JUDGED: Found = {"judged": False, "parts": ()}
 REFUSALS: Mapping[str, type[InvalidInput]] = {
     each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
@@ -62,8 +58,11 @@ def evaluate_in_batches(
     merger = BatchMerger(configuration, choice, progress, spool, source.max_bytes)
     plan = BatchPlan(configuration, source, choice, engine.workers)
     dispatcher = BatchDispatcher(plan, engine)
-    for batch, found in dispatcher.judge_batches(merger):
-        merger.take(batch.suite, found)
+    try:
+        for batch, found in dispatcher.judge_batches(merger):
+            merger.take(batch.suite, found)
+    except WorkerLostError as error:
+        raise OverLimit(Problem(f"a worker process {error}", None, LOST_HINT)) from None
     return merger.finish_run()
 
 
@@ -108,15 +107,11 @@ class BatchReceiver(Protocol):
 
 
 class BatchDispatcher:
-    """Submits batches and yields their results in order.
-
-    A batch whose worker was lost is submitted again in pieces, until the record that causes it is found.
-    """
+    """Submits batches and yields their results in order."""
 
     def __init__(self, plan: BatchPlan, engine: Engine) -> None:
         self._plan, self._engine = plan, engine
         self._window = max(2, engine.workers * AHEAD)
-        self._lost = 0
 
     def judge_batches(self, receiver: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
         """The results of each batch, suite by suite; grouped parts come last in their suite."""
@@ -143,57 +138,27 @@ class BatchDispatcher:
     def _judge_in_order(
         self, batches: Iterable[NumberedBatch], receiver: BatchReceiver
     ) -> Iterator[tuple[NumberedBatch, Found]]:
-        waiting: deque[tuple[NumberedBatch, BatchTask, PendingResult | None]] = deque()
+        waiting: deque[tuple[NumberedBatch, PendingResult | None]] = deque()
         for batch in batches:
             judges, files = receiver.has(batch), batch.batch
             crosses = judges and receiver.wants_crossed(batch.suite)
             task = BatchTask(batch.suite, files, judges and not receiver.is_full, crosses, judges)
             may_have_parts = files.line_range is None and not files.groups
             ticket = self._engine.submit(task) if judges or may_have_parts else None
-            waiting.append((batch, task, ticket))
+            waiting.append((batch, ticket))
             if len(waiting) >= self._window:
                 yield from self._next_result(waiting)
         while waiting:
             yield from self._next_result(waiting)
 
     def _next_result(
-        self, waiting: deque[tuple[NumberedBatch, BatchTask, PendingResult | None]]
+        self, waiting: deque[tuple[NumberedBatch, PendingResult | None]]
     ) -> Iterator[tuple[NumberedBatch, Found]]:
-        batch, task, ticket = waiting.popleft()
+        batch, ticket = waiting.popleft()
         if ticket is None:
             yield batch, NOT_JUDGED
             return
-        try:
-            found = decode_answer(ticket.result())
-        except WorkerLostError as error:
-            self._count_lost(task, error)
-            found = merge_pieces(self._retry_pieces(task, 1))
-        yield batch, found
-
-    def _retry_pieces(self, task: BatchTask, tries: int) -> Iterator[Found]:
-        """Judges a lost batch again, piece by piece."""
-        pieces = self._plan.source.split_batch(task.batch, self._plan.form(task.suite))
-        is_whole = len(pieces) == 1
-        for piece in pieces:
-            part = task._replace(batch=piece)
-            try:
-                found = decode_answer(self._engine.submit(part).result())
-            except WorkerLostError as error:
-                self._count_lost(part, error)
-                if is_whole and tries >= TRIES:
-                    yield lost_record(*self._plan.source.locate_batch(piece), str(error))
-                else:
-                    yield from self._retry_pieces(part, tries + 1 if is_whole else 1)
-            else:
-                yield found
-
-    def _count_lost(self, task: BatchTask, error: WorkerLostError) -> None:
-        self._lost += 1
-        if self._lost > MOST_LOST:
-            file, line, _ = self._plan.source.locate_batch(task.batch)
-            hint = "the traces may need more memory than there is; try --jobs 1"
-            message = f"{self._lost} workers were lost, the last one {error}"
-            raise OverLimit(Problem(message, Location(file.path, line), hint))
+        yield batch, decode_answer(ticket.result())
 
 
 def decode_answer(answer: bytes) -> Found:

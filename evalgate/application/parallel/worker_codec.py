@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.application.evaluation.evaluated_trace import CandidateResult, Damage, EvaluatedTrace
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
-from evalgate.application.evaluation.trace_warnings import format_location
-from evalgate.application.evaluation.trial_batch import is_trial_batch
 from evalgate.errors import Location
 from evalgate.models.comparison.trajectory import Trajectory, TrajectoryCall, TrajectoryTurn
 from evalgate.models.run.golden import GoldenTrial, Issue, TurnResult
@@ -18,9 +16,7 @@ from evalgate.models.run.trial_record import TrialRecord, decode_summary
 from evalgate.models.trace.trace import TraceLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-
-    from evalgate.ports import FoundFile
+    from collections.abc import Callable, Hashable, Sequence
 
     Row = tuple[Any, ...]
     Shared = dict[bytes, AssertionResult]
@@ -198,78 +194,6 @@ def _issues(rows: Sequence[Row]) -> tuple[Issue, ...]:
     return tuple(Issue(*row) for row in rows)
 
 
-def lost_record(file: FoundFile, line: int | None, name: str, how: str) -> dict[str, Any]:
-    """The result for a record whose judging kills every worker."""
-    encoder = WorkerEncoder()
-    source = TraceLocation(file.path, line=line)
-    ref = TraceRef(None, source.path, source.format, None, line)
-    reason = f"{format_location(source)}: no worker could judge it: the last one {how}"
-    trial = TrialResult(0, ref, "error", 0.0, [], reason=reason)
-    judged = (None, (name, None, encoder.trial(trial)), ())
-    return {
-        "records": [((encoder.ref(ref), None, None), judged, judged)],
-        "checks": encoder.checks,
-        "calls": encoder.calls,
-        "warnings": [],
-        "unpriced": {},
-        "parts": [],
-        "lines": [],
-        "size": 0,
-        "judged": True,
-    }
-
-
-def merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Merges the results of pieces of a batch, as if it had been judged whole."""
-    whole: dict[str, Any] = {
-        **{name: [] for name in ("records", "checks", "calls", "warnings", "parts", "lines")},
-        "unpriced": {},
-        "size": 0,
-        "judged": True,
-    }
-    for piece in pieces:
-        checks, calls = len(whole["checks"]), len(whole["calls"])
-        for name in ("warnings", "parts"):
-            whole[name] += piece[name]
-        whole["records"] += [_shift_record(record, checks, calls) for record in piece["records"]]
-        whole["checks"] += piece["checks"]
-        whole["calls"] += piece["calls"]
-        for model, count in piece["unpriced"].items():
-            whole["unpriced"][model] = whole["unpriced"].get(model, 0) + count
-        if piece["lines"] is None or whole["lines"] is None:
-            whole["lines"] = None
-        else:
-            whole["lines"] += piece["lines"]
-        whole["size"] += piece["size"]
-        whole["judged"] = piece["judged"]
-    return whole
-
-
-def _shift_record(record: Row, checks: int, calls: int) -> Row:
-    """A record with its row indexes shifted by these amounts."""
-    if is_trial_batch(record) or (not checks and not calls):
-        return record
-    row, judged, again = record
-    return row, _shift_judged(judged, checks, calls), again and _shift_judged(again, checks, calls)
-
-
-def _shift_judged(judged: Row, checks: int, calls: int) -> Row:
-    scenario_id, damage, options = judged
-    if damage is not None:
-        damage = (*damage[:2], _shift_trial(damage[2], checks, calls))
-    moved = [
-        (candidate, None if trial is None else _shift_trial(trial, checks, calls), trajectory)
-        for candidate, trial, trajectory in options
-    ]
-    return scenario_id, damage, moved
-
-
 def is_trial_record(trial: Row) -> bool:
     """Whether a trial's row holds its encoded document, rather than its fields."""
     return isinstance(trial[0], bytes)
-
-
-def _shift_trial(trial: Row, checks: int, calls: int) -> Row:
-    if is_trial_record(trial):
-        return trial
-    return tuple(check + checks for check in trial[0]), trial[1] + calls, *trial[2:]

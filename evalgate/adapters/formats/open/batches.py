@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from evalgate.adapters.formats.core.builder.plausibility import EQUAL_DURATIONS, MIN_EQUAL_RUNS, compare_durations
-from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
 from evalgate.adapters.formats.core.read_limits import ReadBudget
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.multi_file import group_by_key, read_group
@@ -13,7 +12,7 @@ from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import InvalidInput, TraceError
-from evalgate.models.trace.trace import Trace, TraceLocation
+from evalgate.models.trace.trace import Trace
 from evalgate.ports.batches import Batch, LineRange, TracePart
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 FILE_OVERHEAD = 2_000
 """The cost of opening a file, as the number of bytes that could be read instead."""
 MAX_FILES = 200
-PIECES = 8
-"""The number of smaller batches that replace a batch whose worker was lost."""
 
 
 class BatchedTraces(TraceFiles):
@@ -75,24 +72,6 @@ class BatchedTraces(TraceFiles):
         if waiting:
             yield Batch(groups=tuple(waiting))
 
-    def split_batch(self, batch: Batch, form: str | CustomMapping) -> Sequence[Batch]:
-        """A batch split into smaller ones; only itself if it can't be split any further."""
-        if len(batch.groups) > 1:
-            return [Batch(groups=(group,)) for group in batch.groups]
-        if len(batch.files) > 1:
-            step = -(-len(batch.files) // PIECES)
-            return [Batch(batch.files[start : start + step]) for start in range(0, len(batch.files), step)]
-        if batch.files:
-            file = batch.files[0]
-            whole = batch.line_range or self._find_line_range(file, _resolve_format(form))
-            if whole is not None and (whole.lines > 1 or batch.line_range is None):
-                size = max(1, (whole.end - whole.start) // PIECES)
-                ranges = list(self._cut_lines(file, whole, size))
-                if len(ranges) == 1:  # one line holds nearly all bytes
-                    ranges = list(self._cut_lines(file, whole, 1))
-                return [Batch((file,), stretch) for stretch in ranges]
-        return [batch]
-
     def open_batch(self, batch: Batch, form: str | CustomMapping) -> FileBatchReader:
         """A reader for the traces of a batch."""
         return FileBatchReader(self, batch, _resolve_format(form))
@@ -107,12 +86,6 @@ class BatchedTraces(TraceFiles):
                 elif isinstance(record, Trace):
                     break
         return found
-
-    def locate_batch(self, batch: Batch) -> tuple[FoundFile, int | None, str]:
-        """File, first line and id of a batch that can't be judged."""
-        file = batch.files[0] if batch.files else batch.groups[0][0].file
-        line = None if batch.line_range is None else batch.line_range.first_line
-        return file, line, name_damaged_record(file.below, TraceLocation(file.path, line=line))
 
     def read_records(
         self, batch: Batch, trace_format: Format | None, budget: ReadBudget, waiting: list[TracePart]

@@ -1,36 +1,50 @@
-"""Workers of this machine and the pipes that each of them has open."""
+"""Workers of this machine: they answer in any order, and one that dies is reported."""
 
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from evalgate.adapters.engines.process_pool import ProcessPool
-
-OPEN = Path("/proc/self/fd")
-
-
-def its_pipes(_):
-    """The id of the worker, and how many pipes it has open."""
-    found = 0
-    for each in OPEN.iterdir():
-        try:
-            found += str(each.readlink()).startswith("pipe:")
-        except OSError:  # the folder itself, which was open while it was listed
-            continue
-    return f"{os.getpid()} {found}".encode()
+from evalgate.ports.engines import WorkerLostError
 
 
-@pytest.mark.skipif(not OPEN.exists(), reason="what a process has open can't be listed here")
-def test_no_worker_holds_the_pipes_of_another():
-    pool = ProcessPool(3)
-    pool.begin(its_pipes)
+def work(task):
+    if task == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return f"{task} {os.getpid()}".encode()
+
+
+@pytest.fixture
+def pool():
+    made = ProcessPool(2)
+    made.begin(work)
+    yield made
+    made.close()
+
+
+def test_tasks_are_judged_in_other_processes(pool):
+    answers = [each.result().split() for each in [pool.submit(number) for number in range(20)]]
+    assert [number for number, _ in answers] == [b"%d" % number for number in range(20)]
+    assert b"%d" % os.getpid() not in {process for _, process in answers}
+
+
+def test_a_worker_that_dies_is_reported_to_all_that_wait_and_to_later_tasks(pool):
+    waiting = [pool.submit("die"), pool.submit("die")]
+    for each in waiting:
+        with pytest.raises(WorkerLostError):
+            each.result()
+    with pytest.raises(WorkerLostError):
+        pool.submit("live")
+
+
+def test_a_worker_is_limited_before_its_first_task(tmp_path):
+    pool = ProcessPool(1, lambda: os.chdir(tmp_path))
+    pool.begin(lambda _: str(Path.cwd()).encode())
     try:
-        tickets = [pool.submit(None) for _ in range(3)]  # one for each
-        answers = [ticket.result().split() for ticket in tickets]
+        assert pool.submit(None).result() == str(tmp_path).encode()
     finally:
         pool.close()
-    assert len({worker for worker, _ in answers}) == 3
-    assert len({count for _, count in answers}) == 1

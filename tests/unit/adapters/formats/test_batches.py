@@ -66,25 +66,6 @@ def test_batches_of_any_size_hold_what_the_files_hold(files, size):
         assert summarize_records(in_batches(source, ["*.jsonl"], size)) == whole
 
 
-@given(lines=some.lists(LINES, min_size=1, max_size=20), size=some.integers(1, 3_000))
-def test_pieces_of_a_batch_hold_what_it_holds_down_to_one_line_each(lines, size):
-    with TemporaryDirectory() as folder:
-        (Path(folder) / "x.jsonl").write_text("\n".join(lines))
-        source = BatchedTraces(Workspace(None, folder), SMALL)
-        whole = summarize_records(source.read(["*.jsonl"], "."))
-        smallest = []
-        waiting = list(source.batches(source.find_files(["*.jsonl"], "."), "auto", size))
-        while waiting:
-            batch = waiting.pop(0)
-            pieces = list(source.split_batch(batch, "auto"))
-            if pieces == [batch]:
-                smallest.append(batch)
-            else:
-                waiting = pieces + waiting
-        assert summarize_records(record for batch in smallest for record in source.open_batch(batch, "auto")) == whole
-        assert all(batch.line_range is None or batch.line_range.lines == 1 for batch in smallest)
-
-
 def test_packed_lines_and_files_that_form_one_trace_together_are_read_unchanged(tmp_path):
     lines = "\n".join(native(f"{number}") for number in range(20))
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
