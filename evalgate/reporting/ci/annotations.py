@@ -84,7 +84,7 @@ def _annotate_group(level: str, group: FailureGroup) -> Annotation:
         *(["quarantined"] if first.get("quarantined") else []),
     ]
     name = _name(first) if len(scenarios) == 1 else pluralize(len(scenarios), "scenario")
-    title = f"{name}: {join_words(words)}"
+    title = f"{name}: {join_words(words)}{', for lack of evidence' if group.is_lost and group.missing else ''}"
     change = first["change"]
     message = next(iter(describe_causes(group)), "") or (change["reason"] if change else title)
     if len(scenarios) > 1:

@@ -89,3 +89,15 @@ def test_annotations__very_many_equal_failures__name_some_and_count_the_others()
 def test_annotations__scenario_in_a_variant__is_named_with_it():
     found = build_annotations(results([a_suite("s", [a_scenario("a", "FAIL", variant="flat")])]))
     assert [each.title for each in found] == ["a [flat]: FAIL"]
+
+
+def test_annotations__lack_of_evidence__comes_last_and_is_named():
+    price = an_assertion("cost", "not_evaluable", reason="no price for x")
+    checks = {"a": [price], "b": [an_assertion("says so", "failed"), price]}
+    scenarios = [
+        a_scenario(name, "FAIL", trials=[a_trial(0, "failed", assertions=found)]) for name, found in checks.items()
+    ]
+    assert [(each.title, each.message) for each in build_annotations(results([a_suite("s", scenarios)]))] == [
+        ("b: FAIL", "says so: response.content lacks 'refund'"),
+        ("a: FAIL, for lack of evidence", "cost not evaluable in 2 scenarios: no price for x"),
+    ]
