@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from evalgate.strict_model import StrictModel
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.goldens.golden_written import GoldenDocuments
-    from evalgate.suite.models import Scenario
+    from evalgate.suite.models import Scenario, Variant
     from evalgate.suite.schema.custom_file import CustomEntry
     from evalgate.suite.schema.suite_file import PriceEntry
 
 ASSERTIONS = ("defaults", "assertions")
+SHARED_VARIANTS = ("defaults", "variants")
 SUFFIXES = (".yaml", ".yml", ".json")
 SECOND_SUFFIXES = (".suite", ".scenarios", ".evals", ".eval")
 LOOK_ALIKE_HINT = "give it another id, or write both in one alphabet"
@@ -43,6 +44,7 @@ def parse_project(document: Document, diagnostics: Diagnostics) -> ProjectFile |
     if project is not None:
         diagnostics.parse_assertions(document, project.defaults.assertions, ASSERTIONS)
         check_project_custom(document, project.defaults.custom, diagnostics)
+        TraceMatcher(document, diagnostics).build_variants(project.defaults.variants, SHARED_VARIANTS)
     return project
 
 
@@ -78,6 +80,18 @@ class SharedDefaults:
             return []
         return Diagnostics().parse_assertions(self.document, self.defaults.assertions, ASSERTIONS)
 
+    def build_variants(self) -> list[Variant]:
+        """The project's variants, for suites that set none; errors were reported when it was parsed."""
+        if self.document is None:
+            return []
+        return TraceMatcher(self.document, Diagnostics()).build_variants(self.defaults.variants, SHARED_VARIANTS)
+
+    def add_variants(self, content: dict[str, Any]) -> dict[str, Any]:
+        """The content of a suite with the project's variants inserted if it sets none."""
+        if self.document is None or not self.defaults.variants or "variants" in content:
+            return content
+        return {**content, "variants": self.document.value["defaults"]["variants"]}
+
 
 def parse_suite(
     document: Document,
@@ -100,7 +114,7 @@ def parse_suite(
         return None, []
     suite_assertions = diagnostics.parse_assertions(document, file.defaults.assertions, ASSERTIONS)
     common = [*shared.parse_assertions(), *suite_assertions]
-    scenarios = ScenarioBuilder(document, file, shared.defaults, diagnostics)
+    scenarios = ScenarioBuilder(document, file, shared.defaults, diagnostics, shared.build_variants())
     built_scenarios = scenarios.build(common)
     content, policy = document.value, file.policy
     if file.goldens or file.golden is not None:
@@ -127,7 +141,7 @@ def parse_suite(
         else None,
         scenarios=built_scenarios,
         policy=policy,
-        content=content,
+        content=shared.add_variants(content),
         prices=merge_prices(file.prices, shared.prices),
         format_location=document.locate(("format",)) if file.format else None,
         quarantine=_parse_quarantines(document, file),

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from evalgate.errors import OverLimit, Problem
+from evalgate.evaluators.core.evaluator import MAX_TOOLS
 from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, Path
 from evalgate.evaluators.core.parse import Parser
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.records import replace
 from evalgate.scoring.scenario import TrialRules
 from evalgate.suite.models import Scenario
-from evalgate.suite.scheduled_tool import ScheduledTool
+from evalgate.suite.scheduled_tool import ScheduledTool, SiblingTools
 from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.suite.diagnostics import Diagnostics, Document
@@ -32,17 +33,27 @@ MAX_CHECKS = 5_000_000
 class ScenarioBuilder:
     """Builds the scenarios of one suite; `warnings` are what `validate` reports besides errors."""
 
-    def __init__(self, document: Document, file: SuiteFile, shared: Defaults, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        document: Document,
+        file: SuiteFile,
+        shared: Defaults,
+        diagnostics: Diagnostics,
+        shared_variants: Sequence[Variant] = (),
+    ) -> None:
         self._document, self._file, self._shared, self._diagnostics = document, file, shared, diagnostics
         self._matcher = TraceMatcher(document, diagnostics)
-        self.variants = self._matcher.build_variants(file.variants, ("variants",))
+        self._own_variants = self._matcher.build_variants(file.variants, ("variants",))
+        self.variants = self._own_variants if "variants" in file.model_fields_set else list(shared_variants)
+        self._siblings = SiblingTools(())
         self._unused_variants: dict[int, Variant] = {}
         self.warnings: list[Problem] = []
 
     def build(self, common: list[Assertion]) -> list[Scenario]:
         """Builds every scenario, `common` before the assertions of its entry. Raises OverLimit."""
         self._check_count()
-        self._note_variants(self.variants)
+        self._note_variants(self._own_variants)
+        self._siblings = SiblingTools(self._list_expected())
         found: list[Scenario] = []
         checks = 0
         for index, entry in enumerate(self._file.scenarios):
@@ -66,13 +77,28 @@ class ScenarioBuilder:
         if count > MAX_SCENARIOS:
             raise OverLimit(f"{count:,} scenarios: a run may have at most {MAX_SCENARIOS:,}")
 
+    def _list_expected(self) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+        """The expected tool of each entry, and the tool of each of its variants."""
+        suite_variants = {each.name: each.tool for each in self.variants}
+        for entry in self._file.scenarios:
+            if entry.expected_tool is not None:
+                own = entry.variants
+                yield (
+                    entry.expected_tool,
+                    suite_variants if own is None else {name: each.tool for name, each in own.items()},
+                )
+
+    def _find_forbidden(self, variant: Variant | None) -> Sequence[str]:
+        """The tools that a scenario forbids that expects none, unless its variant names one."""
+        return self._shared.tool or self._siblings.find_tools(None if variant is None else variant.name)
+
     def _build_variants(self, entry: ScenarioEntry, path: Path, common: list[Assertion]) -> list[Scenario]:
         variants = self.variants
         if entry.variants is not None:
             variants = self._matcher.build_variants(entry.variants, (*path, "variants"))
             self._note_variants(variants)
         plain = self._build_plain(entry, path)
-        checks = CheckCompiler(self._document, entry, path)
+        checks = CheckCompiler(self._document, entry, path, self._find_forbidden)
         if not variants:
             scenarios = [replace(plain, assertions=[*common, *checks.compile_checks(None)])]
         else:
@@ -161,10 +187,18 @@ class CheckCompiler:
     """The assertions of one entry, its `expected_tool` first.
 
     `problems` are errors, each reported once; `used_variants` are those whose tool or action a check uses.
+    `find_forbidden` finds the tools that the entry forbids in a variant if it expects none.
     """
 
-    def __init__(self, document: Document, entry: ScenarioEntry, path: Path) -> None:
+    def __init__(
+        self,
+        document: Document,
+        entry: ScenarioEntry,
+        path: Path,
+        find_forbidden: Callable[[Variant | None], Sequence[str]],
+    ) -> None:
         self._document, self._entry, self._path = document, entry, path
+        self._find_forbidden = find_forbidden
         self._compiled: dict[tuple[int, ScheduledTool | None], Assertion | None] = {}
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
@@ -180,6 +214,8 @@ class CheckCompiler:
         scheduled_tool = ScheduledTool(self._entry.expected_tool)
         if variant is not None:
             scheduled_tool = scheduled_tool._replace(tool=variant.tool, action=variant.action)
+        if self._has_demand and scheduled_tool.expected is None and scheduled_tool.tool is None:
+            scheduled_tool = scheduled_tool._replace(forbidden=tuple(self._find_forbidden(variant)))
         found = [self._compile_demand(scheduled_tool, variant)]
         is_tool_used = self._has_demand
         for index, raw in enumerate(self._entry.assertions):
@@ -199,9 +235,17 @@ class CheckCompiler:
             and scheduled_tool.expected is None
             and scheduled_tool.action
             and not scheduled_tool.tool
+            and not scheduled_tool.forbidden
         ):
             message = f"variant `{variant.name}` has an `action` but no `tool`, in a scenario that expects no tool"
             self._keep_problem(Problem(message, variant.location, "give the variant a `tool`"))
+            return None
+        if len(scheduled_tool.forbidden) > MAX_TOOLS:
+            message = (
+                f"the other scenarios expect {len(scheduled_tool.forbidden):,} tools, this one can forbid {MAX_TOOLS}"
+            )
+            hint = "give the project's `defaults` the scheduling tools as `tool`"
+            self._add_problem(FieldProblem((*self._path, "expected_tool"), message, hint))
             return None
         raw = scheduled_tool.build_assertion(self._entry.min_calls)
         return self._compile_once((-1, scheduled_tool), raw, (*self._path, "expected_tool", 0))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 TIMING_TYPES = ("has_timing", "staggered_timing", "is_recurring")
 EXPECTED_TOOL = "expected_tool"
@@ -11,11 +14,15 @@ _NESTING_FIELDS = ("not", "when", "then", "all_of", "any_of", "at_least", "of")
 
 
 class ScheduledTool(NamedTuple):
-    """Calls of the tool that the scenario expects, or of a variant's `tool` instead, with one `action`."""
+    """Calls of the tool that the scenario expects, or of a variant's `tool` instead, with one `action`.
+
+    A scenario that expects no tool forbids the variant's `tool`, else `forbidden`; without these, any tool.
+    """
 
     expected: str | None = None
     tool: str | None = None
     action: str | None = None
+    forbidden: tuple[str, ...] = ()
 
     @property
     def is_varied(self) -> bool:
@@ -30,8 +37,9 @@ class ScheduledTool(NamedTuple):
     def build_assertion(self, min_calls: int | None) -> dict[str, Any]:
         """The scenario's demand on these calls, as an assertion."""
         raw: dict[str, Any] = {"type": EXPECTED_TOOL, EXPECTED_TOOL: None if self.expected is None else self.name}
-        if self.expected is None and self.tool is not None:
-            raw["tool"] = self.tool
+        tools = self.forbidden if self.tool is None else (self.tool,)
+        if self.expected is None and tools:
+            raw["tool"] = tools[0] if len(tools) == 1 else list(tools)
         if self.action is not None:
             raw["action"] = self.action
         if min_calls or (min_calls is not None and self.expected is not None):
@@ -71,3 +79,25 @@ class ScheduledTool(NamedTuple):
         if fields.keys() & params.keys():
             fields["params"] = {name: value for name, value in params.items() if name not in fields}
         return {**raw, **fields}
+
+
+class SiblingTools:
+    """The tools that the scenarios of a suite expect, each in its variants: those that the others must not call."""
+
+    def __init__(self, expected: Iterable[tuple[str, Mapping[str, str | None]]]) -> None:
+        """Collects each scenario's expected tool, and the `tool` of each of its variants instead of it."""
+        self._plain: dict[str, None] = {}
+        self._all: dict[str, None] = {}
+        self._by_variant: dict[str, dict[str, None]] = {}
+        for tool, variants in expected:
+            if not variants:
+                self._plain[tool] = None
+            for name, own in variants.items():
+                self._by_variant.setdefault(name, {})[own or tool] = None
+            self._all |= dict.fromkeys([own or tool for own in variants.values()] or [tool])
+
+    def find_tools(self, variant: str | None) -> Sequence[str]:
+        """The tools in one variant; in one that no other scenario has, those of all variants."""
+        if variant is None or variant not in self._by_variant:
+            return list(self._all)
+        return list({**self._plain, **self._by_variant[variant]})

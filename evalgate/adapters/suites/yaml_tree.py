@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 MAX_VALUES = 200_000
-MAX_ALIASES = 20
+MAX_ALIASES = 1_000
 MAX_WARNINGS = 20
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser where PyYAML was built with it
@@ -106,8 +106,11 @@ def _error(document: YamlDocument, mark: Any, message: str, hint: str | None = N
 
 @dataclass(slots=True)
 class _Anchor:
+    """A value that aliases repeat: how many values it holds, and how many levels of lists and mappings."""
+
     value: Any
     size: int
+    levels: int
 
 
 class _TreeReader:
@@ -119,6 +122,7 @@ class _TreeReader:
         self._anchors: dict[str, _Anchor | None] = {}
         self._aliases = 0
         self._count = 0
+        self._deepest = 0
 
     def read(self) -> None:
         next(self._events)  # the stream's start
@@ -133,23 +137,23 @@ class _TreeReader:
 
     def _value(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
+            return self._alias(event, depth)
         self._count_values(1, event)
         if event.tag is not None:
             raise self._refuse(event, "tags are not allowed in a suite")
         if event.anchor is not None:
             self._anchors[event.anchor] = None  # still open: an alias inside it would be endless
-        before = self._count
+        before, deepest, self._deepest = self._count, self._deepest, depth - 1
         value = self._content(event, depth)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchor(value, self._count - before + 1)
+            self._anchors[event.anchor] = _Anchor(value, self._count - before + 1, self._deepest - depth + 1)
+        self._deepest = max(self._deepest, deepest)
         return value
 
     def _content(self, event: Any, depth: int) -> Any:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
-        if depth > MAX_DEPTH:
-            raise self._refuse(event, f"values may be nested at most {MAX_DEPTH} levels deep")
+        self._reach_depth(depth, event)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._list(depth)
         return self._mapping(depth)
@@ -201,14 +205,20 @@ class _TreeReader:
         self._count_values(1, event)
         return str(event.value)
 
-    def _alias(self, event: Any) -> Any:
+    def _reach_depth(self, depth: int, event: Any) -> None:
+        if depth > MAX_DEPTH:
+            raise self._refuse(event, f"values may be nested at most {MAX_DEPTH} levels deep")
+        self._deepest = max(self._deepest, depth)
+
+    def _alias(self, event: Any, depth: int) -> Any:
         self._aliases += 1
         if self._aliases > MAX_ALIASES:
-            raise self._refuse(event, f"a file may use at most {MAX_ALIASES} aliases")
+            raise self._refuse(event, f"a file may use at most {MAX_ALIASES:,} aliases")
         anchor = self._anchors.get(event.anchor)
         if anchor is None:
             raise self._refuse(event, "this alias has no anchor, or is inside it")
         self._count_values(anchor.size, event)
+        self._reach_depth(depth + anchor.levels - 1, event)
         return anchor.value
 
     def _count_values(self, count: int, event: Any) -> None:

@@ -26,6 +26,8 @@ class Finding(NamedTuple):
     score: float | None = None
 
 
+MAX_TOOLS = 200
+"""Names of tools that a field may list to forbid calls of any."""
 Check = Callable[["Trace"], Finding]
 Order = Literal["at_most", "at_least"]
 

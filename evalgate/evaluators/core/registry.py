@@ -64,8 +64,9 @@ _WITH_TOOL_NAMES = (
     *("output_contains", "output_json", "output_numeric", "staggered_timing", "tool_arguments", "tool_called"),
     *("tool_calls", "tool_latency_limit", "trajectory_score"),
 )
-_VERSIONS = {**dict.fromkeys(BUILT_IN_TYPES, 1), **dict.fromkeys(_WITH_TOOL_NAMES, 2)}
-"""Versions of the built-in evaluators. 2: `*` in the name of a tool matches any characters."""
+_VERSIONS = {**dict.fromkeys(BUILT_IN_TYPES, 1), **dict.fromkeys(_WITH_TOOL_NAMES, 2), "expected_tool": 3}
+"""Versions of the built-in evaluators. 2: `*` in the name of a tool matches any characters; 3: scenarios that expect no
+tool forbid the scheduling tools only."""
 
 GOLDEN_VERSION = 1
 """Increase it when the same trace could get another score against the same golden."""

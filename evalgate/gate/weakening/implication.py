@@ -22,6 +22,7 @@ _ORDERS: dict[str, dict[str, Implies]] = {
     "ends_with": {"value": orders.implies_suffix},
     "contains_all": {"values": orders.implies_containing_all},
     "contains_any": {"values": orders.implies_containing_any},
+    "expected_tool": {"tool": orders.implies_unexpected},
     "finish_reason": {"allowed": orders.implies_allowed},
     "is_json": {"schema_": orders.is_equal_or_absent},
     "output_contains": {"value": orders.implies_containing},
@@ -114,7 +115,8 @@ def _normalise_fields(requirement: Requirement) -> dict[str, Any]:
     if requirement.type == "tool_calls":
         fields.pop("exactly", None)
     if requirement.type == "expected_tool":
-        fields["tool"] = fields.pop("expected_tool") or fields["tool"]
+        expected, tools = fields.pop("expected_tool"), fields["tool"]
+        fields["tool"] = (tools or ["*"]) if fields["is_negative"] else expected or tools[0]
         fields["min_calls"] = None if fields["is_negative"] else fields["min_calls"] or 1
     if requirement.type == "tool_sequence":
         mode, extra = fields.pop("mode"), fields.pop("extra_calls")

@@ -82,6 +82,13 @@ def implies_forbidden(weaker: Sequence[str] | None, stronger: Sequence[str] | No
     )
 
 
+def implies_unexpected(weaker: str | Sequence[str], stronger: str | Sequence[str]) -> bool:
+    """The tools that a scenario without an expected tool forbids; the one that another expects must be the same."""
+    if isinstance(weaker, str) or isinstance(stronger, str):
+        return weaker == stronger
+    return implies_forbidden(weaker, stronger)
+
+
 def implies_allowed(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
     """Globs, one of which everything must match."""
     return weaker is None or (

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from evalgate.evaluators.core.evaluator import MAX_TOOLS
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
@@ -67,6 +68,11 @@ Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)]
 Tool = Annotated[str, Field(min_length=1, max_length=512)]
+Tools = Annotated[
+    list[Tool],
+    BeforeValidator(wrap_in_list, json_schema_input_type=Tool | list[Tool]),
+    Field(min_length=1, max_length=MAX_TOOLS),
+]
 MAX_NAME = 200
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
@@ -112,20 +118,6 @@ class PolicyEntry(StrictModel):
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
 
 
-class Defaults(StrictModel):
-    """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
-
-    `traces` are relative to the project file.
-    """
-
-    assertions: Assertions = Field(default_factory=list)
-    traces: Globs | None = None
-    threshold: Share | None = None
-    format: str | None = None
-    custom: CustomEntry | None = None
-    scenario_from: str | None = None
-
-
 class SuiteDefaults(StrictModel):
     """Defaults of every scenario of the suite."""
 
@@ -146,6 +138,23 @@ class VariantEntry(StrictModel):
 
 VariantName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_check_visible)]
 Variants = Annotated[dict[VariantName, VariantEntry], Field(max_length=MAX_VARIANTS)]
+
+
+class Defaults(StrictModel):
+    """Defaults of every scenario: assertions come first, the rest applies unless set closer to it.
+
+    `traces` are relative to the project file. `variants` are those of suites that set none; `tool` names the
+    scheduling tools, which a scenario that expects no tool forbids.
+    """
+
+    assertions: Assertions = Field(default_factory=list)
+    traces: Globs | None = None
+    threshold: Share | None = None
+    format: str | None = None
+    custom: CustomEntry | None = None
+    scenario_from: str | None = None
+    tool: Tools | None = None
+    variants: Variants = Field(default_factory=dict)
 
 
 class ScenarioEntry(StrictModel):

@@ -67,6 +67,8 @@ OPERATORS = [
     ({"path": "response.nothing", "exists": True}, "failed"),
     ({"path": "response.nothing", "exists": False}, "passed"),
     ({"path": "response.content", "exists": False}, "failed"),
+    ({"type": "jmespath", "expression": "response.content", "operator": "exists"}, "passed"),
+    ({"type": "jmespath", "expression": "response.nothing", "operator": "exists"}, "failed"),
     ({"path": "metadata.scenario_id", "in": ["a", "refund"]}, "passed"),
     ({"path": "metadata.scenario_id", "in": ["a"]}, "failed"),
     ({"path": "metadata.scenario_id", "not_in": ["a"]}, "passed"),

@@ -369,6 +369,8 @@ def test_output_contains__over_the_time_limit_is_an_error_negated_or_not():
         (towards(0), "seven", ERROR),
         (towards(0), "nan", ERROR),
         ({"not": towards(0, previous=7)}, "7", ("passed", "stall")),
+        ({"type": "convergence", "target": 0, "previous": 8}, "7", ("passed", "progress")),
+        ({"type": "convergence", "target": 0, "previous": 6}, "7", ("failed", "stall")),
     ],
     ids=str,
 )
@@ -516,7 +518,6 @@ def test_no_output_crashes_a_check(value):
         (at("a" * 2000, "eq", 1), ("path",), "at most 1,000 characters, this one has 2,000"),
         (at(".a", "eq", float("inf")), ("target",), "finite"),
         (towards(1, "down"), ("direction",), "one of"),
-        ({"type": "convergence", "target": 1}, (), "`direction` is missing"),
         (towards(1, tolerance=-1), ("tolerance",), "at least 0"),
         (towards(1, previous=True), ("previous",), "can't be boolean"),
         (towards(1, previous=[1]), ("previous",), "can't be list"),

@@ -4,34 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.evaluators.kinds.calls.tool_called import MAX_LISTED
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import json_equal, shorten, show
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.trace.trace import ToolCall, Trace
 
     NumberedCall = tuple[int, ToolCall]
 
 
 class CallFilter(NamedTuple):
-    """Selects all calls of `tool` (a name or glob), or those whose argument `argument` is `action`."""
+    """Selects all calls of `tool` (a name or glob, or several), or those whose argument `argument` is `action`."""
 
-    tool: str
+    tool: str | tuple[str, ...]
     action: str | None = None
     argument: str = "action"
 
     def __str__(self) -> str:
         """Returns the filter in words."""
-        tool = shorten(self.tool, 60)
+        tool = _format_either(self.patterns)
         return tool if self.action is None else f"{tool} with {self.argument} {show(self.action, 40)}"
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The names and globs of the tools."""
+        return (self.tool,) if isinstance(self.tool, str) else self.tool
 
     def select(self, trace: Trace) -> SelectedCalls:
         """Selects calls of the agent, numbered from 1 among all its calls."""
         found = SelectedCalls([], [])
         calls = trace.agent_calls
-        tool = self.tool
-        tools = find_names(tool, [call["name"] for call in calls]) if "*" in tool else (tool,)
+        tools = set[str]()
+        for each in self.patterns:
+            tools.update(find_names(each, trace.called) if "*" in each else (each,))
         for number, call in enumerate(calls, 1):
             if call["name"] not in tools:
                 continue
@@ -44,6 +53,14 @@ class CallFilter(NamedTuple):
     def _is_action(self, call: ToolCall) -> bool:
         arguments = call["arguments"]
         return isinstance(arguments, dict) and json_equal(arguments.get(self.argument), self.action)
+
+
+def _format_either(patterns: Sequence[str]) -> str:
+    """Formats names as `a, b or c`; counts those beyond the first twelve."""
+    *head, last = (shorten(each, 60) for each in patterns[: MAX_LISTED + 1])
+    if len(patterns) > MAX_LISTED + 1:
+        last = f"{len(patterns) - MAX_LISTED} others"
+    return f"{', '.join(head)} or {last}" if head else last
 
 
 class SelectedCalls(NamedTuple):

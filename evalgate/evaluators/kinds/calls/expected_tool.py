@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
+from evalgate.evaluators.core.evaluator import MAX_TOOLS, Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.evidence import ARGUMENTS, CALLS, FAILED, PASSED, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, format_calls, format_times
@@ -14,9 +14,21 @@ from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
 from evalgate.evaluators.kinds.calls.tool_rules import build_count_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.trace.evidence import EvidenceKind
     from evalgate.models.trace.trace import Trace
 
+
+def _wrap_in_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+ToolNames = Annotated[
+    list[ToolName],
+    BeforeValidator(_wrap_in_list, json_schema_input_type=ToolName | list[ToolName]),
+    Field(min_length=1, max_length=MAX_TOOLS),
+]
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 
@@ -62,14 +74,14 @@ def _forbid_calls(target: CallFilter) -> Check:
 class ExpectedTool(Evaluator):
     """The tool `expected_tool` (or `tool`) is called at least `min_calls` times.
 
-    `expected_tool: null` is the negative scenario: no call of `tool`, or of any tool if `tool` is not given.
-    With `action`, only calls whose argument `action_argument` has this value count.
+    `expected_tool: null` is the negative scenario: no call of `tool` (one or several), or of any tool if `tool` is
+    not given. With `action`, only calls whose argument `action_argument` has this value count.
     """
 
     type: Literal["expected_tool"]
     orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
     expected_tool: ToolName | None = None
-    tool: ToolName | None = None
+    tool: ToolNames | None = None
     min_calls: Annotated[int, Field(ge=0)] | None = None
     action: str | None = None
     action_argument: Argument = "action"
@@ -77,12 +89,8 @@ class ExpectedTool(Evaluator):
     def label(self) -> str:
         """The check in words."""
         if self._is_negative():
-            return (
-                f"no call of {CallFilter(self.tool, self.action, self.action_argument)}"
-                if self.tool
-                else "no tool call"
-            )
-        target = CallFilter(self.expected_tool or self.tool or "", self.action, self.action_argument)
+            return f"no call of {self._select_calls(self.tool)}" if self.tool else "no tool call"
+        target = self._select_calls([self.expected_tool] if self.expected_tool else self.tool or [""])
         least = 1 if self.min_calls is None else self.min_calls
         return f"{target} called" if least == 1 else f"{target} called at least {format_times(least)}"
 
@@ -93,20 +101,25 @@ class ExpectedTool(Evaluator):
         """Validates that the fields agree; raises FieldProblemError."""
         if self._is_negative():
             return self._compile_negative()
-        tool = self.expected_tool or self.tool
-        if tool is None:
+        tools = self.tool if self.expected_tool is None else [self.expected_tool]
+        if tools is None:
             raise FieldProblemError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
-        if self.tool not in (None, tool):
+        if self.tool not in (None, tools):
             raise FieldProblemError("tool", "`tool` and `expected_tool` mean the same tool", "remove one of them")
+        if len(tools) > 1:
+            raise FieldProblemError("tool", "several tools can only be forbidden", "add `expected_tool: null`")
         if self.min_calls == 0:
             raise FieldProblemError("min_calls", "`min_calls: 0` checks nothing", "`expected_tool: null` means no call")
-        return _require_calls(CallFilter(tool, self.action, self.action_argument), self.min_calls or 1)
+        return _require_calls(self._select_calls(tools), self.min_calls or 1)
+
+    def _select_calls(self, tools: Sequence[str]) -> CallFilter:
+        return CallFilter(tuple(tools), self.action, self.action_argument)
 
     def _compile_negative(self) -> Check:
         if self.min_calls:
             raise FieldProblemError("min_calls", "if no tool is expected, `min_calls` must be 0")
         if self.tool is not None:
-            return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
+            return _forbid_calls(self._select_calls(self.tool))
         if self.action is not None:
             raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
         return build_count_rule(None, 0, 0)

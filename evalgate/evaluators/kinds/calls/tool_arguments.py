@@ -50,7 +50,7 @@ class ToolArguments(Evaluator):
             if suite_schema is not None:
                 return _judge_calls(calls, suite_schema, str(target))
             if not is_glob:
-                return recorded_schemas.judge_calls(trace, target.tool, calls)
+                return recorded_schemas.judge_calls(trace, self.tool, calls)
             return combine([recorded_schemas.judge_calls(trace, *each) for each in _group_by_tool(calls).items()])
 
         return require_evidence(check, ARGUMENTS, FAILED)

@@ -38,7 +38,7 @@ class Convergence(Evaluator):
     orders: ClassVar[dict[str, Order]] = {"tolerance": "at_most"}
     target: float
     tolerance: Annotated[float, Field(ge=0)] = 0.0
-    direction: Literal["minimize", "maximize"]
+    direction: Literal["minimize", "maximize"] = "minimize"
     previous: Annotated[Any, WithJsonSchema(_PREVIOUS)] = None
     source: SourceField | None = None
 

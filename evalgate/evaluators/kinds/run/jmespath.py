@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
 from evalgate.evaluators.core.evidence import require_evidence
@@ -30,6 +30,13 @@ class QueryAssertion(Evaluator):
     expression: str
     operator: Annotated[Operator, BeforeValidator(resolve_alias)]
     value: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ask_for_presence(cls, fields: Any) -> Any:
+        """`exists` without a value asks whether something is found."""
+        is_open = isinstance(fields, dict) and fields.get("operator") == "exists" and "value" not in fields
+        return {**fields, "value": True} if is_open else fields
 
     def label(self) -> str:
         """Returns the assertion as a person would write it."""

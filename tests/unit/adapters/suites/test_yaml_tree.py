@@ -113,7 +113,9 @@ def test_nesting__has_a_limit():
 
 
 def test_aliases__are_counted_with_the_nodes_they_refer_to():
-    assert "20 aliases" in refusal("a: &x 1\nb: [" + ", ".join(["*x"] * 21) + "]\n")
+    many = "a: &x 1\nb: [" + ", ".join(["*x"] * 1_000)
+    assert load(f"{many}]\n", "f.yaml").value["b"] == [1] * 1_000
+    assert "1,000 aliases" in refusal(f"{many}, *x]\n")
     bomb = "a: &a [" + ", ".join("x" * 1000) + "]\n"
     names = "abcdefg"
     for before, name in itertools.pairwise(names):
@@ -121,6 +123,18 @@ def test_aliases__are_counted_with_the_nodes_they_refer_to():
     start = time.monotonic()
     assert "200,000 values" in refusal(bomb)
     assert time.monotonic() - start < 2
+
+
+def test_nesting__has_a_limit_that_aliases_do_not_pass():
+    ten = "[" * 10, "]" * 10
+    text = "a0: &a0 " + "1".join(ten) + "\n"
+    for level in range(1, 6):
+        text += f"a{level}: &a{level} " + f"*a{level - 1}".join(ten) + "\n"
+    assert len(load(text, "f.yaml").value) == 6  # 61 levels
+    deeper = "a6: " + "*a5".join(ten)
+    assert "nested at most 64 levels deep" in refusal(text + deeper)
+    assert "nested at most 64 levels deep" in refusal(text + "b: [[[[*a5]]]]")
+    assert load(text + "b: [[[*a5]]]", "f.yaml").value["b"]
 
 
 def test_values__have_a_limit():

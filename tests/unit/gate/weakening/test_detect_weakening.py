@@ -116,6 +116,42 @@ def test_a_group_that_was_always_required__is_weaker_if_it_no_longer_is():
     assert kinds(suite({**group, "required": "always"}), suite({**group, "required": True})) == ["check_loosened"]
 
 
+def siblings(*tools, **more):
+    """A suite with a negative scenario and one that expects each of the tools."""
+    positive = [{"id": tool, "expected_tool": tool} for tool in tools]
+    return {"version": 1, "suite": "s", "scenarios": [{"id": "talk", "expected_tool": None}, *positive], **more}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        (siblings("a", "b"), siblings("a"), '["a","b"]', '["a"]'),
+        (siblings("a*"), siblings("ab"), '["a*"]', '["ab"]'),
+        (siblings(), siblings("a"), '["*"]', '["a"]'),  # any call was forbidden
+    ],
+)
+def test_a_tool_that_siblings_no_longer_forbid__is_a_weakening_of_the_negative_scenario(old, new, before, after):
+    found = [each for each in compare_suites(old, new) if each.scenario == "talk"]
+    assert [(each.kind, each.baseline, each.current) for each in found] == [
+        ("check_loosened", f"tool: {before}", f"tool: {after}")
+    ]
+    assert [each for each in compare_suites(new, old) if each.scenario == "talk"] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        ({"tool": ["a", "b"]}, {"tool": "b"}, ["check_loosened"]),
+        ({"tool": ["c", "b"]}, {}, ["check_loosened"]),  # a sibling expects c
+        ({"tool": "b"}, {}, ["check_replaced"]),
+        ({"tool": "b"}, {"tool": ["b", "c"]}, []),
+    ],
+)
+def test_a_tool_that_the_project_no_longer_forbids__is_a_weakening(before, after, kinds):
+    old, new = (configuration(siblings("c"), version=1, suites=["*.yaml"], defaults=each) for each in (before, after))
+    assert [each.kind for each in find_weakenings(old, new, {})] == kinds
+
+
 LOOSER = [
     ({"type": "cost_limit", "max_usd": 0.5}, {"type": "cost_limit", "max_usd": 1.5}),
     ({"type": "latency_limit", "max_seconds": 3}, {"type": "latency_limit", "max_seconds": 4}),
