@@ -46,7 +46,7 @@ def _answer_and_exit(folder: str, user: int | None) -> NoReturn:
     from evalgate.adapters.sandbox.call_filter import forbid_connections
 
     drop_privileges(user, JUDGE_GROUP)
-    is_filtered = forbid_connections()
+    is_filtered = forbid_connections(is_alone=True)
     os.environ["TMPDIR"] = folder
     os._exit(_run_for_exit_code(lambda: _answer(folder, is_filtered=is_filtered)))
 

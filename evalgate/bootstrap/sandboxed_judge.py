@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.errors import InvalidInput, JudgeCrashed
@@ -100,17 +100,19 @@ class SandboxedJudge:
         from evalgate.application.messages.approval_response import decode_approved
 
         exchange, answer = self._ask("approve", content, run, approvals, options, notes)
-        return decode_approved(answer, _clean_file_reader(exchange))
+        return decode_approved(answer, _clean_file_reader(exchange), approvals)
 
     def _run_judge(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.files.output_folder import OutputFolder
         from evalgate.application.messages.judge_response import decode_judgement
+        from evalgate.application.messages.response_checks import check_head
 
         context = self._context
         folder = OutputFolder(context.folder, context.cwd, context.root)
         target = folder.path(BASELINE)  # fails before the work if the folder can't be written
         exchange, answer = self._ask("judge", request)
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
+        check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
         if judgement.baseline_zip is not None:
             from evalgate.adapters.archives.redacted_zip import redact_archive
 
@@ -124,13 +126,14 @@ class SandboxedJudge:
         from evalgate.adapters.sandbox.exchange_dir import FILES, ExchangeDir
         from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
         from evalgate.application.messages.request_codec import encode_value
+        from evalgate.application.messages.response_checks import parse_json
 
         self._request_count += 1
         exchange = ExchangeDir(self._folder / f"judge-{self._request_count}", self._user, JUDGE_GROUP)
         context = self._context.with_folder(f"{exchange.path}/{FILES}")
         exchange.write_request(json.dumps(encode_value([verb, context, list(arguments)])).encode())
         wait_for_judge(self._begin(exchange), exchange, self._bounds)
-        answer = _parse_answer(remove_exact_secrets(exchange.read_answer() or b""))
+        answer = parse_json(remove_exact_secrets(exchange.read_answer() or b""))
         if self._log is not None and not (isinstance(answer, dict) and answer.get("is_filtered") is True):
             self._log(NOT_FILTERED)
         return exchange, answer
@@ -179,14 +182,3 @@ def _clean_file_reader(exchange: ExchangeDir) -> Callable[[str], bytes | None]:
         return None if content is None else remove_exact_secrets(content)
 
     return read
-
-
-def _parse_answer(content: bytes) -> Any:
-    try:
-        return json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise JudgeCrashed("UnfitAnswer", ["the judge gave no valid response"]) from None
-
-
-def _refuse_constant(_: str) -> NoReturn:
-    raise ValueError

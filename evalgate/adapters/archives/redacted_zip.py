@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import JudgeCrashed
 from evalgate.measures.redaction.redact import remove_exact_secrets
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import zipfile
     from collections.abc import Iterator
 
+MEMBERS = frozenset({MANIFEST, RESULTS, STANDINGS_FILE, SUITES, TRACES})
 MAX_PACKED = 80_000_000
 MAX_UNPACKED = 300_000_000
 """Bytes, somewhat more than the limit of a baseline."""
@@ -39,7 +41,9 @@ def redact_archive(handle: int) -> int:
 def _redacted_lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """Yields for each line of each member: the member's name, the line, and the redacted line."""
     archive = SafeZip(content, MAX_UNPACKED)
-    for name in filter(None, archive.names()):
+    if not MEMBERS.issuperset(archive.names()):
+        raise ZipRefusedError("it has members that no baseline has")
+    for name in archive.names():
         for line in archive.lines(name):
             yield name, line, remove_exact_secrets(line)
 

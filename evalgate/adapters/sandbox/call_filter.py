@@ -31,6 +31,7 @@ REFUSED = {
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "personality": (135, 92),
     "init_module": (175, 105), "finit_module": (313, 273), "kexec_load": (246, 104), "reboot": (169, 142),
 }
+PROCESSES = {"fork": (57, None), "vfork": (58, None), "clone": (56, 220), "clone3": (435, 435)}
 # fmt: on
 """System calls by their numbers on x86-64 and arm64. io_uring can do what is refused without calling it."""
 X32 = 0x40000000
@@ -42,16 +43,19 @@ ALLOW, REFUSE_AS_FORBIDDEN = 0x7FFF0000, 0x00050001
 SET_FILTER, ALL_THREADS = 1, 1
 
 
-def forbid_connections() -> bool:
+def forbid_connections(*, is_alone: bool = False) -> bool:
     """Refuses these calls to this process, all its threads and its later children; nothing lifts that again.
 
-    Returns False where the system takes no such filter: another architecture, or a kernel or container without it.
+    With `is_alone`, also new processes and threads, which root could start despite its limit of them. Returns
+    False where the system takes no such filter: another architecture, or a kernel or container without it.
     """
     machine = os.uname().machine if sys.platform == "linux" and sys.maxsize > X32 * 4 else ""
     if machine not in ARCHITECTURES:
         return False
     architecture, seccomp, column = ARCHITECTURES[machine]
-    return refuse_calls(architecture, seccomp, [numbers[column] for numbers in REFUSED.values()])
+    refused = {**REFUSED, **PROCESSES} if is_alone else REFUSED
+    numbers = (each[column] for each in refused.values())
+    return refuse_calls(architecture, seccomp, [number for number in numbers if number is not None])
 
 
 def refuse_calls(architecture: int, seccomp: int, numbers: Sequence[int]) -> bool:

@@ -61,7 +61,7 @@ def _find_scenarios(name: str | None, scenarios: Scenarios) -> Sequence[Scenario
     """The scenarios of that name, or all that fail; a message if none can be approved."""
     if name is None:
         return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
-    keys = [key for key in scenarios if name in _spellings(key)]
+    keys = [key for key in scenarios if name in key.spellings]
     if len(keys) != 1:
         return _describe_ambiguity(keys) if keys else _describe_unknown(name, scenarios)
     found = scenarios[keys[0]]
@@ -70,12 +70,6 @@ def _find_scenarios(name: str | None, scenarios: Scenarios) -> Sequence[Scenario
     if not found.is_known:
         return f"scenario {name} is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}"
     return keys
-
-
-def _spellings(key: ScenarioKey) -> set[str]:
-    """Its name as people write it, in short, and as reports show it."""
-    short = [key.id] if key.variant is None else [key.id, key.variant]
-    return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [key.suite, *short])}
 
 
 def _describe_ambiguity(keys: Sequence[ScenarioKey]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalgate.application.messages.judge_response import decode_report, encode_report
 from evalgate.application.messages.request import ApprovedReport
 from evalgate.errors import JudgeCrashed
+from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.reporting.results import results_fields as fields
 from evalgate.reporting.results.approvals_doc import APPROVAL, LIMIT, PROVENANCE
 from evalgate.reporting.results.results_checks import (
@@ -18,8 +19,9 @@ from evalgate.reporting.results.results_checks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.results.results_sections import ApprovalDoc
 
 MOST = 100_000
@@ -40,8 +42,10 @@ def encode_approved(report: ApprovedReport) -> dict[str, Any]:
     }
 
 
-def decode_approved(answer: Any, file: Callable[[str], bytes | None]) -> ApprovedReport:
-    """Decodes the report in an answer; raises like `decode_report`."""
+def decode_approved(
+    answer: Any, file: Callable[[str], bytes | None], consents: Sequence[CommentApproval]
+) -> ApprovedReport:
+    """Decodes the report in an answer to a request with these consents; raises like `decode_report`."""
     written = decode_report(answer, file)
     try:
         check_optional({"answer": answer}, "answer", SHAPE, ())
@@ -50,7 +54,23 @@ def decode_approved(answer: Any, file: Callable[[str], bytes | None]) -> Approve
         refused = [(each["comment"], each["why"]) for each, _ in found]
     except ShapeError as error:
         raise JudgeCrashed("UnfitAnswer", [f"invalid response of the judge: {error}"]) from None
+    for each in approvals:
+        _check_consent(each, consents)
     return ApprovedReport(written, answer["heading"], approvals, refused)
+
+
+def _check_consent(approval: ApprovalDoc, consents: Sequence[CommentApproval]) -> None:
+    """Raises JudgeCrashed for an approval that refers to a comment which did not approve this scenario."""
+    origin = approval.get("provenance")
+    if origin is None or origin["source"] != "comment" or approval["status"] != "active":
+        return
+    names = ScenarioKey(approval["suite"], approval["scenario"], approval["variant"]).spellings
+    for consent in consents:
+        if consent.provenance.comment_id == origin["comment_id"] and (
+            consent.scenario is None or consent.scenario in names
+        ):
+            return
+    raise JudgeCrashed("UnfitAnswer", ["invalid response of the judge: an approval that nobody gave"])
 
 
 def _approval(value: dict[str, Any]) -> ApprovalDoc:

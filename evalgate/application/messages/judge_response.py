@@ -11,6 +11,7 @@ from evalgate.application.messages.response_checks import (
     MOST,
     check_decision,
     check_excuses,
+    check_subject,
     count,
     invalid_answer,
     items,
@@ -101,9 +102,11 @@ def decode_judgement(
     answer = _check_answer(answer)
     results = results_of(answer.get("results"), report_only=request.report_only)
     check_decision(results)
+    check_subject(results, request)
     excused = {name: count(value) for name, value in record(answer.get("excused"), "excuses").items()}
     check_excuses(results, excused, request)
-    names = [name for name in items(answer, "files") if name in FILES]
+    known = FILES if request.sarif else FILES[:-1]
+    names = [name for name in items(answer, "files") if name in known]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
         raise invalid_answer("it has no results")
@@ -113,7 +116,7 @@ def decode_judgement(
         heading=text(answer.get("heading")),
         annotations=[_decode_annotation(each) for each in items(answer, "annotations")],
         problems=[_decode_problem(each) for each in items(answer, "problems")],
-        baseline_zip=baseline_zip if answer.get("baseline") is True else None,
+        baseline_zip=baseline_zip if answer.get("baseline") is True and request.make_baseline_zip else None,
         warnings=[text(each) for each in items(answer, "warnings")],
         excused=excused,
     )

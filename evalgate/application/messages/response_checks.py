@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from evalgate.errors import JudgeCrashed
 from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.results.results import ResultsDoc
@@ -22,12 +23,22 @@ COUNTED = (
     *("skipped", "regressions", "improvements", *CHANGES),
 )
 FIGURES = ("score", "pass_rate", "cost_usd", "latency_p50_s", "latency_p95_s", "total_tokens")
+GATING = {
+    "below_threshold": ("failed", "partial"),
+    "broken": ("broken",),
+    "regression": ("regressed", "broken"),
+}
+"""Words of `fail_on` with the counts of scenarios that fail the gate then, if nothing excuses them."""
+FOUND = frozenset({"exact", "ancestor", "latest", "drifted", "given"})
+FIRST_SUITE = b',"suites":['
 STATUSES = frozenset({"exact", "ancestor", "latest", "drifted", "given", "expired", "unreachable", "none"})
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 MOST = 1_000
 MOST_REASONS = 500_000
 LONGEST = 100_000
 LARGEST = 1e100
+MOST_CONTAINERS, MOST_VALUES = 3_000_000, 15_000_000
+"""Most brackets and commas in JSON of the judge, as in a results document."""
 
 
 def invalid_answer(what: str) -> JudgeCrashed:
@@ -100,6 +111,53 @@ def check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: Judg
         raise invalid_answer("more is approved than can be")
     if not_gating and "hard_fail" in (request.fail_on or ()):
         raise invalid_answer("it passes with hard fails, which `fail-on` names")
+    for word in request.fail_on or ():
+        failed = sum(count(dict(summary)[name]) for name in GATING.get(word, ()))
+        if failed > summary.get("quarantined", 0) and not request.has_approvals:
+            raise invalid_answer(f"it passes with {failed} that `fail-on` names ({word})")
+
+
+def check_subject(results: ResultsDoc, request: JudgeRequest) -> None:
+    """Raises JudgeCrashed if the answer is about another commit, or about another baseline than it was given."""
+    if results.get("commit") != request.commit:
+        raise invalid_answer("its commit")
+    compared, given = results["baseline"], request.baseline
+    if compared is None:
+        return
+    if given is None or (given.sha is not None and compared["sha"] not in (None, given.sha)):
+        raise invalid_answer("its baseline is not the one that it was given")
+    if compared["status"] in FOUND and given.status not in FOUND:
+        raise invalid_answer("its baseline was not found")
+
+
+def check_head(results: ResultsDoc, pieces: Iterable[bytes]) -> None:
+    """Raises JudgeCrashed if results.json tells another verdict than the answer: it is what other tools read."""
+    head = bytearray()
+    at = -1
+    for piece in pieces:
+        searched = max(0, len(head) - len(FIRST_SUITE))
+        head += piece
+        at = head.find(FIRST_SUITE, searched)
+        if at >= 0:
+            break
+    written = parse_json(bytes(head[: max(at, 0)]) + b"}")
+    for name in ("verdict", "exit_code", "report_only", "summary"):
+        if not isinstance(written, dict) or name not in written or written[name] != dict(results)[name]:
+            raise invalid_answer(f"its {name} is another one in results.json")
+
+
+def parse_json(content: bytes) -> Any:
+    """Parses JSON of the judge. Raises JudgeCrashed if it is invalid, or would take far more memory than bytes."""
+    if content.count(b"[") + content.count(b"{") > MOST_CONTAINERS or content.count(b",") > MOST_VALUES:
+        raise invalid_answer("it holds more values than any run")
+    try:
+        return json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise invalid_answer("it is not valid JSON") from None
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError
 
 
 def _summary(summary: dict[str, Any]) -> None:

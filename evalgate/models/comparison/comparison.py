@@ -90,6 +90,12 @@ class ScenarioKey(NamedTuple):
     id: str
     variant: str | None
 
+    @property
+    def spellings(self) -> set[str]:
+        """Its name as people write it, in short, and as reports show it."""
+        short = [self.id] if self.variant is None else [self.id, self.variant]
+        return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [self.suite, *short])}
+
 
 @dataclass(slots=True)
 class ScenarioOutcome:

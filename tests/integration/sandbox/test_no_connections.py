@@ -81,6 +81,9 @@ def probe(context, port, unix):
         "execve": lambda: os.execv("/bin/true", ["true"]),
         "execveat": lambda: system_call(322, 281, -100, b"/bin/true", 0, 0, 0),
         "fork and exec": lambda: subprocess.run(["/bin/true"], check=False),
+        "fork": os.fork,
+        "thread": lambda: start_thread(),
+        "clone3": lambda: system_call(435, 435, 0, 0),
         "ptrace": lambda: system_call(101, 117, 16, os.getppid(), 0, 0),
         "process_vm_readv": lambda: system_call(310, 270, os.getpid(), 0, 0, 0, 0, 0),
         "process_vm_writev": lambda: system_call(311, 271, os.getpid(), 0, 0, 0, 0, 0),
@@ -91,11 +94,19 @@ def probe(context, port, unix):
     }
     if X86:
         attempts["socket of x32"] = lambda: system_call(X32 | 41, 0, 2, 1, 0)
+        attempts["vfork"] = lambda: system_call(58, 0)
         attempts["execve of x32"] = lambda: system_call(X32 | 520, 0, b"/bin/true", 0, 0)
     found = {name: attempt(work) for name, work in attempts.items()}
     go.set()
     done.wait(20)
     return {**found, **from_thread}
+
+
+def start_thread():
+    try:
+        threading.Thread(target=print).start()
+    except RuntimeError as error:
+        raise OSError(1, str(error)) from None
 
 
 def wait_and_connect():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -129,17 +131,21 @@ def test_an_output_folder_that_is_a_link_is_refused_before_anything_is_read(work
 # --- a judge whose code was taken over ---------------------------------------------
 
 
+ROOMY = 16_000_000_000
+"""Bytes: a judge that is forked from a process that ran many tests has all their memory."""
+
+
 def taken_over(forge):
     """A preforked judge that judges, and then changes its answer."""
 
     def serve(handle):
-        HANDLERS["judge"] = lambda *asked: forge(judge_server._judge(*asked))
+        HANDLERS["judge"] = lambda *asked: forge(judge_server._judge(*asked), asked[0])
         run_ready_judge(handle)
 
     return fork_ready_judge(serve)
 
 
-def as_pass(answer, excused=None, **summary):
+def as_pass(answer, _context=None, *, excused=None, **summary):
     results = {**answer["results"], "verdict": "pass", "exit_code": 0, "reasons": []}
     return {
         **answer,
@@ -152,11 +158,11 @@ def as_pass(answer, excused=None, **summary):
     ("forge", "why"),
     [
         (as_pass, "with hard fails that nothing excuses"),
-        (lambda answer: as_pass(answer, {"approved": 1}), "more is approved than can be"),
-        (lambda answer: as_pass(answer, {"quarantined": 1}), "than is in quarantine"),
-        (lambda answer: as_pass(answer, {"not_gating": 1}), "which `fail-on` names"),
-        (lambda answer: as_pass(answer, hard_fails=0), "`scenarios` is not the sum"),
-        (lambda answer: {**as_pass(answer), "results": {**answer["results"], "exit_code": 0}}, "does not match"),
+        (lambda answer, _: as_pass(answer, excused={"approved": 1}), "more is approved than can be"),
+        (lambda answer, _: as_pass(answer, excused={"quarantined": 1}), "than is in quarantine"),
+        (lambda answer, _: as_pass(answer, excused={"not_gating": 1}), "which `fail-on` names"),
+        (lambda answer, _: as_pass(answer, hard_fails=0), "`scenarios` is not the sum"),
+        (lambda answer, _: {**as_pass(answer), "results": {**answer["results"], "exit_code": 0}}, "does not match"),
     ],
     ids=["as it is", "approved", "quarantined", "not gating", "fewer hard fails", "exit code 0"],
 )
@@ -165,11 +171,57 @@ def test_a_judge_can_not_forge_a_pass_with_hard_fails(workspace, tmp_path, forge
     honest = bench_at(workspace).judge(asked)
     assert (honest.exit_code, honest.results["summary"]["hard_fails"]) == (1, 1)
 
-    judges = SandboxedJudge(bench_at(workspace), folder_of(tmp_path), None, taken_over(forge))
+    judges = SandboxedJudge(bench_at(workspace, memory=ROOMY), folder_of(tmp_path), None, taken_over(forge))
     with pytest.raises(JudgeCrashed) as refusal:
         judges.judge(asked)
     assert refusal.value.exit_code == 70
     assert why in refusal.value.places[0]
+
+
+def write_instead(name, change):
+    """Changes a file that the judge has written."""
+
+    def forge(answer, context):
+        path = Path(context.folder, name)
+        path.write_bytes(change(path.read_bytes()))
+        return answer
+
+    return forge
+
+
+def with_member(name):
+    def change(content):
+        archive = io.BytesIO(content)
+        with zipfile.ZipFile(archive, "a") as file:
+            file.writestr(name, "x")
+        return archive.getvalue()
+
+    return change
+
+
+def in_results(before, after):
+    return write_instead("results.json", lambda content: content.replace(before, after, 1))
+
+
+@pytest.mark.parametrize(
+    ("forge", "why"),
+    [
+        (in_results(b'"verdict":"fail"', b'"verdict":"pass"'), "another one in results.json"),
+        (in_results(b'"exit_code":1', b'"exit_code":0'), "another one in results.json"),
+        (in_results(b'"hard_fails":1', b'"hard_fails":0'), "another one in results.json"),
+        (write_instead("results.json", lambda _: b""), "not valid JSON"),
+        (write_instead("baseline.zip", with_member("../../evil.sh")), "baseline that is not valid"),
+        (write_instead("baseline.zip", with_member("results.json")), "baseline that is not valid"),
+    ],
+    ids=["verdict", "exit code", "hard fails", "nothing", "a path", "a name twice"],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_judge_can_not_tell_other_things_in_its_files(workspace, tmp_path, forge, why):
+    judges = SandboxedJudge(bench_at(workspace, memory=ROOMY), folder_of(tmp_path), None, taken_over(forge))
+    with pytest.raises(JudgeCrashed) as refusal:
+        judges.judge(request())
+    assert why in refusal.value.places[0]
+    assert not (workspace / ".evalgate" / "baseline.zip").exists()
 
 
 # --- what a hostile judge leaves --------------------------------------------------

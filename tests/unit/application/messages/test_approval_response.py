@@ -16,10 +16,16 @@ from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval
 from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.records import replace
 from evalgate.reporting.results.results_json import dump_results
 
 HEAD = "c" * 40
 RUN = TriggeringRun(7, "pull_request", 1, "acme/agent", "x", HEAD, is_same_repository=True)
+
+CONSENTS = [
+    CommentApproval(name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), b"")
+    for number, name in enumerate(["s1", "unknown"], 1)
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +33,7 @@ def report():
     reasons = [{"code": "hard_fail", "message": "m", "suite": "support", "scenario": "s1", "variant": None}]
     suites = [a_suite("support", [a_scenario("s1", "HARD_FAIL"), a_scenario("s2", "PASS")], "fail")]
     content = dump_results({**results(suites, reasons=reasons, verdict="fail", exit_code=1), "commit": HEAD})
-    consents = [
-        CommentApproval(name, date(2026, 1, 9), "r", "bob", Provenance("comment", 7, number, None, HEAD), content)
-        for number, name in enumerate(["s1", "unknown"], 1)
-    ]
+    consents = [replace(consent, report=content) for consent in CONSENTS]
     return approve_report(content, RUN, consents, RenderOptions("k", 60_000, "u"), ["note"], date(2026, 1, 2))
 
 
@@ -46,7 +49,7 @@ def file(report):
 
 
 def test_a_response_decodes_to_what_was_encoded(report, answer, file):
-    found = decode_approved(answer, file)
+    found = decode_approved(answer, file, CONSENTS)
     assert (found.heading, found.approvals, found.refused) == (
         report.heading,
         report.approvals,
@@ -86,10 +89,34 @@ def test_a_response_with_an_invalid_field_is_refused(answer, file, place, value)
         parent = parent[step]
     parent[last] = value
     with pytest.raises(JudgeCrashed):
-        decode_approved(forged, file)
+        decode_approved(forged, file, CONSENTS)
 
 
 @pytest.mark.parametrize("forged", [None, [], "x", {}, {"heading": "passed"}])
 def test_a_response_of_the_wrong_shape_is_refused(file, forged):
     with pytest.raises(JudgeCrashed):
-        decode_approved(forged, file)
+        decode_approved(forged, file, CONSENTS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scenario": "s2"},
+        {"suite": "x", "scenario": "other"},
+        {"provenance": {"comment_id": 2}},
+        {"provenance": {"comment_id": 9}},
+    ],
+)
+def test_an_approval_that_nobody_gave_is_refused(answer, file, changes):
+    [approval] = answer["approvals"]
+    approval |= {
+        name: {**approval[name], **value} if isinstance(value, dict) else value for name, value in changes.items()
+    }
+    with pytest.raises(JudgeCrashed):
+        decode_approved(answer, file, CONSENTS)
+
+
+def test_a_comment_that_approves_all_failures_approves_any(answer, file):
+    answer["approvals"][0]["scenario"] = "s9"
+    everything = [replace(CONSENTS[0], scenario=None)]
+    assert [each["scenario"] for each in decode_approved(answer, file, everything).approvals] == ["s9"]

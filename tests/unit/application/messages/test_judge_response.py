@@ -15,8 +15,10 @@ from evalgate.application.messages.judge_response import (
     encode_report,
 )
 from evalgate.application.messages.request import Judgement, JudgeRequest, RenderedReport
+from evalgate.application.messages.response_checks import check_head, parse_json
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.approvals.approval import ApprovalFile
+from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github.checks import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
@@ -40,8 +42,12 @@ def send_and_parse(judgement):
     return json.loads(json.dumps(encode_judgement(judgement)))
 
 
+GIVEN = BaselineInfo("exact", "a" * 40)
+
+
 def read_response(answer, files=FILES, **request):
-    return decode_judgement(answer, files.get, JudgeRequest(**request), baseline_zip="/here")
+    given = {"commit": results([])["commit"], "baseline": GIVEN, **request}
+    return decode_judgement(answer, files.get, JudgeRequest(**given), baseline_zip="/here")
 
 
 def test_a_judgement_is_decoded_without_its_suites():
@@ -142,6 +148,8 @@ MUTATIONS = {
     "more in quarantine than there are": lambda good: with_summary(good, quarantined=3),
     "no excuses": lambda good: {name: value for name, value in good.items() if name != "excused"},
     "an excuse that is no count": lambda good: {**good, "excused": {"approved": True}},
+    "another commit": lambda good: with_results(good, commit="b" * 40),
+    "another baseline": lambda good: with_results(good, baseline=a_baseline(sha="b" * 40)),
     "invalid for no reason": lambda good: with_results(good, verdict="invalid", exit_code=2, summary=None, reasons=[]),
 }
 
@@ -218,6 +226,77 @@ def test_a_pass_with_a_hard_fail_that_nothing_excuses_is_refused(excused, reques
         read_response(answer, **request_)
     assert refusal.value.exit_code == 70
     assert why in refusal.value.places[0]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "change", "word"),
+    [
+        ("FAIL", None, "below_threshold"),
+        ("PARTIAL", None, "below_threshold"),
+        ("FAIL", "broken", "broken"),
+        ("FAIL", "broken", "regression"),
+        ("PASS", "regressed", "regression"),
+    ],
+)
+def test_a_pass_with_what_fail_on_names_is_refused_unless_something_may_excuse_it(verdict, change, word):
+    scenarios = [a_scenario(), a_scenario("b", verdict, change)]
+    answer = send_and_parse(a_judgement("pass", scenarios=scenarios, reasons=[]))
+    with pytest.raises(JudgeCrashed) as refusal:
+        read_response(answer, fail_on=["hard_fail", word])
+    assert f"that `fail-on` names ({word})" in refusal.value.places[0]
+    for excused in (
+        read_response(answer, fail_on=["hard_fail"]),
+        read_response(answer, fail_on=[word], **APPROVED),
+        read_response(with_summary(answer, quarantined=1), fail_on=[word]),
+    ):
+        assert excused.exit_code == 0
+
+
+def test_a_baseline_that_was_not_given_is_refused():
+    answer = with_results(send_and_parse(a_judgement()), baseline=a_baseline(sha=None))
+    assert read_response(answer).results["baseline"]["status"] == "exact"
+    for baseline in (None, BaselineInfo("none"), BaselineInfo("unreachable")):
+        with pytest.raises(JudgeCrashed):
+            read_response(answer, baseline=baseline)
+
+
+def test_files_and_a_baseline_that_were_not_asked_for_are_ignored():
+    answer = {**send_and_parse(a_judgement()), "files": ["results.json", "results.sarif"]}
+    files = {**FILES, "results.sarif": b"{}"}
+    assert list(read_response(answer, files, sarif=True).files) == ["results.json", "results.sarif"]
+    assert list(read_response(answer, files).files) == ["results.json"]
+    assert read_response(answer, make_baseline_zip=False).baseline_zip is None
+
+
+def head_with(document, **changes):
+    written = {
+        name: document[name] for name in ("schema", "verdict", "exit_code", "report_only", "summary", "baseline")
+    }
+    return json.dumps({**written, **changes}, separators=(",", ":")).encode()[:-1] + b',"suites":[{"s":1}]}'
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_results_that_tell_another_verdict_than_the_answer_are_refused(size):
+    document = read_response(send_and_parse(a_judgement())).results
+
+    def check(content):
+        check_head(document, (content[at : at + size] for at in range(0, len(content), size)))
+
+    check(head_with(document))
+    for changes in ({"verdict": "pass"}, {"exit_code": 0}, {"report_only": True}, {"summary": None}):
+        with pytest.raises(JudgeCrashed, match="UnfitAnswer"):
+            check(head_with(document, **changes))
+    for content in (b"", b"{}", b"[1]", b"\xff", head_with(document).replace(b"suites", b"other")):
+        with pytest.raises(JudgeCrashed, match="UnfitAnswer"):
+            check(content)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"NaN", b"[" * 100_000, b"[" + b"[]," * 4_000_000 + b"1]", b"[" + b"1," * 16_000_000 + b"1]"]
+)
+def test_json_that_is_invalid_or_holds_too_much_is_refused(content):
+    with pytest.raises(JudgeCrashed):
+        parse_json(content)
 
 
 @pytest.mark.parametrize("verdict", ["MISSING", "ERROR", "NOT_EVALUABLE", None])
