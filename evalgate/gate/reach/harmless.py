@@ -24,6 +24,8 @@ _GRADED = frozenset({"recorded_score", "trajectory_score", "similarity", DIMENSI
 """Built-in types whose score may be below 1 where they pass."""
 _BY_HARD_FAIL = frozenset({"hard_fail", "new_hard_fail", "broken"})
 _BY_SCORE = frozenset({"below_threshold", "broken"})
+_BY_CHANGE = frozenset({"regression", "model_changed"})
+"""Words that a score may trigger by falling: that of any assertion."""
 
 
 def find_harmless_suites(suites: Sequence[Suite], policies: Mapping[str, Policy], today: date) -> Iterator[Problem]:
@@ -42,7 +44,7 @@ def find_harmless_suites(suites: Sequence[Suite], policies: Mapping[str, Policy]
 def _can_fail(scenario: Scenario, policy: Policy) -> bool:
     words = frozenset(policy.fail_on)
     return (
-        "regression" in words  # any score may fall
+        not words.isdisjoint(_BY_CHANGE)
         or (not words.isdisjoint(_BY_HARD_FAIL) and _can_hard_fail(scenario))
         or (not words.isdisjoint(_BY_SCORE) and find_lowest_score(scenario) < round(scenario.threshold, DIGITS))
         or ("not_evaluable" in words and all(map(_may_be_left_out, scenario.assertions)))

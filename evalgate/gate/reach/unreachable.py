@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import Policy, RegressionPolicy
 
 MAX_WARNINGS = 100
-TESTED = ("broken", "regression")
+TESTED = ("broken", "regression", "model_changed")
 """Words of `fail_on` that a test of the trials decides about."""
 
 

@@ -107,6 +107,8 @@ def test_tests_that_decide_nothing__are_not_reported():
         assert warn(suite(trials={"min": 3}, policy={"fail_on": words})) == []
     (message,) = warn(suite(trials={"min": 3}, policy={"fail_on": ["broken", "regression"]}))
     assert "too few for `broken` and `regression`" in message
+    (message,) = warn(suite(trials={"min": 3}, policy={"fail_on": ["model_changed"]}))
+    assert "too few for `model_changed`" in message
 
 
 @pytest.mark.parametrize("least", [4, 5, 20])
