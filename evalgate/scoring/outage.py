@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 OUTAGE_CODES = frozenset({402, 408, 409, 429, *range(500, 600)})
 """HTTP statuses of an outage: payment or quota, timeout, conflict, rate limit, and the provider's own errors."""
 FIRST_ERROR_CODE = 400
+UNNAMED = "error"
+"""The name that readers give to an error without one."""
 MOST_READ = 4_000
 """Characters of a message that are searched."""
 _QUOTA = re.compile(
@@ -97,8 +99,8 @@ def _went_on(trace: Trace, failed: LlmCall) -> bool:
 
 
 def _describe(error: ModelError) -> str:
-    """Status, name and message of an error, as far as they are recorded."""
-    code = error["status_code"]
-    parts = [str(code) if code and str(code) != error["type"] else "", error["type"] or ""]
-    head = " ".join(part for part in parts if part)
-    return cut_quote(": ".join(part for part in (head, " ".join((error["message"] or "").split())) if part))
+    """Status, name and message of an error, as far as they are recorded, each once."""
+    message, kind = " ".join((error["message"] or "").split()), error["type"] or ""
+    code = str(error["status_code"] or "")
+    parts = [code if code != kind else "", "" if kind in message or kind == UNNAMED else kind]
+    return cut_quote(": ".join(part for part in (" ".join(filter(None, parts)), message) if part))

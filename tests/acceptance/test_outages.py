@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import evalgate
+from outage_recordings import NO_OUTAGES, OUTAGES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +57,32 @@ def heading(result: CommandResult) -> str:
 
 def scenarios(result: CommandResult) -> dict[str, dict[str, Any]]:
     return {each["id"]: each for each in result.results["suites"][0]["scenarios"]}
+
+
+def judge_recording(folder: Path, content: str) -> dict[str, Any]:
+    """The only trial of a file, judged by a check that no run passes."""
+    assertions = [{"type": "tool_called", "tool": "issue_refund", "required": True}]
+    scenario = {"id": "*", "assertions": assertions}
+    suite = {"version": 1, "suite": "desk", "traces": ["recording*"], "scenarios": [scenario]}
+    (folder / "suite.yaml").write_text(json.dumps(suite))
+    (folder / "recording.json").write_text(content)
+    found = evalgate(folder, ["suite.yaml"])
+    ((each,),) = ([one["trials"] for one in suite["scenarios"]] for suite in found.results["suites"])
+    (trial,) = each
+    assert found.code == (3 if trial["status"] == "not_measured" else 1)
+    return trial
+
+
+@pytest.mark.parametrize("kind", OUTAGES)
+def test_recorded_outage_is_not_measured(tmp_path: Path, kind: str):
+    trial = judge_recording(tmp_path, OUTAGES[kind])
+    assert (trial["status"], trial["score"], trial["assertions"]) == ("not_measured", None, [])
+    assert trial["reason"].startswith("the last model call failed: ")
+
+
+@pytest.mark.parametrize("kind", NO_OUTAGES)
+def test_other_failure_is_judged(tmp_path: Path, kind: str):
+    assert judge_recording(tmp_path, NO_OUTAGES[kind])["status"] in {"hard_fail", "error"}
 
 
 def test_outage_is_no_regression_and_is_named_in_the_heading(tmp_path: Path, baseline: str):

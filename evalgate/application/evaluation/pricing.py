@@ -135,7 +135,7 @@ def _is_partial(trace: Trace) -> bool:
     """Whether the run's tokens are unknown because some of its model calls have no token counts."""
     if trace.usage["input_tokens"] is not None and trace.usage["output_tokens"] is not None:
         return False
-    has_silent = any(call["usage"] is None for call in trace.llm_calls)
+    has_silent = any(call["usage"] is None and "error" not in call for call in trace.llm_calls)
     return has_silent or any(warning["code"] == "tokens_incomplete" for warning in trace.warnings)
 
 

@@ -53,6 +53,7 @@ class AdkRun:
         self.llm_calls: list[LlmCall] = []
         self.warnings: list[Warning_] = []
         self.error: ErrorInfo | None = None
+        self.has_failed_call = False
         self.agent: str | None = None
         self.model: str | None = None
         self.started_at: str | None = None
@@ -169,6 +170,7 @@ class AdkRun:
                 self.error = None
             return
         self.error = {"type": code, "message": text(event.get("error_message"), "error_message")}
+        self.has_failed_call = not has_spoken and event.get("usage_metadata") is None
 
 
 def normalize_keys(recorded: dict[str, Any]) -> dict[str, Any]:

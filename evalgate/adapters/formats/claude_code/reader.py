@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
-from evalgate.adapters.formats.claude_code.result_line import add_results, find_main_model
+from evalgate.adapters.formats.claude_code.result_line import add_results, find_failure, find_main_model
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
@@ -54,6 +54,7 @@ def build(record: Any) -> Trace:
     do_each(record, "lines", session.add)
     main, agents = _build_conversations(session)
     merge_sub_agents(main, agents)
+    main.failure = session.failure or find_failure(session.results)
     trace = main.build_trace()
     trace.conversation_id = next(filter(None, map(_read_session_id, record)), None)
     trace.trace_id = trace.conversation_id or ""
@@ -63,7 +64,7 @@ def build(record: Any) -> Trace:
         add_results(trace, session.results)
     else:
         _add_open_end(trace, session, main.unmetered)
-    if all(m["content"] is None and not m["tool_calls"] and m["parts"] is None for m in trace.messages):
+    if trace.messages and not any(m["content"] is not None or m["tool_calls"] or m["parts"] for m in trace.messages):
         message = "the lines record tokens but no messages"
         trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     return trace
@@ -168,9 +169,9 @@ def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
         mark_incomplete(trace, "there is no result line: the run was stopped")
         message = "without a result line the output tokens are not known"
         trace.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
-    elif session.api_error is not None:
+    elif session.failure is not None:
         trace.status = "error"
-        trace.error = {"type": "api_error", "message": session.api_error}
+        trace.error = {"type": "api_error", "message": session.failure["message"]}
     elif last is not None and (last.role == "user" or trace.messages[-1]["tool_calls"]):
         mark_incomplete(trace, "the session ends before the agent answered")
 

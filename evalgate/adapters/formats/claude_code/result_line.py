@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
 from evalgate.adapters.formats.core.fields import amount, count, flag, listing, mapping, prefix_errors, text
@@ -16,9 +17,10 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import ModelError, Trace
 
 MODEL_KEYS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+API_ERROR = "API Error"
 BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries")
 
 
@@ -49,6 +51,12 @@ def find_main_model(results: Sequence[dict[str, Any]]) -> str | None:
         name: count(usage.get("outputTokens"), "modelUsage.outputTokens") or 0 for name, usage in data.items()
     }
     return max(output_tokens, key=lambda name: (output_tokens[name], name)) if output_tokens else None
+
+
+def find_failure(results: Sequence[dict[str, Any]]) -> ModelError | None:
+    """Why the last model call failed, as the last result line says; None if it did not."""
+    answer = text(results[-1].get("result"), "result") if results and results[-1].get("is_error") is True else None
+    return build_model_error(None, answer) if (answer or "").startswith(API_ERROR) else None
 
 
 def _read_cost(result: dict[str, Any]) -> float | None:

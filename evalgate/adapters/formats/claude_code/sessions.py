@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult, encode_json
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.messages import roles
 from evalgate.records import dataclass, field
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import ModelError
 
 SHELL = "Bash"
 SYNTHETIC = "<synthetic>"
@@ -59,7 +63,7 @@ class ClaudeSession:
     init: dict[str, Any] = field(default_factory=dict)
     hooks: list[dict[str, Any]] = field(default_factory=list)
     name: str | None = None
-    api_error: str | None = None
+    failure: ModelError | None = None
     is_stream: bool = False
     messages_by_uuid: dict[str, Any] = field(default_factory=dict)
     by_id: dict[tuple[str | None, str], MessageDraft] = field(default_factory=dict)
@@ -116,7 +120,7 @@ class ClaudeSession:
             self._add_error(line, message)
             return
         if role == "assistant":
-            self.api_error = None
+            self.failure = None
         self._fill_draft(self._find_or_add_draft(role, owner, message), line, message)
 
     def _find_or_add_draft(self, role: str, owner: str | None, message: dict[str, Any]) -> MessageDraft:
@@ -149,9 +153,11 @@ class ClaudeSession:
 
     def _add_error(self, line: dict[str, Any], message: dict[str, Any]) -> None:
         """Records the error that Claude Code reports when the model did not answer."""
-        if line.get("isApiErrorMessage") is True or isinstance(line.get("error"), str):
+        kind = line.get("error")
+        if line.get("isApiErrorMessage") is True or isinstance(kind, str):
             messages = roles.read_message({"role": "assistant", "content": message.get("content")})
-            self.api_error = messages[0].content or "the model did not answer"
+            shown = messages[0].content or "the model did not answer"
+            self.failure = build_model_error(kind if isinstance(kind, str) else None, shown)
 
     def _find_owner(self, line: dict[str, Any]) -> str | None:
         """The id of the call that started the line's sub-agent, else a name for its side chain."""

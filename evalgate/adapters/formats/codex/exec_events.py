@@ -69,6 +69,8 @@ class Execution:
     metadata: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
     error_type: str | None = None
+    error_cause: str | None = None
+    error_status: int | None = None
     is_over: bool = False
     positions_by_item: dict[str, CallSlot] = field(default_factory=dict)
     answered_items: set[str] = field(default_factory=set)

@@ -8,6 +8,7 @@ from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.exec_events import Execution
 from evalgate.adapters.formats.codex.rollout import Rollout
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.llm_calls import measure_user_wait
 from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
@@ -74,11 +75,12 @@ def _build_trace(run: Rollout | Execution) -> Trace:
     trace.latency = measure_user_wait(conversation.messages)
     times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
     trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
-    if not trace.messages:
+    if not trace.messages and run.error is None:
         problem = "the lines record tokens but no messages"
         trace.warnings.append({"code": "content_not_captured", "message": problem, "where": "messages"})
     if run.error is not None:
         trace.status, trace.error = "error", {"type": run.error_type, "message": run.error}
+        add_failed_call(trace, build_model_error(run.error_cause, run.error, run.error_status))
     elif run.incomplete_reason is not None:
         mark_incomplete(trace, run.incomplete_reason)
     return trace

@@ -71,6 +71,8 @@ class Rollout:
     metadata: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
     error_type: str | None = None
+    error_cause: str | None = None
+    error_status: int | None = None
     was_aborted: bool = False
     tools: dict[str, str] = field(default_factory=dict)
     last_total: Any = None
@@ -129,6 +131,7 @@ class Rollout:
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
             self.error_type = "turn_failed"
+            self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
         elif isinstance(kind, str) and kind not in EVENTS:
             self._note_unknown("an event", kind)
 
@@ -174,6 +177,15 @@ class Rollout:
             self.tools[message.calls[-1].id or ""] = message.calls[-1].name
         if message.answers and self.tools.get(message.answers[-1].id or "") in SHELLS:
             message.answers[-1] = _parse_shell_output(message.answers[-1])
+
+
+def _read_cause(info: Any) -> tuple[str | None, int | None]:
+    """The kind of an error, a word or the only key of an object, and the HTTP status in that object."""
+    if not isinstance(info, dict) or len(info) != 1:
+        return (info if isinstance(info, str) else None), None
+    ((kind, details),) = info.items()
+    status = details.get("http_status_code") if isinstance(details, dict) else None
+    return kind, status if type(status) is int else None
 
 
 def _parse_shell_output(answer: ToolResult) -> ToolResult:

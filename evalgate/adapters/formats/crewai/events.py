@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
@@ -82,6 +83,8 @@ class EventReader:
     def _add_event(self, event: dict[str, Any], path: str) -> None:
         kind = required_text(event.get("type"), "type")
         agent, when = text(event.get("agent_role"), "agent_role"), time(event.get("timestamp"), "timestamp")
+        if kind in TOOL_EVENTS or kind == MODEL_DONE:
+            self.chat.failure = None  # the agent went on
         if kind in TOOL_EVENTS:
             self._add_tool_event(event, kind, agent, when)
         elif kind == MODEL_STARTED:
@@ -108,6 +111,7 @@ class EventReader:
         message = text(event.get("error"), "error")
         if kind == MODEL_FAILED:
             self.failed_models.append(f"a model call failed: {message or 'no reason is recorded'}")
+            self.chat.failure = build_model_error(None, message)
         else:
             self.error = {"type": None, "message": message}
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.formats.core.format import Identity
-    from evalgate.models.trace.trace import Trace, TraceScore, Usage
+    from evalgate.models.trace.trace import ModelError, Trace, TraceScore, Usage
 
 NO_TOOLS = "`toolsCalled` is not recorded: pass `tools_called` to the test case, an empty list if no tool was called"
 NAME = "test_case"
@@ -75,6 +76,7 @@ def build(record: Any) -> Trace:
     chat = MeteredConversation()
     has_calls = _add_turns(chat, record) if record.get("turns") is not None else _add_exchange(chat, record)
     chat.total = _read_usage(record)
+    chat.failure = _read_failure(mapping(record.get("trace"), "trace"))
     trace = chat.build_trace({}, None)
     _add_ids(trace, record)
     _add_figures(trace, record)
@@ -125,7 +127,7 @@ def _list_tool_spans(trace: dict[str, Any]) -> list[dict[str, Any]]:
     """The tool spans of a trace, in order of time and in the form of listed calls."""
     spans = [mapping(span, "trace.toolSpans") for span in listing(_get(trace, "tool_spans"), "trace.toolSpans")]
     calls = []
-    for span in sorted(spans, key=lambda span: str(_get(span, "start_time"))):
+    for span in sorted(spans, key=_get_start):
         call = {"name": span.get("name"), "arguments": span.get("input"), "result": span.get("output")}
         if not isinstance(call["arguments"], dict | str | None):
             call["arguments"] = {"input": call["arguments"]}
@@ -134,6 +136,25 @@ def _list_tool_spans(trace: dict[str, Any]) -> list[dict[str, Any]]:
         call["duration_ms"] = milliseconds_between(*_read_times(span, "trace.toolSpans"))
         calls.append(call)
     return calls
+
+
+def _read_failure(trace: dict[str, Any]) -> ModelError | None:
+    """Why the last model call failed; None if it did not, or if a tool ran later."""
+    models, tools = (
+        sorted((mapping(span, name) for span in listing(_get(trace, key), name)), key=_get_start)
+        for key, name in (("llm_spans", "trace.llmSpans"), ("tool_spans", "trace.toolSpans"))
+    )
+    if (
+        not models
+        or models[-1].get("status") != "ERRORED"
+        or (tools and _get_start(tools[-1]) > _get_start(models[-1]))
+    ):
+        return None
+    return build_model_error(None, text(models[-1].get("error"), "trace.llmSpans.error"))
+
+
+def _get_start(span: dict[str, Any]) -> str:
+    return str(_get(span, "start_time"))
 
 
 def _read_times(value: dict[str, Any], path: str) -> tuple[str | None, str | None]:

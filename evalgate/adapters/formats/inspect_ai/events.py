@@ -34,7 +34,8 @@ class InspectModelCall:
         self.role = text(event.get("role"), "role")
         self.usage = read_usage(output.get("usage"), "output.usage")
         self.cost = read_cost(output.get("usage"), "output.usage")
-        self.has_failed = event.get("error") is not None
+        self.error = event.get("error")
+        self.has_failed = self.error is not None
         self.was_sent = event.get("cache") != "read" and not flag(event.get("pending"), "pending")
         self.message_id = text(message.get("id"), "output.choices[0].message.id")
         self.stop_reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
@@ -46,11 +47,15 @@ class InspectModelCall:
 
 
 class InspectEvents:
-    """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users."""
+    """The events of one sample. `other_calls` are model calls of scorers, judges and simulated users.
+
+    `failure` is the agent's last model call if it failed.
+    """
 
     def __init__(self, events: list[Any]) -> None:
         self.own_calls: list[InspectModelCall] = []
         self.other_calls: list[InspectModelCall] = []
+        self.failure: InspectModelCall | None = None
         self.tools: dict[str, dict[str, Any] | None] = {}
         self.tool_runs: list[dict[str, Any]] = []
         self.first_time: str | None = None
@@ -71,14 +76,21 @@ class InspectEvents:
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
         if kind == "model":
-            call = InspectModelCall(event)
-            if call.was_sent and not (call.has_failed and call.usage is None):
-                (self.other_calls if is_scoring or call.role in OTHER_ROLES else self.own_calls).append(call)
+            self._add_model_call(InspectModelCall(event), is_own=not is_scoring)
         elif kind == "tool" and isinstance(event.get("id"), str):
             is_repeated = event["id"] in self.tools
             self.tools[event["id"]] = None if is_repeated else event
             if not is_scoring:
                 self._add_tool_run(event)
+
+    def _add_model_call(self, call: InspectModelCall, *, is_own: bool) -> None:
+        """Adds a request that was sent; one that failed is kept until another answers."""
+        is_own = is_own and call.role not in OTHER_ROLES
+        is_failure = call.has_failed and call.usage is None
+        if call.was_sent and is_own:
+            self.failure = call if is_failure else None
+        if call.was_sent and not is_failure:
+            (self.own_calls if is_own else self.other_calls).append(call)
 
     def _add_tool_run(self, event: dict[str, Any]) -> None:
         """Adds a tool run and, in early logs, the runs of tools that it used itself."""

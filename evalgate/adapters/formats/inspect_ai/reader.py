@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
@@ -25,7 +26,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.trace.trace import Response, ToolCall, TraceScore
+    from evalgate.models.trace.trace import ModelError, Response, ToolCall, TraceScore
 
 STOP_REASONS = {"model_length": "length"}
 
@@ -91,7 +92,19 @@ def build(record: Sample) -> Trace:
         message = f"{attachments.missing} referenced attachments are not in the log"
         trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
     note_unknown(trace, find_unknown(sample, SHAPES))
+    if events.failure is not None:
+        add_failed_call(trace, _read_model_error(events.failure.error))
     return trace
+
+
+def _read_model_error(value: Any) -> ModelError:
+    """The error of a model call: the text of an exception, which starts with its name, or an object."""
+    known = value if isinstance(value, dict) else {"message": value}
+    found = text(known.get("message"), "events.error") or ""
+    if known.get("type") is not None:
+        return build_model_error(text(known["type"], "events.error.type"), found)
+    name, bracket, _ = found.partition("(")
+    return build_model_error(name if bracket and name.isidentifier() else None, found)
 
 
 def identify(record: Sample) -> Identity:

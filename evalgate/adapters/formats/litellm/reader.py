@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage
 from evalgate.adapters.formats.core.builder.side_fields import read_tool_definitions
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Identity
-    from evalgate.models.trace.trace import Trace, Usage
+    from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 REDACTED = "redacted-by-litellm"
+STATUS_CODE = re.compile(r"[1-5][0-9][0-9]")
 WITHOUT_CONTENT = "LiteLLM logged no content: set `turn_off_message_logging` to false and log messages and responses"
 MCP_CALL = "call_mcp_tool"
 WITHOUT_ANSWER = ("embedding", "moderation", "rerank", "image", "speech", "transcription", "list_mcp_tools", "file")
@@ -81,9 +84,10 @@ def build(record: Any) -> Trace:
     add_listed_calls(chat.conversation, tools, "metadata.mcp_tool_call_metadata")
     if not chat.conversation.messages and chat.conversation.calls:
         chat.add_messages([RawMessage("assistant")])
+    chat.failure = _read_failure(payloads[-1])
     trace = chat.build_trace({}, "litellm")
     _add_facts(trace, payloads)
-    _add_end(trace, payloads[-1])
+    _add_end(trace, chat.failure)
     if any(map(_lacks_content, payloads)):
         for kind in ("calls", "messages"):
             add_gap(trace, kind, WITHOUT_CONTENT)
@@ -280,14 +284,21 @@ def _add_facts(trace: Trace, payloads: list[dict[str, Any]]) -> None:
     )
 
 
-def _add_end(trace: Trace, last: dict[str, Any]) -> None:
-    """A run whose last model call failed ended with an error."""
+def _read_failure(last: dict[str, Any]) -> ModelError | None:
+    """Why the last model call failed; None if it did not."""
     if last.get("status") != "failure" or last["call_type"] == MCP_CALL:
-        return
+        return None
     information = mapping(last.get("error_information"), "error_information")
     kind = text(information.get("error_class"), "error_information.error_class") or None
     message = text(last.get("error_str"), "error_str") or text(information.get("error_message"), "error_message")
-    trace.status, trace.error = "error", {"type": kind, "message": message}
+    code = str(information.get("error_code") or "")
+    return build_model_error(kind, message, int(code) if STATUS_CODE.fullmatch(code) else None)
+
+
+def _add_end(trace: Trace, failure: ModelError | None) -> None:
+    """A run whose last model call failed ended with an error."""
+    if failure is not None:
+        trace.status, trace.error = "error", {"type": failure["type"], "message": failure["message"]}
 
 
 PAYLOAD_FIELDS = frozenset(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content
@@ -33,6 +34,8 @@ from evalgate.records import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+MODEL_ERRORS = ("model_", "billing_")
+"""Starts of the types of errors of the model provider; the others are of MCP servers and the session."""
 CALL_ID_KEYS = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 
@@ -50,6 +53,7 @@ class ManagedSession:
     ended_at: str | None = None
     stop_reason: str | None = None
     error: dict[str, Any] | None = None
+    has_failed_call: bool = False
 
     def flush(self) -> None:
         """Ends the current model response and adds it to the conversation."""
@@ -59,6 +63,7 @@ class ManagedSession:
 
     def current_response(self, event: dict[str, Any]) -> RawMessage:
         """The model response that the event belongs to."""
+        self.has_failed_call = False
         if self.response is None:
             self.response = RawMessage("assistant", model=self.model, timestamp=_event_time(event))
         return self.response
@@ -196,6 +201,7 @@ def _handle_error(session: ManagedSession, event: dict[str, Any]) -> None:
     error = mapping(event.get("error"), "error")
     session.error = {"type": text(error.get("type"), "error.type") or event["type"].partition(".")[2]}
     session.error["message"] = text(error.get("message"), "error.message")
+    session.has_failed_call = session.error["type"].startswith(MODEL_ERRORS)
 
 
 HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
@@ -285,6 +291,8 @@ def _build_trace(session: ManagedSession) -> Trace:
     elif session.stop_reason in (None, "requires_action"):
         trace.status = "incomplete"
     trace.finish_reason = finish_reason(session.stop_reason)
+    if session.error is not None and session.has_failed_call:
+        add_failed_call(trace, build_model_error(session.error["type"], session.error["message"]))
     return trace
 
 

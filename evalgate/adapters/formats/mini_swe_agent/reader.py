@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.run_end import (
     add_command_call,
     mark_final_call,
@@ -47,6 +48,10 @@ SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n")
 CODE = re.compile(re.escape(RETURN_CODE) + r"\s*(-?\d{1,9})\s*</returncode>")
 SUBMITTED = "Submitted"
+MODEL_ERRORS = frozenset(
+    {"RateLimitError", "Timeout", "APIConnectionError", "ServiceUnavailableError", "InternalServerError", "APIError"}
+)
+"""Exit statuses that are errors of LiteLLM: a model call failed. A command that fails never ends a run."""
 LIMITS = frozenset({"LimitsExceeded", "TimeExceeded"})
 
 
@@ -76,6 +81,8 @@ def build(record: Any) -> Trace:
     _add_usage(trace, info)
     if info:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
+    if trace.error is not None and trace.error["type"] in MODEL_ERRORS:
+        add_failed_call(trace, build_model_error(trace.error["type"], None))
     return trace
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.fields import FieldError, mapping, prefix_errors, required_text, text
+from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, mapping, prefix_errors, required_text, text
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 FRAMEWORK = "openai-agents"
+MODEL_SPANS = ("response", "generation")
 OBJECTS = ("trace", "trace.span")
 TOLERANCE = 1.01
 SHOWN_CHARS = 60
@@ -109,7 +110,7 @@ def _read_span(item: dict[str, Any]) -> Span:
     error = item.get("error")
     details = error if isinstance(error, dict) else {}
     message = details.get("message", error)
-    return Span(
+    found = Span(
         required_text(item.get("trace_id"), "trace_id"),
         required_text(item.get("id"), "id"),
         text(item.get("parent_id"), "parent_id"),
@@ -120,6 +121,10 @@ def _read_span(item: dict[str, Any]) -> Span:
         has_failed=error is not None,
         status_message=message if isinstance(message, str) else None,
     )
+    cause = dict_or_empty(details.get("data")).get("error")
+    if isinstance(cause, str) and found.attributes.get("type") in MODEL_SPANS:
+        found.status_message = f"{found.status_message}: {cause}"
+    return found
 
 
 def _read_response(data: dict[str, Any]) -> SpanFacts:

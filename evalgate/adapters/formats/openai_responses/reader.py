@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
@@ -22,7 +23,7 @@ from evalgate.adapters.formats.openai_responses import is_responses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import Trace, Usage
+    from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 PROVIDER = "openai"
 LISTS = ("input", "items", "messages")
@@ -44,14 +45,15 @@ def build(record: Any) -> Trace:
         chat.add_messages([RawMessage("system", instructions)])
     _add_input(chat, document)
     _add_items(chat, answer.get("output"), "output")
-    if answer:
+    chat.failure = _read_failure(answer)
+    if answer and chat.failure is None:
         _add_llm_call(chat, answer)
-    else:
+    elif not answer:
         chat.total = _read_usage(document.get("usage"))
     trace = chat.build_trace(document)
     trace.provider = text(document.get("provider"), "provider") or PROVIDER
     trace.trace_id = trace.trace_id or text(answer.get("id"), "id") or ""
-    _add_end(trace, answer)
+    _add_end(trace, answer, chat.failure)
     _add_final_output(trace, document.get("final_output"))
     for name in LISTS:
         note_unknown(trace, responses.find_unnamed(document.get(name), name))
@@ -106,15 +108,20 @@ def _read_usage(value: Any) -> Usage | None:
         return read_responses_usage(fields)
 
 
-def _add_end(trace: Trace, answer: dict[str, Any]) -> None:
+def _read_failure(answer: dict[str, Any]) -> ModelError | None:
+    """Why the response failed; None if it did not."""
     status = text(answer.get("status"), "status")
-    if status in ("failed", "cancelled"):
-        error = mapping(answer.get("error"), "error")
-        trace.status = "error"
-        trace.error = {
-            "type": text(error.get("code"), "error.code") or status,
-            "message": text(error.get("message"), "error.message"),
-        }
+    if status not in ("failed", "cancelled"):
+        return None
+    error = mapping(answer.get("error"), "error")
+    kind, message = text(error.get("code"), "error.code"), text(error.get("message"), "error.message")
+    return build_model_error(kind or status, message)
+
+
+def _add_end(trace: Trace, answer: dict[str, Any], failure: ModelError | None) -> None:
+    status = text(answer.get("status"), "status")
+    if failure is not None:
+        trace.status, trace.error = "error", {"type": failure["type"], "message": failure["message"]}
     elif status in ("incomplete", "in_progress", "queued"):
         reason = trace.finish_reason and finish_reason(trace.finish_reason)
         mark_incomplete(trace, f"the response is {status}" + (f" ({reason})" if reason else ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, find_litellm_error
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -42,7 +43,8 @@ def build(record: Any) -> Trace:
         _add_task(events, document, history)
     events.add_all(history, "" if is_bare else "history")
     conversation = events.conversation
-    if not conversation.messages:
+    failure = find_litellm_error(text(document.get("error"), "error") or events.error)
+    if not conversation.messages and failure is None:
         raise FieldError("history", "contains no message and no action")
     trace = Trace(
         "",
@@ -61,6 +63,8 @@ def build(record: Any) -> Trace:
     _add_times(trace, history)
     _add_usage(trace, document, history, events.unmetered)
     _add_end(trace, events, document)
+    if failure is not None:
+        add_failed_call(trace, failure)
     return trace
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.formats.core.format import Identity
-    from evalgate.models.trace.trace import Trace, Usage
+    from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 ERROR = 2
 """The reason of a failure when the provider failed, and not an assertion."""
@@ -109,6 +110,7 @@ def build(record: Any) -> Trace:
     listed = _list_calls(response, record)
     add_listed_calls(chat.conversation, listed, "response.metadata.toolCalls")
     chat.total = _read_usage(record, response)
+    chat.failure = _read_failure(record, response)
     trace = chat.build_trace({}, None)
     _add_ids(trace, record)
     _add_figures(trace, record, response)
@@ -207,9 +209,22 @@ def _writes_calls(record: dict[str, Any], response: dict[str, Any]) -> bool:
         return True
     if flag(response.get("isRefusal"), "response.isRefusal") or record.get("failureReason") == ERROR:
         return True
+    return not record.get(RUNS_TOOLS) and _calls_one_model(record)
+
+
+def _read_failure(record: dict[str, Any], response: dict[str, Any]) -> ModelError | None:
+    """Why the provider's model failed; None if it did not, or if the provider is an agent or a script."""
+    error = text(response.get("error"), "response.error")
+    if not (record.get("failureReason") == ERROR or error) or not _calls_one_model(record):
+        return None
+    return build_model_error(None, error or text(record.get("error"), "error"))
+
+
+def _calls_one_model(record: dict[str, Any]) -> bool:
+    """True if the provider calls one model and runs no tools itself."""
     provider = str(mapping(record.get("provider"), "provider").get("id") or "")
     kind, _, rest = provider.partition(":")
-    return not record.get(RUNS_TOOLS) and kind in MODEL_PROVIDERS and AGENTS.isdisjoint(rest.split(":"))
+    return kind in MODEL_PROVIDERS and AGENTS.isdisjoint(rest.split(":"))
 
 
 def _read_metadata(record: dict[str, Any]) -> dict[str, Any]:

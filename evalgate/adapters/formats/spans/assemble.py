@@ -16,6 +16,7 @@ from evalgate.adapters.formats.spans.aggregate import (
     outermost_agents,
 )
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
+from evalgate.adapters.formats.spans.model_errors import find_model_error, sort_failed_last
 from evalgate.adapters.formats.spans.span_clock import clock_warnings, format_rfc3339
 from evalgate.adapters.formats.spans.span_conversation import build_conversation, find_instructions, outermost_calls
 from evalgate.adapters.formats.spans.timeline import Timeline
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.formats.spans.span import Span, SpanFacts
-    from evalgate.models.trace.trace import LlmCall, Warning_
+    from evalgate.models.trace.trace import LlmCall, ToolCall, Warning_
 
 
 def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = dialects.read_facts) -> Trace:
@@ -44,13 +45,14 @@ def build(spans: Sequence[Span], read_facts: Callable[[Span], SpanFacts] = diale
     main = outermost_calls(calls)
     conversation = build_conversation(nodes, main)
     timeline = Timeline(conversation, main, calls)
-    found = merge_tool_calls(conversation, calls, _executions(nodes), timeline)
+    tools = _executions(nodes)
+    found = merge_tool_calls(conversation, calls, tools, timeline)
     trace = Trace(
         nodes[0].span.trace_id,
         conversation.messages,
         found,
         conversation.get_response(),
-        llm_calls=[_llm_call(call, index, timeline) for index, call in enumerate(calls)],
+        llm_calls=_llm_calls(sort_failed_last(calls), timeline, found, tools),
         warnings=conversation.list_warnings(),
     )
     _add_names(trace, nodes, calls)
@@ -86,10 +88,20 @@ def _is_same_tool(outer: SpanFacts, inner: SpanFacts) -> bool:
     return outer.tool_name == inner.tool_name or (inner.tool_name is None and is_same_call)
 
 
+def _llm_calls(
+    calls: list[ModelCall], timeline: Timeline, found: Sequence[ToolCall], tools: Sequence[SpanNode]
+) -> list[LlmCall]:
+    """The model calls; a failed last one comes after the steps of all tools, unless one ran after it."""
+    llm_calls = [_llm_call(call, index, timeline) for index, call in enumerate(calls)]
+    if llm_calls and "error" in llm_calls[-1] and all(tool.start < calls[-1].end for tool in tools):
+        llm_calls[-1]["step"] = max(llm_calls[-1]["step"], *(call["step"] + 1 for call in found), 1)
+    return llm_calls
+
+
 def _llm_call(call: ModelCall, index: int, timeline: Timeline) -> LlmCall:
     step, turn = timeline.position_of_call(call)
-    usage = call.usage
-    return {
+    usage, error = call.usage, find_model_error(call)
+    found: LlmCall = {
         "index": index,
         "turn": turn,
         "step": step,
@@ -101,6 +113,9 @@ def _llm_call(call: ModelCall, index: int, timeline: Timeline) -> LlmCall:
         "duration_ms": call.duration_ms,
         "finish_reason": finish_reason(call.get_fact("finish_reason")),
     }
+    if error is not None:
+        found["error"] = error
+    return found
 
 
 def _add_totals(trace: Trace, nodes: list[SpanNode], calls: list[ModelCall]) -> None:

@@ -63,7 +63,8 @@ class SpanFacts:
 
     `input` is everything the model was given, usually the whole conversation so far; `output` is its answer.
     `is_metered`: the usage comes from the provider's response, not from a platform that counted tokens
-    itself. Arguments and results are kept as recorded: objects or text.
+    itself. Arguments and results are kept as recorded: objects or text. `error_status` is the HTTP status of a
+    failed request.
     """
 
     kind: SpanKind
@@ -84,6 +85,8 @@ class SpanFacts:
     result: Any = None
     exit_code: int | None = None
     error_type: str | None = None
+    error_message: str | None = None
+    error_status: int | None = None
     agent: str | None = None
     framework: str | None = None
     conversation_id: str | None = None

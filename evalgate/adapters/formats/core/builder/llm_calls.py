@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call
 from evalgate.adapters.formats.core.builder.raw_message import add_raw_message
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.adapters.formats.core.builder.raw_message import RawMessage
-    from evalgate.models.trace.trace import Latency, LlmCall, Message, Usage
+    from evalgate.models.trace.trace import Latency, LlmCall, Message, ModelError, Usage
 
 
 class MeteredConversation:
     """A conversation and its model calls.
 
-    `total` is the recorded usage of all calls; `unmetered` counts responses without recorded usage.
+    `total` is the recorded usage of all calls; `unmetered` counts responses without recorded usage; `failure` is why
+    the last model call, which ended the run, has none.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,7 @@ class MeteredConversation:
         self.llm_calls: list[LlmCall] = []
         self.total: Usage | None = None
         self.unmetered = 0
+        self.failure: ModelError | None = None
 
     def add_messages(self, messages: Iterable[RawMessage]) -> None:
         """Adds messages in order."""
@@ -66,7 +69,7 @@ class MeteredConversation:
     def build_trace(self, side_fields: dict[str, Any] | None = None, framework: str | None = None) -> Trace:
         """Builds the trace; `side_fields` (recorded next to the messages) override sums. Raises FieldError."""
         conversation = self.conversation
-        if not conversation.messages:
+        if not conversation.messages and self.failure is None:
             raise FieldError("messages", "is missing or empty")
         trace = Trace(
             "",
@@ -88,6 +91,8 @@ class MeteredConversation:
             trace.usage = self.total
         trace.warnings += warnings
         add_side_fields(trace, side_fields or {})
+        if self.failure is not None:
+            add_failed_call(trace, self.failure)
         return trace
 
 

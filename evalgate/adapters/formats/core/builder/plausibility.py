@@ -39,7 +39,7 @@ def add_plausibility_warnings(trace: Trace) -> None:
     if trace.finish_reason == "length":
         _add_warning(trace, "truncated", CUT_OFF, "finish_reason")
     usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
-    if usages and len(usages) == len(trace.llm_calls):
+    if usages and all(call["usage"] is not None or "error" in call for call in trace.llm_calls):
         _add_warnings(trace, warn_of_mismatch(trace.usage, sum_usages(usages), "usage"))
 
 

@@ -35,6 +35,7 @@ FRAMEWORK_SCOPES = {
     "autogen-core": "autogen",
     "strands.telemetry.tracer": "strands",
 }
+STATUS_CODES = ("http.response.status_code", "http.status_code", "error.status_code", "gen_ai.response.status_code")
 EXIT_CODES = ("process.exit.code", "process.exit_code", "exit_code")
 SCORE = "gen_ai.evaluation.result"
 
@@ -48,8 +49,11 @@ def add(span: Span, facts: SpanFacts) -> None:
     for event in span.events:
         if event.name == "exception" and span.has_failed:
             facts.error_type = facts.error_type or first_text(event.attributes, "exception.type")
+            facts.error_message = facts.error_message or first_text(event.attributes, "exception.message")
         elif event.name == SCORE:
             _add_score(event, facts)
+    if facts.kind == "inference" and facts.error_status is None:
+        facts.error_status = next((attributes[key] for key in STATUS_CODES if type(attributes.get(key)) is int), None)
     if facts.kind == "tool" and facts.exit_code is None:
         codes = [attributes[key] for key in EXIT_CODES if type(attributes.get(key)) is int]
         facts.exit_code = codes[0] if codes else None
