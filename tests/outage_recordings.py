@@ -88,6 +88,14 @@ def jaeger() -> str:
     return json.dumps({"data": [{"traceID": TRACE, "spans": [span], "processes": {"p1": {"serviceName": "desk"}}}]})
 
 
+def span_list(kind: str, message: str) -> str:
+    """What Python's ConsoleSpanExporter prints."""
+    span = {"name": "chat m-1", "parent_id": None, "start_time": "2026-11-20T22:41:01Z", "kind": "SpanKind.CLIENT"}
+    span |= {"end_time": "2026-11-20T22:41:02Z", "context": {"trace_id": f"0x{TRACE}", "span_id": f"0x{CHAT}"}}
+    span |= {"attributes": {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1", "error.type": kind}}
+    return json.dumps([{**span, "status": {"status_code": "ERROR", "description": message}, "events": []}])
+
+
 def langfuse(message: str, level: str = "ERROR") -> str:
     row = {"traceId": "t1", "type": "GENERATION", "model": "m-1", "metadata": "{}"}
     asked = {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function": {
@@ -201,6 +209,12 @@ def adk(code: str, message: str, **fields: Any) -> str:
     return json.dumps({"id": "s", "app_name": "desk", "events": [asked, failed]})
 
 
+def adk_eval(code: str, message: str) -> str:
+    session = json.loads(adk(code, message))
+    case = {"eval_id": "greet", "eval_set_id": "e", "session_details": session, "final_eval_status": 2}
+    return json.dumps({"eval_set_result_id": "r", "eval_set_id": "e", "eval_case_results": [case]})
+
+
 def inspect(error: str, *after: Any) -> str:
     event = {"event": "model", "model": "acme/large", "input": [], "tools": [], "output": {"choices": []}}
     sample = {"id": "there", "epoch": 1, "messages": [{"role": "user", "content": "hi"}], "input": "hi"}
@@ -288,6 +302,7 @@ OUTAGES = {
     "otlp nothing else": lone_span(),
     "openinference 500": openinference(),
     "jaeger overloaded": jaeger(),
+    "span-list timeout": span_list("TimeoutError", "The read operation timed out"),
     "langfuse 529": langfuse("Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error'}}"),
     "langfuse reset": langfuse("Connection error."),
     "langsmith 500": langsmith(
@@ -311,6 +326,7 @@ OUTAGES = {
     "managed limit": managed("model_rate_limited_error"),
     "adk quota": adk("RESOURCE_EXHAUSTED", "You exceeded your current quota"),
     "adk 503": adk("503", "The model is overloaded."),
+    "adk-eval 429": adk_eval("429", "Resource exhausted."),
     "inspect 429": inspect("RateLimitError(\"Error code: 429 - {'error': 'slow down'}\")"),
     "inspect timeout": inspect("APITimeoutError('Request timed out.')"),
     "promptfoo 429": promptfoo("API error: 429 Too Many Requests\n{}"),

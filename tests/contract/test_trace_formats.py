@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from documents import ROOT, cells
+from outage_recordings import OUTAGES
 from trace_table import (
     DOCUMENT,
     EXPECTATIONS,
@@ -52,6 +53,14 @@ def test_every_format_has_its_section(text):
     titles = re.findall(r"^### (.+)$", text, re.MULTILINE)
     named = {word for title in titles for word in re.findall(r"`([\w-]+)`", title)}
     assert named == {*(known.name for known in FORMATS), "custom"}
+
+
+def test_every_format_that_records_an_outage_says_how(text, tmp_path):
+    for number, content in enumerate(OUTAGES.values()):
+        (tmp_path / f"{number}.json").write_text(content, encoding="utf-8")
+    table = text.split("| format | a failed model call is |")[1].split("\n\n")[0]
+    named = {name for row in table.splitlines() for name in re.findall(r"`([\w-]+)`", row.split("|")[1] if row else "")}
+    assert named == {record.source.format for record in read_traces(tmp_path)}
 
 
 def test_every_code_of_a_warning_is_explained():

@@ -6,12 +6,14 @@ import pytest
 from damage import damage_document
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
+from outage_recordings import OUTAGES
 from trace_table import RECORDINGS
 
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.writers import convert_traces, get_writer, redact_trace
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
+from evalgate.scoring.outage import find_outage
 
 REFUND = json.loads((RECORDINGS / "native" / "refund.json").read_bytes())
 WRITERS = [("native", False), ("native", True), ("otlp", False)]
@@ -83,3 +85,13 @@ def test_a_trace_that_redaction_breaks_is_reported_and_not_written():
         redact_trace(trace)
     (refused,) = convert_traces([trace], get_writer("native"), redact=True)
     assert refused.reason.startswith("it can't be written: messages[0].role")
+
+
+@pytest.mark.parametrize(("target", "full"), WRITERS)
+@pytest.mark.parametrize("kind", OUTAGES)
+def test_outage_is_one_after_writing_too(target, full, kind):
+    (before,) = read(OUTAGES[kind].encode())
+    (line,) = convert_traces([before], get_writer(target, full=full), redact=False)
+    (after,) = read(line)
+    assert isinstance(after, Trace), after.reason
+    assert find_outage(after) == find_outage(before) is not None
