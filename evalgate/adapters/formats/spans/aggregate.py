@@ -15,9 +15,9 @@ from evalgate.models.trace.trace import unknown_cost, unknown_usage
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from evalgate.models.trace.trace import Cost, Usage, Warning_
+    from evalgate.models.trace.trace import Cost, ModelError, Usage, Warning_
 
 TOLERANCE = 1.01  # recorded totals may differ from sums by 1 % without a warning
 
@@ -67,6 +67,19 @@ class ModelCall:
                 return value
         return None
 
+    def find_error(self) -> ModelError | None:
+        """Why it failed: what its spans record, the outermost first; None if the outermost did not fail."""
+        nodes = sorted(self.nodes, key=lambda node: node.rank)
+        if not _has_failed(nodes[0]):
+            return None
+        failed = [node for node in nodes if _has_failed(node)]
+        messages = [node.facts.error_message or node.span.status_message for node in failed]
+        return {
+            "type": next((node.facts.error_type for node in failed if node.facts.error_type), None),
+            "message": next(filter(None, messages), None),
+            "status_code": next((node.facts.error_status for node in failed if node.facts.error_status), None),
+        }
+
 
 @dataclass(slots=True)
 class SpanUsage:
@@ -84,6 +97,14 @@ def model_calls(nodes: list[SpanNode]) -> list[ModelCall]:
     groups.join_nested()
     calls = [ModelCall(max(group, key=_reliability), group) for group in groups.list_groups()]
     return sorted(calls, key=lambda call: (call.start, call.end, call.best.span.span_id))
+
+
+def sort_failed_last(calls: Sequence[ModelCall]) -> list[ModelCall]:
+    """The calls by start; the one that ended last is last if it failed, since nothing followed it."""
+    last = max(calls, key=lambda call: (call.end, call.start), default=None)
+    if last is None or last.find_error() is None:
+        return list(calls)
+    return [*(call for call in calls if call is not last), last]
 
 
 def compute_usage(nodes: list[SpanNode], calls: list[ModelCall]) -> SpanUsage:
@@ -176,6 +197,10 @@ def _reliability(node: SpanNode) -> tuple[bool, bool, bool, int]:
     facts = node.facts
     has_usage = facts.usage is not None
     return has_usage and facts.is_metered, has_usage, facts.response_id is not None, node.rank
+
+
+def _has_failed(node: SpanNode) -> bool:
+    return node.span.has_failed or node.facts.error_type is not None
 
 
 def _outermost(agents: list[SpanNode]) -> list[SpanNode]:

@@ -14,9 +14,9 @@ from evalgate.adapters.formats.spans.aggregate import (
     duration_ms,
     model_calls,
     outermost_agents,
+    sort_failed_last,
 )
 from evalgate.adapters.formats.spans.missing_evidence import add_span_gaps
-from evalgate.adapters.formats.spans.model_errors import find_model_error, sort_failed_last
 from evalgate.adapters.formats.spans.span_clock import clock_warnings, format_rfc3339
 from evalgate.adapters.formats.spans.span_conversation import build_conversation, find_instructions, outermost_calls
 from evalgate.adapters.formats.spans.timeline import Timeline
@@ -100,7 +100,7 @@ def _llm_calls(
 
 def _llm_call(call: ModelCall, index: int, timeline: Timeline) -> LlmCall:
     step, turn = timeline.position_of_call(call)
-    usage, error = call.usage, find_model_error(call)
+    usage, error = call.usage, call.find_error()
     found: LlmCall = {
         "index": index,
         "turn": turn,
