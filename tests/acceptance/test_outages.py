@@ -155,3 +155,43 @@ def test_scenario_that_the_baseline_did_not_measure_counts_as_absent_there(tmp_p
     assert (failed.code, failed.results["reasons"][0]["scenario"]) == (1, "f")
     again = gate(tmp_path, "+++++0", "--baseline=main.zip", "--on-weakening=fail")
     assert (again.code, scenarios(again)["f"]["change"]["reason"]) == (0, "not measured")
+
+
+def test_trial_that_an_outage_left_unmeasured_is_told_where_others_pass(tmp_path: Path):
+    gate(tmp_path, "++++++")
+    (tmp_path / "traces/second.json").write_text(json.dumps({**run("a", "outage"), "trial": 1}))
+    (tmp_path / "traces/third.json").write_text(json.dumps({**run("a", "good"), "trial": 2, "trace_id": "third"}))
+    found = evalgate(tmp_path, ["suite.yaml", "-v"])
+    assert found.code == 0
+    assert heading(found) == "## \U0001f7e1 EvalGate passed, but an outage left 1 trial unmeasured"
+    comment = found.text("comment.md")
+    assert "| ` a ` | \u2705\u00a0PASS\u00a02/2 | 1.00 | ` 1 of 3 trials not measured ` |" in comment
+    assert "**Checks** 7 passed \u00b7 **Not measured** 1 trial" in comment
+    assert "    1 of 3 trials not measured" in found.stdout
+    assert "suite desk: 6 scenarios, 7 trials, 1 not measured" in found.stdout
+    assert "not measured: 1 trial" in found.stdout
+    assert found.results["figures"]["not_measured"] == found.results["suites"][0]["figures"]["not_measured"] == 1
+
+
+def test_equal_outages_are_told_once(tmp_path: Path, baseline: str):
+    found = gate(tmp_path, "+0000+", baseline, policy={"validity": {"max_not_measured": 0.9}})
+    reason = "not measured: the last model call failed: 429 RateLimitError: Error code: 429 - slow down"
+    assert found.stdout.count(reason) == 1
+    assert "in b, c, d, e" in found.stdout
+    weakened = [each for each in found.results["weakenings"] if each["kind"] == "not_measured"]
+    assert [(each["scenario"], each["scenarios"]) for each in weakened] == [(None, 4)]
+
+
+def test_hostile_error_of_a_provider_stays_text(tmp_path: Path, baseline: str):
+    hostile = "](http://evil) <script>@team | `x` ::error::\n## EvalGate passed\x1b[31m" + "z" * 50_000
+    trace = run("b", "outage")
+    trace["llm_calls"][0]["error"] = {"type": f"RateLimitError\n{hostile}", "message": hostile, "status_code": 429}
+    gate(tmp_path, "++++++")
+    (tmp_path / "traces/b.json").write_text(json.dumps(trace))
+    found = evalgate(tmp_path, ["suite.yaml", baseline])
+    assert scenarios(found)["b"]["trials"][0]["status"] == "not_measured"
+    assert len(scenarios(found)["b"]["reason"]) < 500
+    headings = [line for line in found.text("comment.md").splitlines() if line.startswith("## ")]
+    assert len(headings) == 1
+    assert "\x1b" not in found.stdout + found.text("comment.md") + found.text("junit.xml")
+    assert not any(line.startswith("::") for line in found.stdout.splitlines())

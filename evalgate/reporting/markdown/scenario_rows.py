@@ -207,7 +207,9 @@ def _format_note(item: SuiteScenario) -> str:
 def _list_facts(item: SuiteScenario) -> list[str]:
     scenario, change = item.scenario, item.scenario["change"]
     passed = count_passed(scenario)
+    unmeasured = scenario.get("not_measured", 0)
     facts = [f"{passed} of {wording.pluralize(scenario['n'], 'trial')} passed"] if scenario["n"] > 1 else []
+    facts += [f"{wording.pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and change["kind"] != "unchanged":
         facts.append(f"{_format_change(item)}: {escape_span(describe_change(change), MAX_REASON)}")
     if change and change["increases"]:

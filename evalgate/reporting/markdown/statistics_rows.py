@@ -39,7 +39,7 @@ def build_statistics_row(entry: NamedStatistics) -> StatisticsRow:
     figures, delta = entry.statistics, entry.statistics["delta"]
     return StatisticsRow(
         name="All suites" if entry.name is None else escape_cell(entry.name, MAX_NAME),
-        trials=f"{figures['trials']:,}",
+        trials=_format_trials(figures),
         pass_rate=statistics_text.pass_rate(figures),
         pass_rate_delta=statistics_text.pass_rate_delta(delta),
         tries=statistics_text.tries(figures),
@@ -52,6 +52,11 @@ def build_statistics_row(entry: NamedStatistics) -> StatisticsRow:
         latency=statistics_text.latency(figures),
         latency_delta=statistics_text.latency_delta(delta),
     )
+
+
+def _format_trials(figures: StatisticsDoc) -> str:
+    unmeasured = figures.get("not_measured", 0)
+    return f"{figures['trials']:,}{f' ({unmeasured:,} not measured)' if unmeasured else ''}"
 
 
 def list_costly_checks(document: ResultsDoc) -> list[CostlyAssertionDoc]:
@@ -73,7 +78,7 @@ def build_check_row(check: CostlyAssertionDoc, *, many: bool) -> CostlyAssertion
 
 
 def build_figures(document: ResultsDoc) -> tuple[Figure, ...]:
-    """Builds score, pass rate, cost, latency, tokens and checks; empty if nothing was evaluated."""
+    """Builds score, pass rate, cost, latency, tokens, checks and outages; empty if nothing was evaluated."""
     current = document["summary"]
     if current is None or not current["scenarios"]:
         return ()
@@ -95,6 +100,7 @@ def build_figures(document: ResultsDoc) -> tuple[Figure, ...]:
             wording.relative(baseline and baseline["total_tokens"], current["total_tokens"]),
         ),
         *([Figure("Checks", checks, "")] if (checks := wording.checks(current)) else []),
+        *([Figure("Not measured", unmeasured, "")] if (unmeasured := wording.unmeasured(current)) else []),
     )
 
 
@@ -115,11 +121,14 @@ def _build_tries(document: ResultsDoc) -> list[Figure]:
 
 
 def _find_comparable_summary(document: ResultsDoc, current: SummaryDoc) -> SummaryDoc | None:
-    """Finds the baseline's summary; None if it covers other scenarios, as sums then don't compare."""
+    """Finds the baseline's summary; None if it covers or measured other scenarios, as sums then don't compare."""
     baseline = document["baseline"]
     summary = baseline["summary"] if baseline else None
     is_comparable = (
-        summary is not None and summary["scenarios"] == current["scenarios"] and not current["new"] + current["removed"]
+        summary is not None
+        and summary["scenarios"] == current["scenarios"]
+        and not current["new"] + current["removed"]
+        and not any(each.get("not_measured") for each in (summary, current))
     )
     return summary if is_comparable else None
 

@@ -30,7 +30,7 @@ MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
 MAX_REASONS = 5
 SHORT_SHA = 7
 _MIN_TRIALS = 2
-_STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "skipped": "dim"}
+_STATUS_COLOURS = {"passed": "green", "not_evaluable": "yellow", "not_measured": "yellow", "skipped": "dim"}
 _NOT_FAILED = frozenset({"passed", "skipped"})
 _REDUNDANT_EVIDENCE = frozenset({"verdict"})  # evidence that only repeats the outcome
 
@@ -80,7 +80,7 @@ def _add_overview(page: TerminalPage, document: ResultsDoc, suite: SuiteDoc, sce
     for number, reason in enumerate(_list_reasons(suite, scenario)):
         page.add_fact("" if number else "why", reason)
     page.add_fact("score", _format_score(scenario))
-    if scenario["n"] > 1:
+    if scenario["n"] > 1 or (scenario["n"] and scenario.get("not_measured")):
         page.add_fact("trials", _format_pass_rate(scenario))
     _add_background(page, document, suite, scenario)
     if change is None:
@@ -137,7 +137,8 @@ def _format_pass_rate(scenario: ScenarioDoc) -> str:
     if interval:
         low, high = map(wording.percent, interval)
         between = f"; the true rate is between {low} and {high}, with 95% confidence"
-    return f"{passed} of {scenario['n']} passed{between}"
+    unmeasured = scenario.get("not_measured", 0)
+    return f"{passed} of {scenario['n']} passed{f', {unmeasured} not measured' if unmeasured else ''}{between}"
 
 
 def _describe_baseline(document: ResultsDoc, change: ChangeDoc) -> str:

@@ -280,6 +280,8 @@ def _format_summary(summary: SummaryDoc) -> Iterator[str]:
     yield f"{wording.pluralize(summary['scenarios'], 'scenario')}: {verdicts or 'nothing'}"
     if checks:
         yield f"checks: {checks}"
+    if unmeasured := wording.unmeasured(summary):
+        yield f"not measured: {unmeasured}"
     yield (
         f"score {wording.score(summary['score'])}, cost {wording.cost(summary)}, latency p50"
         f" {wording.seconds(summary['latency_p50_s'])} p95 {wording.seconds(summary['latency_p95_s'])},"

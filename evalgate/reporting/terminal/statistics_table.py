@@ -46,7 +46,9 @@ def render_statistics(document: ResultsDoc, max_suites: int) -> Iterator[str]:
 def _format_paragraph(entry: NamedStatistics) -> Iterator[str]:
     figures, delta = entry.statistics, entry.statistics["delta"]
     name = "all suites" if entry.name is None else f"suite {escape_terminal(entry.name, MAX_NAME)}"
-    yield f"{name}: {pluralize(figures['scenarios'], 'scenario')}, {pluralize(figures['trials'], 'trial')}"
+    unmeasured = figures.get("not_measured", 0)
+    also = f", {unmeasured:,} not measured" if unmeasured else ""
+    yield f"{name}: {pluralize(figures['scenarios'], 'scenario')}, {pluralize(figures['trials'], 'trial')}{also}"
     lines = [
         ("pass rate", statistics_text.pass_rate(figures), statistics_text.pass_rate_delta(delta)),
         ("repeated", statistics_text.tries(figures), ""),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
 from evalgate.reporting.text.scenario_sections import describe_change, find_failed_checks, find_reason, is_lost
-from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed, has_failures
+from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed, is_clean
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
 
 def group_passing(items: Sequence[SuiteScenario]) -> list[FailureGroup | SuiteScenario]:
     """Groups scenarios that pass by what failed in them; those without failures are last in `items`, and stay so."""
-    hidden = [item for item in items if has_failures(item.scenario)]
+    hidden = [item for item in items if not is_clean(item.scenario)]
     return [*group_failures(hidden[:MAX_PASSING]), *hidden[MAX_PASSING:], *items[len(hidden) :]]
 
 
@@ -116,7 +116,7 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
     reason = ""
     if verdict == "PASS":
         moved = [describe_change(change)] if change and item.kind in REGRESSIONS and not found else []
-        reason = "; ".join([*moved, *increases, *_describe_failed_trials(scenario)])
+        reason = "; ".join([*moved, *increases, *_describe_other_trials(scenario)])
     elif verdict == "ERROR" or not found:
         reason = find_reason(scenario)
     elif verdict == "NOT_EVALUABLE" and count_passed(scenario):
@@ -126,10 +126,12 @@ def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
     )
 
 
-def _describe_failed_trials(scenario: ScenarioDoc) -> Iterator[str]:
+def _describe_other_trials(scenario: ScenarioDoc) -> Iterator[str]:
     failed, trials = count_failed_trials(scenario), scenario["n"]
     if failed and trials > 1:
         yield f"{failed} of {trials} trials failed"
+    if unmeasured := scenario.get("not_measured", 0):
+        yield f"{unmeasured} of {trials + unmeasured} trials not measured"
 
 
 def _find_missing(checks: Iterable[FailedCheck]) -> list[MissingEvidence]:

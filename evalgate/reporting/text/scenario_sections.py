@@ -10,7 +10,7 @@ from evalgate.records import dataclass, field
 from evalgate.reporting.text.trial_reasons import (
     count_failed_checks,
     find_failed_outcomes,
-    has_failures,
+    is_clean,
     list_trial_reasons,
 )
 
@@ -92,7 +92,7 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
     sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
-    sections.passing.sort(key=lambda item: not has_failures(item.scenario))
+    sections.passing.sort(key=lambda item: is_clean(item.scenario))
     return sections
 
 

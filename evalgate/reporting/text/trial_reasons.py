@@ -50,6 +50,11 @@ def has_failures(scenario: ScenarioDoc) -> bool:
     return bool(find_failed_outcomes(scenario)) or count_failed_trials(scenario) > 0
 
 
+def is_clean(scenario: ScenarioDoc) -> bool:
+    """Whether all its trials were measured and nothing in them failed."""
+    return not scenario.get("not_measured") and not has_failures(scenario)
+
+
 def sum_seconds(scenario: ScenarioDoc) -> float:
     """Sums the known seconds of all trials."""
     trials = scenario["trials"]
@@ -82,7 +87,7 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
         trials = TrialDocs(cast("Trials", filter_by_status(trials.trials, "error")))
-    return [trial["reason"] for trial in trials if trial["reason"]]
+    return [trial["reason"] for trial in trials if trial["reason"] and trial["status"] == "error"]
 
 
 def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:

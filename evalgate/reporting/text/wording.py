@@ -42,6 +42,12 @@ def checks(summary: SummaryDoc) -> str:
     return ", ".join(f"{number:,} {word}" for number, word in counts if number)
 
 
+def unmeasured(summary: SummaryDoc) -> str:
+    """Returns how many trials outages left unmeasured; empty if none."""
+    count = summary.get("not_measured", 0)
+    return pluralize(count, "trial") if count else ""
+
+
 def location(place: LocationDoc | None) -> str:
     """Formats a location as `file:line`; empty for None."""
     if place is None:
