@@ -51,11 +51,6 @@ class SafeZip:
         """The compression methods of its entries, as numbered by the zip specification."""
         return frozenset(entry.compress_type for entry in self._entries)
 
-    def size_and_crc(self, name: str) -> tuple[int, int]:
-        """Unpacked size and CRC-32 of a member, from the archive's directory. Raises ZipRefusedError."""
-        entry = self._find_member(name)
-        return entry.file_size, entry.CRC
-
     def read(self, name: str, max_bytes: int | None = None) -> bytes:
         """Reads the only member of that name, at most `max_bytes`. Raises ZipRefusedError."""
         entry = self._find_member(name)

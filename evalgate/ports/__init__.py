@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evalgate.models.github.checks import CheckRun
     from evalgate.models.github.template_file import TemplateFile
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.standings import StandingsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
     from evalgate.suite.custom_format import CustomMapping
@@ -183,7 +182,6 @@ class BaselineParts:
     results: Content
     suites: bytes
     traces: TraceSpool | None
-    standings: StandingsDoc | None = None
 
 
 class OutputFolder(Protocol):

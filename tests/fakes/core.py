@@ -13,15 +13,10 @@ from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.judge.judge import Tools
 from evalgate.errors import SettingError, SuiteError, TraceError
-from evalgate.models.comparison.baseline_run import build_baseline_run
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
-from evalgate.reporting.results.standings import (
-    build_baseline_from_results,
-    dump_standings,
-    load_standings,
-    standings_of_results,
-)
+from evalgate.records import replace
+from evalgate.reporting.results.baseline_json import convert_baseline_run
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_suite
@@ -33,12 +28,10 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.models.results.standings import ResultsIdentity
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import BaselineParts, TraceSpool
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-IDENTITY: ResultsIdentity = {"bytes": 0, "crc32": 0}
 
 
 class SuiteTexts:
@@ -103,11 +96,8 @@ class MemoryBaselines:
 
     def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         found = self.load(path)
-        if whole:
-            return ComparableBaseline(build_baseline_from_results(found.results, path), found.manifest)
-        written = dump_standings(standings_of_results(found.results), IDENTITY)
-        assert written is not None
-        return ComparableBaseline(build_baseline_run(load_standings(written, IDENTITY), None, path), found.manifest)
+        run = convert_baseline_run(found.results, path)
+        return ComparableBaseline(run if whole else replace(run, document=None), found.manifest)
 
     def put(self, path: str, baseline: Baseline) -> None:
         self._baselines[path] = baseline

@@ -8,10 +8,8 @@ import orjson
 
 from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES
 from evalgate.adapters.archives.baseline_traces import BaselineTraceSpool
-from evalgate.models.results.document_names import STANDINGS_FILE
 from evalgate.models.run.chunks import iter_chunks
 from evalgate.records import replace
-from evalgate.reporting.results.standings import dump_standings
 
 if TYPE_CHECKING:
     import zipfile
@@ -34,22 +32,12 @@ def write_archive(stream: BinaryIO, parts: BaselineParts, limits: ZipLimits) -> 
         with archive.open(build_entry(RESULTS), "w") as member:
             for piece in iter_chunks(parts.results):
                 member.write(piece)
-        standings = _standings(archive.getinfo(RESULTS), parts)
-        if standings is not None:
-            archive.writestr(build_entry(STANDINGS_FILE), standings)
         archive.writestr(build_entry(SUITES), parts.suites)
         unpacked = sum(entry.file_size for entry in archive.infolist()) + limits.slack
         kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
         manifest = {**parts.manifest, "traces": {"kept": kept, "left_out": left_out}}
         archive.writestr(build_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS))
     return left_out
-
-
-def _standings(results: zipfile.ZipInfo, parts: BaselineParts) -> bytes | None:
-    """The summary that a comparison reads, with size and CRC of the results that it belongs to."""
-    if parts.standings is None:
-        return None
-    return dump_standings(parts.standings, {"bytes": results.file_size, "crc32": results.CRC})
 
 
 def _write_traces(archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, limits: ZipLimits) -> tuple[int, int]:

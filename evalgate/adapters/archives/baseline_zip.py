@@ -13,9 +13,8 @@ from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
-from evalgate.models.results.document_names import BASELINE_SCHEMA, BASELINE_SCHEMA_1, STANDINGS_FILE
+from evalgate.models.results.document_names import BASELINE_SCHEMA, BASELINE_SCHEMA_1
 from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
-from evalgate.records import replace
 from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
@@ -73,10 +72,10 @@ class BaselineZips:
         with _add_path_to_errors(path):
             archive = self._open_archive(content)
             if archive is None:
-                baseline = ComparableBaseline(_run_from_results(content, whole=whole), None)
+                baseline = ComparableBaseline(_load_run(content, whole=whole), None)
             else:
                 manifest = _parse_manifest(archive.read(MANIFEST))
-                baseline = ComparableBaseline(_run_from_archive(archive, whole=whole), manifest)
+                baseline = ComparableBaseline(_load_run(archive.read(RESULTS), whole=whole), manifest)
         if baseline.run.summary is None:
             raise _unfinished_run_error(path)
         return baseline
@@ -127,10 +126,8 @@ class BaselineZips:
             "commit": finished["commit"],
             "created_at": finished["created_at"],
         }
-        from evalgate.reporting.results.standings import standings_of_results
-
         content = self._files.read(posixpath.join(folder, RESULTS), self._limits.packed, what="results")
-        parts = BaselineParts(manifest, content, b"{}", None, standings_of_results(finished))
+        parts = BaselineParts(manifest, content, b"{}", None)
         warnings = self._write(stream, parts)
         missing_parts = Problem(
             f"{folder} has no {NESTED} of this run: traces and suites are left out of {path}",
@@ -212,30 +209,10 @@ def _unfinished_run_error(path: str) -> SettingError:
     return SettingError(Problem(f"{path} contains no finished run", None, "its run ended with exit code 2"))
 
 
-def _run_from_archive(archive: SafeZip, *, whole: bool) -> BaselineRun:
-    """The run in an archive, from its standings if it has them and they are enough."""
-    size, crc = archive.size_and_crc(RESULTS)
-    if whole or STANDINGS_FILE not in archive.names():
-        return _run_from_results(archive.read(RESULTS), whole=whole)
-    from evalgate.models.comparison.baseline_run import build_baseline_run
-    from evalgate.reporting.results.standings import MAX_BYTES, load_standings
+def _load_run(results: bytes, *, whole: bool) -> BaselineRun:
+    from evalgate.reporting.results.baseline_json import load_baseline_run  # most runs have no baseline
 
-    content = archive.read(STANDINGS_FILE, MAX_BYTES)
-    return build_baseline_run(load_standings(content, {"bytes": size, "crc32": crc}), None, _fingerprint(size, crc))
-
-
-def _run_from_results(results: bytes, *, whole: bool) -> BaselineRun:
-    """The run in a `results.json`; its document is dropped unless `whole`."""
-    from evalgate.reporting.results.standings import build_baseline_from_results
-
-    run = build_baseline_from_results(
-        load_results(results, with_assertions=False), _fingerprint(len(results), crc32(results))
-    )
-    return run if whole else replace(run, document=None)
-
-
-def _fingerprint(size: int, crc: int) -> str:
-    return f"{size}-{crc:08x}"
+    return load_baseline_run(results, f"{len(results)}-{crc32(results):08x}", whole=whole)
 
 
 def _parse_manifest(content: bytes) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import JudgeCrashed
 from evalgate.measures.redaction.redact import remove_exact_secrets
-from evalgate.models.results.document_names import STANDINGS_FILE
 
 if TYPE_CHECKING:
     import zipfile
     from collections.abc import Iterator
 
-MEMBERS = frozenset({MANIFEST, RESULTS, STANDINGS_FILE, SUITES, TRACES})
+MEMBERS = frozenset({MANIFEST, RESULTS, SUITES, TRACES})
 MAX_PACKED = 80_000_000
 MAX_UNPACKED = 300_000_000
 """Bytes, somewhat more than the limit of a baseline."""
@@ -49,7 +48,7 @@ def _redacted_lines(content: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _rewrite_archive(content: bytes) -> int:
-    """Copies the archive without secrets, and without standings, which no longer match the results."""
+    """Copies the archive without secrets."""
     import tempfile
     import zipfile
     from itertools import groupby
@@ -57,8 +56,6 @@ def _rewrite_archive(content: bytes) -> int:
     with tempfile.TemporaryFile() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, lines in groupby(_redacted_lines(content), key=lambda found: found[0]):
-                if name == STANDINGS_FILE:
-                    continue
                 with archive.open(_build_entry(name), "w") as member:
                     for _, _, clean in lines:
                         member.write(clean)

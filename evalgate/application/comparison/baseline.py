@@ -112,8 +112,6 @@ def build_baseline_parts(
     request: JudgeRequest, configuration: Configuration, results: ResultsDoc, content: Content, traces: TraceSpool
 ) -> BaselineParts:
     """Builds the baseline of this run; `content` is its results as written."""
-    from evalgate.reporting.results.standings import standings_of_results  # only if one is written
-
     manifest: dict[str, Any] = {
         "schema": BASELINE_SCHEMA,
         "commit": request.commit,
@@ -132,4 +130,4 @@ def build_baseline_parts(
         "suites": [{"path": suite.path, "suite": suite.content} for suite in configuration.suites],
     }
     suites_json = orjson.dumps(suites, option=orjson.OPT_SORT_KEYS)
-    return BaselineParts(manifest, content, suites_json, traces, standings_of_results(results))
+    return BaselineParts(manifest, content, suites_json, traces)

@@ -42,10 +42,8 @@ class _BaselineResult(NamedTuple):
 
 
 def _baseline_result(baseline: BaselineRun, key: ScenarioKey) -> _BaselineResult:
-    place = baseline.row_by_key[key]
-    return _BaselineResult(
-        baseline.verdicts[place], baseline.scores[place], [trial.position for trial in baseline.find_trials(key)]
-    )
+    entry = baseline.entries[key]
+    return _BaselineResult(entry.verdict, entry.score, [trial.position for trial in entry.measured])
 
 
 class BaselineRescoring:
@@ -58,10 +56,8 @@ class BaselineRescoring:
         prices: PriceTable | None,
         keys: Sequence[ScenarioKey],
     ) -> None:
-        names = {key: find_baseline_key(key, baseline.row_by_key) for key in keys}
-        self._keys = {
-            key: _baseline_result(baseline, name) for key, name in names.items() if name in baseline.row_by_key
-        }
+        names = {key: find_baseline_key(key, baseline.entries) for key in keys}
+        self._keys = {key: _baseline_result(baseline, name) for key, name in names.items() if name in baseline.entries}
         self._places: dict[TracePosition, list[ScenarioKey]] = {}
         self._reasons: dict[ScenarioKey, str] = {}
         for key, scenario in self._keys.items():

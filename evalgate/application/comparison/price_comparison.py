@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.measures.numeric.means import DIGITS
@@ -14,10 +15,11 @@ from evalgate.models.run.trials import get_column, list_priced
 from evalgate.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from evalgate.models.comparison.baseline_run import BaselineRun, TrialColumns
+    from evalgate.models.comparison.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, SuiteResult
+    from evalgate.models.trace.pricing import Pricing
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration
@@ -27,20 +29,26 @@ RECORDED = "recorded"
 
 def reprice_baseline(baseline: BaselineRun, configuration: Configuration, table: PriceTable | None) -> BaselineRun:
     """The baseline with computed costs recomputed at this run's prices."""
-    pricing = baseline.trials.pricing
-    if pricing is None:
+    if not _is_priced(baseline):
         return baseline
     pricers = {suite.name: Pricer(suite.prices, table) for suite in configuration.suites}
     others = Pricer(configuration.prices, table)
-    costs, pricings = list(baseline.trials.costs), list(pricing)
-    for key, trials in _scenarios(baseline):
-        pricer = pricers.get(key.suite, others)
-        for at in trials:
-            found = pricing[at]
-            if found is not None:
-                pricings[at] = repriced = pricer.reprice(found)
-                costs[at] = repriced["usd"]
-    return _replace_trials(baseline, replace(baseline.trials, costs=costs, pricing=pricings))
+    entries = {
+        key: _replace_trials(entry, [_reprice(trial, pricers.get(key.suite, others)) for trial in entry.trials])
+        for key, entry in baseline.entries.items()
+    }
+    return _replace_entries(baseline, entries)
+
+
+def _is_priced(baseline: BaselineRun) -> bool:
+    return any(trial.pricing is not None for entry in baseline.entries.values() for trial in entry.trials)
+
+
+def _reprice(trial: BaselineTrial, pricer: Pricer) -> BaselineTrial:
+    if trial.pricing is None:
+        return trial
+    repriced = pricer.reprice(cast("Pricing", trial.pricing))
+    return msgspec.structs.replace(trial, cost_usd=repriced["usd"], pricing=cast("dict[str, Any]", repriced))
 
 
 def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_]]:
@@ -50,37 +58,37 @@ def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRu
     tables.
     """
     is_priced = any(any(list_priced(each.trials)) for suite in run.suites for each in suite.scenarios)
-    if baseline.trials.pricing is None and not is_priced:
+    if not is_priced and not _is_priced(baseline):
         return baseline, []
-    now, costs = _current_cost_origins(run), list(baseline.trials.costs)
+    now, entries = _current_cost_origins(run), dict(baseline.entries)
     dropped: list[str] = []
-    for key, places in _scenarios(baseline):
-        origins, current_origins = ({_cost_origin(baseline.trials, at) for at in places} - {None}, now.get(key, set()))
+    for key, entry in baseline.entries.items():
+        origins, current_origins = {_cost_origin(trial) for trial in entry.measured} - {None}, now.get(key, set())
         if origins and current_origins and origins != current_origins:
             dropped.append(key.id)
-            costs[places.start : places.stop] = [None] * len(places)
-    return _replace_trials(baseline, replace(baseline.trials, costs=costs)), _dropped_warnings(dropped)
+            trials = [msgspec.structs.replace(trial, cost_usd=None) for trial in entry.trials]
+            entries[key] = _replace_trials(entry, trials)
+    return _replace_entries(baseline, entries), _dropped_warnings(dropped)
 
 
-def _scenarios(baseline: BaselineRun) -> Iterator[tuple[ScenarioKey, range]]:
-    """Each scenario, and the indexes of its trials."""
-    return zip(baseline.keys, (range(start, end) for start, end in pairwise(baseline.trial_starts)), strict=True)
+def _replace_trials(entry: BaselineEntry, trials: list[BaselineTrial]) -> BaselineEntry:
+    return msgspec.structs.replace(entry, trials=trials)
 
 
-def _replace_trials(baseline: BaselineRun, trials: TrialColumns) -> BaselineRun:
+def _replace_entries(baseline: BaselineRun, entries: Mapping[ScenarioKey, BaselineEntry]) -> BaselineRun:
     """The run with other costs, and a summary with their total."""
     summary = baseline.summary
     if summary is not None:
-        summary = {**summary, "cost_usd": _total(trials.costs)}
-    return replace(baseline, trials=trials, summary=summary)
+        costs = [trial.cost_usd for entry in entries.values() for trial in entry.measured]
+        summary = {**summary, "cost_usd": _total(costs)}
+    return replace(baseline, entries=entries, summary=summary)
 
 
-def _cost_origin(trials: TrialColumns, at: int) -> str | None:
+def _cost_origin(trial: BaselineTrial) -> str | None:
     """How the cost of a trial was obtained, None if it has none."""
-    if trials.costs[at] is None:
+    if trial.cost_usd is None:
         return None
-    pricing = trials.pricing[at] if trials.pricing is not None else None
-    return RECORDED if pricing is None else pricing["table"]
+    return RECORDED if trial.pricing is None else trial.pricing["table"]
 
 
 def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:

@@ -109,7 +109,7 @@ def judge_weakening(
         )
 
         found += find_weakenings(baseline_configuration, configuration, _compared_ids(comparison))
-    counts = Counter({suite["suite"]: suite["scenarios"] for suite in baseline.suites})
+    counts = Counter(baseline.suite_sizes)
     found += [*others, *find_missing_trials(comparison), *find_unmeasured_scenarios(comparison)]
     found += find_removed_scenarios(_removed_keys(comparison, baseline), baseline_configuration, configuration, counts)
     return build_weakenings(found, rules, baseline_rules.unknown)

@@ -23,11 +23,10 @@ class BaselineScenario(TypedDict):
 class BaselineScenarios:
     """The scenarios of the baseline by key; empty without a baseline."""
 
-    __slots__ = ("_absent", "_run", "_whole")
+    __slots__ = ("_entries", "_whole")
 
     def __init__(self, run: BaselineRun | None = None) -> None:
-        self._run = run
-        self._absent = frozenset(() if run is None else run.unmeasured_rows)
+        self._entries = {} if run is None else run.entries
         document = None if run is None else run.document
         self._whole: Mapping[ScenarioKey, ScenarioDoc] | None = document and {
             ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): scenario
@@ -37,9 +36,9 @@ class BaselineScenarios:
 
     def find_scenario(self, key: ScenarioKey) -> BaselineScenario | None:
         """One scenario; None if the baseline has none of that name and variant, or did not measure it."""
-        place = None if self._run is None else self._run.row_by_key.get(key)
-        if place is None or self._run is None or place in self._absent:
+        entry = self._entries.get(key)
+        if entry is None or entry.is_absent:
             return None
         if self._whole is not None:
             return self._whole.get(key)
-        return {"verdict": self._run.verdicts[place], "score": self._run.scores[place]}
+        return {"verdict": entry.verdict, "score": entry.score}

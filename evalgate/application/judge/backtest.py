@@ -18,7 +18,7 @@ from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, replace
-from evalgate.reporting.results.standings import build_baseline_from_results
+from evalgate.reporting.results.baseline_json import convert_baseline_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -112,7 +112,7 @@ def _rejudge_run(
     configuration: Configuration, path: str, baseline: Baseline, past: _JudgedRun | None, tools: BacktestTools
 ) -> Run:
     choice = TraceChoice(
-        baseline=BaselineScenarios(build_baseline_from_results(past.document) if past else None), prices=tools.prices
+        baseline=BaselineScenarios(convert_baseline_run(past.document) if past else None), prices=tools.prices
     )
     places = _places(baseline.results)
     whole = Run([])

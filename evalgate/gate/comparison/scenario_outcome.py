@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, cast, get_args
 
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
@@ -12,7 +11,7 @@ from evalgate.models.run.trials import get_columns, list_measured, list_statuses
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.models.comparison.baseline_run import BaselineEntry, BaselineRun
     from evalgate.models.run.run import Run, ScenarioResult
 
 VERDICTS = frozenset(get_args(Verdict))
@@ -43,25 +42,22 @@ def outcomes_from_baseline(baseline: BaselineRun) -> dict[ScenarioKey, ScenarioO
 
     A verdict that this version does not know counts as NOT_EVALUABLE.
     """
-    trials, starts, unmeasured = baseline.trials, baseline.trial_starts, frozenset(baseline.unmeasured_rows)
-    verdicts = {word: cast("Verdict", word) if word in VERDICTS else UNKNOWN_VERDICT for word in set(baseline.verdicts)}
-    return {
-        key: ScenarioOutcome(
-            key,
-            verdicts[verdict],
-            score,
-            trials.passed[start:end],
-            trials.scores[start:end],
-            trials.costs[start:end],
-            trials.latencies[start:end],
-            trials.tokens[start:end],
-            trials.numbers[start:end],
-        )
-        for row, (key, verdict, score, (start, end)) in enumerate(
-            zip(baseline.keys, baseline.verdicts, baseline.scores, pairwise(starts), strict=True)
-        )
-        if row not in unmeasured
-    }
+    return {key: _outcome_of_entry(key, entry) for key, entry in baseline.entries.items() if not entry.is_absent}
+
+
+def _outcome_of_entry(key: ScenarioKey, entry: BaselineEntry) -> ScenarioOutcome:
+    trials = entry.measured
+    return ScenarioOutcome(
+        key,
+        cast("Verdict", entry.verdict) if entry.verdict in VERDICTS else UNKNOWN_VERDICT,
+        entry.score,
+        [trial.passed for trial in trials],
+        [trial.score for trial in trials],
+        [trial.cost_usd for trial in trials],
+        [trial.latency_seconds for trial in trials],
+        [trial.total_tokens for trial in trials],
+        [trial.trial for trial in trials],
+    )
 
 
 def _index_outcomes(outcomes: Iterable[ScenarioOutcome]) -> dict[ScenarioKey, ScenarioOutcome]:

@@ -24,9 +24,7 @@ _MOVED = REGRESSIONS | IMPROVEMENTS
 
 def parts_of_baseline(baseline: BaselineRun) -> PartsOfScenario:
     """Finds what the trials of a scenario of this run recorded in the baseline."""
-    return lambda key: (
-        trial.agent for trial in baseline.find_trials(find_baseline_key(key, baseline.row_by_key)) if trial.agent
-    )
+    return lambda key: (trial.agent for trial in baseline.find_trials(find_baseline_key(key, baseline.entries)))
 
 
 def parts_of_run(run: Run) -> PartsOfScenario:

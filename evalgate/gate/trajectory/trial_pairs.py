@@ -41,7 +41,7 @@ def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: Basel
             change = comparison.changes.get(key)
             if change is None or not _is_of_interest(scenario, change):
                 continue
-            baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.row_by_key))
+            baseline_trials = baseline.find_trials(find_baseline_key(key, baseline.entries))
             measured_trials = list_measured(scenario.trials)
             if baseline_trials and measured_trials:
                 yield BaselineSide(key, change, baseline_trials, measured_trials)

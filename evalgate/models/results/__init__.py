@@ -1,4 +1,4 @@
 """The public documents of a run.
 
-Entry points: `results.ResultsDoc`, `standings.StandingsDoc`, `document_names`.
+Entry points: `results.ResultsDoc`, `document_names`.
 """

@@ -158,10 +158,7 @@ def load_results(
 
     from evalgate.reporting.results.results_shape import check_results
 
-    if len(data) > limit:
-        raise OverLimit(f"{what} is larger than {limit:,} bytes")
-    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-        raise OverLimit(f"{what} holds more values than any run writes")
+    check_size(data, what, limit)
     try:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -170,6 +167,14 @@ def load_results(
     if problem:
         raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {problem}")
     return cast("ResultsDoc", document)
+
+
+def check_size(data: bytes, what: str, limit: int = MAX_BYTES) -> None:
+    """Raises OverLimit for a document that would take too much memory."""
+    if len(data) > limit:
+        raise OverLimit(f"{what} is larger than {limit:,} bytes")
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
+        raise OverLimit(f"{what} holds more values than any run writes")
 
 
 def _format_time(moment: datetime) -> str:

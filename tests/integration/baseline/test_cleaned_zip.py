@@ -59,21 +59,12 @@ def test_a_secret_is_removed_from_every_member_and_the_rest_stays(opened):
     assert members == {"results.json": b"[1]", "traces.jsonl": clean}
 
 
-def test_standings_are_removed_where_anything_was_redacted(opened):
-    """They belong to the bytes of the results, which may be others now."""
-    members = {"results.json": b'["c0rrect \\"horse\\" battery"]', "standings.json": b"{}"}
-    left = read(redact_archive(opened(archive_of(members))))
-    with zipfile.ZipFile(io.BytesIO(left)) as archive:
-        assert archive.namelist() == ["results.json"]
-    kept = archive_of({"results.json": b"[1]", "standings.json": b"{}"})
-    assert read(redact_archive(opened(kept))) == kept
-
-
-def test_an_entry_without_a_name_is_skipped(opened):
+def test_an_entry_without_a_name_is_refused(opened):
     made = bytearray(archive_of({"x": SECRET.encode()}))
     for at in (26, made.find(b"PK\x01\x02") + 28):
         made[at], made[at + 2] = 0, 1  # what was the name is something extra now
-    assert read(redact_archive(opened(bytes(made)))) == made
+    with pytest.raises(JudgeCrashed):
+        redact_archive(opened(bytes(made)))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"x" * 81_000_000], ids=["", "PK", "large"])

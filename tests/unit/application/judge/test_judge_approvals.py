@@ -86,13 +86,13 @@ def test_an_error_in_the_file_of_the_base_approves_nothing_and_is_a_warning():
 def test_an_approval_of_the_store_is_used_and_is_not_a_weakening():
     from evalgate.application.comparison.weakening import added_approvals
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.reporting.results.standings import build_baseline_from_results
+    from evalgate.reporting.results.baseline_json import convert_baseline_run
 
     [approval] = read_approvals(file())
     stored = replace(approval, location=None, provenance=Provenance("shell"))
     found = run_judge(remembered=(stored,))
     assert (found.exit_code, list_statuses(found)) == (0, ["active"])
-    before = build_baseline_from_results(run_judge().results)
+    before = convert_baseline_run(run_judge().results)
     assert added_approvals(Approvals((stored,)), before) == []
     assert [each.kind for each in added_approvals(Approvals((approval,)), before)] == ["approval_added"]
 

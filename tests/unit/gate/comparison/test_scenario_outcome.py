@@ -12,7 +12,7 @@ from evalgate.gate.comparison.scenario_outcome import (
 )
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.standings import build_baseline_from_results
+from evalgate.reporting.results.baseline_json import convert_baseline_run
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make_baseline(*trials: Any, **scenario: Any) -> BaselineRun:
     usage = {"cost_usd": 0.25, "latency_seconds": None, "total_tokens": 70}
     made = [a_trial(number, **usage, **each) for number, each in enumerate(trials)]
-    return build_baseline_from_results(results([a_suite("support", [a_scenario("refund", trials=made, **scenario)])]))
+    return convert_baseline_run(results([a_suite("support", [a_scenario("refund", trials=made, **scenario)])]))
 
 
 def test_outcome_of_a_scenario_has_one_entry_per_trial():
@@ -70,7 +70,7 @@ def test_outcomes_are_read_from_a_document():
 def test_document_without_token_counts_leaves_them_unknown():
     stored = results([a_suite("support", [a_scenario("refund", trials=[a_trial()])])])
     stored["suites"][0]["scenarios"][0]["trials"][0].pop("total_tokens", None)
-    assert next(iter(outcomes_from_baseline(build_baseline_from_results(stored)).values())).tokens == [None]
+    assert next(iter(outcomes_from_baseline(convert_baseline_run(stored)).values())).tokens == [None]
 
 
 def test_unknown_verdict_of_another_version_counts_as_not_evaluable():

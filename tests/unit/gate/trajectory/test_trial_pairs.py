@@ -7,7 +7,7 @@ from run_builders import make_scenario, make_suite, make_trial
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.standings import build_baseline_from_results
+from evalgate.reporting.results.baseline_json import convert_baseline_run
 
 KEY = ScenarioKey("support", "refund", None)
 EARLIER = [
@@ -30,7 +30,7 @@ def trial(status, number, *calls, score=None):
 def pair_calls(run, kind="broken", *, earlier=EARLIER, key=KEY):
     comparison = Comparison({key: Change(kind, "")}, [])
     before = results([a_suite("support", [a_scenario("refund", trials=earlier)])])
-    add_tool_calls(comparison, run, build_baseline_from_results(before))
+    add_tool_calls(comparison, run, convert_baseline_run(before))
     return comparison.changes[key].calls
 
 

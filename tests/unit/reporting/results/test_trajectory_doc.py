@@ -11,7 +11,7 @@ from results_builder import a_change, a_scenario, a_suite, results
 from evalgate.errors import SettingError
 from evalgate.gate.trajectory.trajectories import trajectory_from_trace
 from evalgate.gate.trajectory.trial_pairs import TrialPair, compare_pair
-from evalgate.models.comparison.baseline_run import BaselineTrial
+from evalgate.models.comparison.baseline_run import BaselineTrace, BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.results_json import dump_results, load_results
@@ -29,7 +29,7 @@ NOW = make_trace(
 
 
 def a_difference(before=BEFORE, now=NOW):
-    earlier = BaselineTrial(0, True, 1.0, 0.5, None, 9, [], ("a.json", None, None))
+    earlier = BaselineTrial(0, "passed", 1.0, 0.5, None, [], BaselineTrace("a.json", None, None), 9)
     trial = TrialResult(3, TraceRef(None, "", "", None), "failed", 0.0, [])
     return build_trajectory_diff_doc(
         compare_pair(TrialPair(earlier, trial), trajectory_from_trace(before), trajectory_from_trace(now))
