@@ -11,6 +11,7 @@ from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.strict_model import StrictModel
 
+OnDuplicates = Literal["warn", "fail"]
 Share = Annotated[float, Field(ge=0, le=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -79,7 +80,8 @@ class ValidityPolicy(StrictModel):
 class Policy(StrictModel):
     """The policy of one suite; keys it does not give come from the project, then from the defaults.
 
-    More critical issues in its goldens than `critical_issue_threshold` are a hard fail.
+    More critical issues in its goldens than `critical_issue_threshold` are a hard fail. With `duplicates: fail`
+    a scenario with traces that are alike is an ERROR.
     """
 
     fail_on: FailOnList = ["hard_fail"]  # noqa: RUF012  (each policy gets a copy)
@@ -89,6 +91,7 @@ class Policy(StrictModel):
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening = "warn"
     critical_issue_threshold: Annotated[int, Field(ge=0)] = 0
+    duplicates: OnDuplicates = "warn"
 
 
 def build_effective_policy(entry: StrictModel, project: StrictModel, fail_on: list[FailOn] | None) -> Policy:

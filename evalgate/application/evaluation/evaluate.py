@@ -93,6 +93,7 @@ def evaluate(
         check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
         suites.append(evaluation.result())
         note_if_nothing_found(suites[-1], patterns, folder, warnings)
+        warnings.add_duplicates(suites[-1])
         unclaimed += evaluation.unclaimed
     return Run(suites, unclaimed, warnings.list_warnings())
 

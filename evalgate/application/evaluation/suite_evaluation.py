@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalgate.application.documents.run_documents import trial_of
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher
+from evalgate.application.evaluation.scenario_trials import ScenarioTrials
 from evalgate.application.evaluation.trace_evaluation import (
     damaged_trial,
     judge_trace,
@@ -16,7 +15,6 @@ from evalgate.application.evaluation.trace_evaluation import (
     resolve_scenario_id,
 )
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
-from evalgate.application.evaluation.trial_order import order_trials
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
 from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -24,9 +22,7 @@ from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, Un
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.run.trial_record import TrialEncoder, TrialRecord
 from evalgate.models.run.trial_store import TrialStore
-from evalgate.models.run.trials import Trials
 from evalgate.models.trace.trace import DamagedTrace, Trace, TraceLocation
-from evalgate.records import dataclass, field
 from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.trial_doc import encode_trial
 from evalgate.scoring.scenario import judge_scenario
@@ -38,50 +34,12 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.baseline_scenarios import BaselineScenario, BaselineScenarios
     from evalgate.application.evaluation.evaluated_trace import CandidateResult, EvaluatedTrace
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
+    from evalgate.application.evaluation.scenario_trials import CountedTrials
     from evalgate.application.evaluation.trial_batch import TrialBatch
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.spool import Spool
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
-
-
-@dataclass(slots=True)
-class _ScenarioTrials:
-    """The trials of one reported scenario, in reading order.
-
-    Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept here, since
-    its result is computed over all of them.
-    """
-
-    claim: ScenarioClaim | None
-    owner: int
-    baseline: BaselineScenario | None = None  # its result in the baseline
-    golden_trials: list[TrialResult] = field(default_factory=list)
-    numbers: list[int | None] = field(default_factory=list)  # recorded numbers of the golden's trials
-    start_times: list[str | None] = field(default_factory=list)
-
-    def trials(self, store: TrialStore, own: range, unread: range = range(0)) -> Sequence[TrialResult]:
-        """The trials in order, numbered: the scenario's own in the store, and unreadable traces."""
-        if self.claim is not None and self.claim.scenario.golden is not None:
-            return self._order_golden_trials(store, unread)
-        return _stored_trials(store, array("I", chain(own, unread)) if unread else own)
-
-    def _order_golden_trials(self, store: TrialStore, unread: range) -> Sequence[TrialResult]:
-        trials = [*self.golden_trials, *(store.trial(place, 0) for place in unread)]
-        recorded = [*self.numbers, *store.recorded(unread)]
-        order, numbers = order_trials(recorded, [*self.start_times, *[None] * len(unread)])
-        for place, number in zip(order, numbers, strict=True):
-            trials[place].trial = number
-        return [trials[place] for place in order]
-
-
-def _stored_trials(store: TrialStore, places: Sequence[int]) -> Trials:
-    recorded = store.recorded(places)
-    if len(places) == 1:  # as most scenarios have
-        return Trials(store, places, [recorded[0] or 0])
-    order, numbers = order_trials(recorded, store.started(places))
-    in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
-    return Trials(store, in_order, numbers)
 
 
 class SuiteEvaluation:
@@ -102,11 +60,11 @@ class SuiteEvaluation:
         self._baseline, self._worst_trials = baseline, worst_trials or WorstTrialRecorder()
         self._matcher = ScenarioMatcher(suite)
         self._cache = TrialResultCache()
-        self._groups: dict[ScenarioKey, _ScenarioTrials] = {}
+        self._groups: dict[ScenarioKey, ScenarioTrials] = {}
         self._groups_by_place: dict[
-            tuple[int, str | None], _ScenarioTrials
+            tuple[int, str | None], ScenarioTrials
         ] = {}  # for batches, by index in the suite and id
-        self._damaged: dict[str, _ScenarioTrials] = {}  # separate scenarios for records that match none
+        self._damaged: dict[str, ScenarioTrials] = {}  # separate scenarios for records that match none
         self._traces = self._owners = 0
         self.unclaimed: list[UnclaimedTrace] = []
 
@@ -125,7 +83,7 @@ class SuiteEvaluation:
         elif claim is None:
             self.unclaimed.append(UnclaimedTrace(self._suite.name, ref_of(record), scenario_id))
         else:
-            group: _ScenarioTrials = claim.group or self._find_group(claim)
+            group: ScenarioTrials = claim.group or self._find_group(claim)
             record.baseline = group.baseline
             trial = judge_trace(record, claim, self._cache)
             self._keep(group, trial, record.trial, record.started_at)
@@ -162,7 +120,7 @@ class SuiteEvaluation:
         self._traces += count
         return count
 
-    def _group_at(self, place: int, scenario_id: str | None) -> _ScenarioTrials:
+    def _group_at(self, place: int, scenario_id: str | None) -> ScenarioTrials:
         group = self._groups_by_place.get((place, scenario_id))
         if group is None:
             self._matcher.choose([ScenarioCandidate(place, place)], scenario_id, TraceLocation())
@@ -178,7 +136,7 @@ class SuiteEvaluation:
     def _key(self, claim: ScenarioClaim) -> ScenarioKey:
         return ScenarioKey(self._suite.name, claim.id, claim.variant)
 
-    def _find_group(self, claim: ScenarioClaim) -> _ScenarioTrials:
+    def _find_group(self, claim: ScenarioClaim) -> ScenarioTrials:
         key = self._key(claim)
         group = self._groups.get(key)
         if group is None:
@@ -186,9 +144,9 @@ class SuiteEvaluation:
         claim.group = group
         return group
 
-    def _create_group(self, claim: ScenarioClaim | None, baseline: BaselineScenario | None = None) -> _ScenarioTrials:
+    def _create_group(self, claim: ScenarioClaim | None, baseline: BaselineScenario | None = None) -> ScenarioTrials:
         self._owners += 1
-        return _ScenarioTrials(claim, self._owners - 1, baseline)
+        return ScenarioTrials(claim, self._owners - 1, baseline)
 
     def _add_damaged(
         self, trial: TrialResult | TrialRecord, fallback_id: str, recorded: int | None, claim: ScenarioClaim | None
@@ -199,7 +157,7 @@ class SuiteEvaluation:
         self._keep(group, trial, recorded, None)
 
     def _keep(
-        self, group: _ScenarioTrials, trial: TrialResult | TrialRecord, recorded: int | None, started_at: str | None
+        self, group: ScenarioTrials, trial: TrialResult | TrialRecord, recorded: int | None, started_at: str | None
     ) -> None:
         if isinstance(trial, TrialRecord):
             self._store.take(trial, group.owner, recorded, started_at)
@@ -224,20 +182,21 @@ class SuiteEvaluation:
             # its variant is unknown, so the file is reported as a separate scenario.
             damaged = self._damaged.pop(claim.id, None) if claim.variant is None else None
             unread = range(0) if damaged is None else places[damaged.owner]
-            scenario = _scenario_result(claim, group.trials(self._store, places[group.owner], unread))
+            trials = group.count_trials(self._store, places[group.owner], unread)
+            scenario = _scenario_result(claim, trials)
             if scenario is None:
                 found.skipped += 1
             else:
                 found.scenarios.append(scenario)
         found.scenarios += [
-            _damaged_result(id_, each.trials(self._store, places[each.owner]))
+            _damaged_result(id_, each.count_trials(self._store, places[each.owner]).kept)
             for id_, each in sorted(self._damaged.items())
         ]
         return found
 
 
-def _scenario_result(claim: ScenarioClaim, trials: Sequence[TrialResult]) -> ScenarioResult | None:
-    scenario = claim.scenario
+def _scenario_result(claim: ScenarioClaim, found: CountedTrials) -> ScenarioResult | None:
+    scenario, trials = claim.scenario, found.kept
     judged = judge_scenario(trials, scenario.threshold, scenario.rules)
     if judged is None:
         return None
@@ -253,6 +212,7 @@ def _scenario_result(claim: ScenarioClaim, trials: Sequence[TrialResult]) -> Sce
         reason=judged.reason,
         location=scenario.location,
         golden=_golden_result(scenario, trials, judged.score),
+        duplicates=found.describe_duplicates(scenario, judged),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.application.evaluation.duplicates import identify_trace
 from evalgate.application.evaluation.scenario_matcher import UndecidedMatchError
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.evaluators.core.evidence import describe_missing, find_missing
@@ -157,6 +158,7 @@ def ref_of(trace: Trace) -> TraceRef:
         trace.model and truncate(trace.model, MAX_MODEL_NAME),
         _hash_tools(trace.tool_definitions),
         hash_stable_text(trace.system_instructions) if trace.system_instructions else None,
+        *identify_trace(trace),
     )
 
 

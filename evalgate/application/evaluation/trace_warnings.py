@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_WARNINGS = 50
 """How many different messages are listed."""
+DUPLICATES, DECISIVE_COPIES = "duplicates", "decisive_copies"
 
 
 class WarningCollector:
@@ -74,6 +75,15 @@ class WarningCollector:
         """Warns of globs without files: a misspelt path looks like a recorder that did not run."""
         message = f"suite {suite.name}: no trace file matches {suite.unmatched}"
         self._of_suites.append({"code": "no_trace_files", "message": message, "where": suite.path})
+
+    def add_duplicates(self, suite: SuiteResult) -> None:
+        """Warns of scenarios with traces that are alike."""
+        for scenario in suite.scenarios:
+            name = scenario.id if scenario.variant is None else f"{scenario.id} {scenario.variant}"
+            for note in scenario.duplicates:
+                code = DECISIVE_COPIES if note.is_decisive else DUPLICATES
+                message = f"suite {suite.name}, {shorten(name, 120)}: {note.text}"
+                self._add_new({"code": code, "message": message, "where": suite.path}, 1)
 
     def add_overlap(self, overlap: Overlap, suite: Suite) -> None:
         """Warns once a suite of a trace that matches two variants: the other may lack trials."""

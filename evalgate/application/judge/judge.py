@@ -26,6 +26,7 @@ from evalgate.application.evaluation.trajectories import StoredTraces, WorstTria
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
+from evalgate.gate.common.duplicates import refuse_duplicates
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach.harmless import find_harmless_suites
@@ -94,6 +95,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(has_files=tools.shards is None)
         run.warnings += check_ids(run)
+        refuse_duplicates(run, policies.suites)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)

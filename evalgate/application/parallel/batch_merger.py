@@ -119,6 +119,7 @@ class BatchMerger:
         check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in run.suites), MAX_SCENARIOS)
         run.suites.append(evaluation.result())
         note_if_nothing_found(run.suites[-1], *self._choice.resolve_for_suite(suite)[:2], self._warnings)
+        self._warnings.add_duplicates(run.suites[-1])
         run.unclaimed += evaluation.unclaimed
 
 

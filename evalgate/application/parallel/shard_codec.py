@@ -38,7 +38,7 @@ Required = Literal[False, True, "always"]
 Check = tuple[Text, Text, Outcome, Score, Number, Required, Text, Place | None, dict[str, Any] | None, bool, bool]
 Ref = tuple[
     MaybeText, Text, Text, Sha256 | None, Count | None, Count | None,
-    MaybeText, MaybeText, MaybeText, MaybeText, MaybeText, MaybeText, MaybeText,
+    MaybeText, MaybeText, MaybeText, MaybeText, MaybeText, MaybeText, MaybeText, Count | None, Count | None,
 ]  # fmt: skip
 Issue = tuple[
     Literal["identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evalgate.gate.common.duplicates import explain_duplicates
 from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.suite.policy import Policy
 
 WORST_FIRST = [
-    *(*RULES, "weakened"),
+    *(*RULES, "duplicates", "weakened"),
     *("no_traces", "not_measured", "nothing_evaluated", "min_evaluated", "no_baseline", "unreachable"),
 ]
 
@@ -109,6 +110,7 @@ def _find_suite_reasons(
         fail_on.discard("new_hard_fail")  # unknown whether a hard fail is new: the reason is `unreachable`
     found = list(find_failures(suite, comparison.changes if comparison else {}, fail_on, approved))
     found += find_excess_critical_issues(suite, comparison, policy.critical_issue_threshold, fail_on, approved)
+    found += find_duplicates(suite, policy)
     missing.append(too_few_evaluated(suite.scenarios, policy.min_evaluated, suite.name))
     return [*found, *(reason for reason in missing if reason is not None)]
 
@@ -142,6 +144,14 @@ def _suite_verdict(suite: SuiteResult, reasons: Iterable[Reason]) -> GateVerdict
     if verdict == "pass" and not any(map(is_evaluated, suite.scenarios)):
         return "cannot_judge"
     return verdict
+
+
+def find_duplicates(suite: SuiteResult, policy: Policy) -> Iterator[Reason]:
+    """A reason for each scenario with duplicate traces, if the policy refuses them."""
+    if policy.duplicates == "fail":
+        for each in suite.scenarios:
+            if (found := explain_duplicates(each)) and not each.quarantined:
+                yield Reason("duplicates", found, suite.name, each.id, each.variant)
 
 
 def find_excess_critical_issues(

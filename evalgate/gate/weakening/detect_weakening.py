@@ -239,6 +239,8 @@ def find_relaxations(baseline: Policy, current: Policy) -> Iterator[PolicyRelaxa
     limits = baseline.validity.max_not_measured, current.validity.max_not_measured
     if limits[1] > limits[0]:
         yield _build_relaxation("tolerance_widened", "validity.max_not_measured", *limits)
+    if baseline.duplicates == "fail" and current.duplicates != "fail":
+        yield _build_relaxation("tolerance_widened", "duplicates", baseline.duplicates, current.duplicates)
     yield from _find_freshness_relaxations(baseline.freshness, current.freshness)
     if STRICTNESS.index(current.on_weakening) < STRICTNESS.index(baseline.on_weakening):
         yield _build_relaxation("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)

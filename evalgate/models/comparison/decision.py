@@ -30,7 +30,7 @@ NEEDS_BASELINE: frozenset[str] = frozenset(
 )
 """Words that can't be judged without the baseline."""
 
-FAILING: frozenset[str] = frozenset(get_args(FailOn)) - {"no_baseline"}
+FAILING: frozenset[str] = frozenset({*get_args(FailOn), "duplicates"}) - {"no_baseline"}
 """Codes of reasons that fail the gate; all others say that something could not be judged."""
 
 PASS, FAILED, CANNOT_JUDGE, UNREACHABLE = 0, 1, 3, 4
@@ -61,7 +61,7 @@ def exit_code_of(codes: Iterable[str]) -> int:
 class Reason:
     """Why the gate decided as it did.
 
-    `code` is a `fail_on` word, or no_traces, not_measured, nothing_evaluated, min_evaluated, unreachable,
+    `code` is a `fail_on` word, or duplicates, no_traces, not_measured, nothing_evaluated, min_evaluated, unreachable,
     invalid_suite, invalid_setting, refused_path, over_limit, missing_shard.
     """
 

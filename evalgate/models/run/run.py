@@ -90,6 +90,8 @@ class TraceRef:
     model: str | None = None
     tools_hash: str | None = None  # identifies the tool definitions
     prompt_hash: str | None = None  # identifies the system prompt
+    named: int | None = None  # digest of the trace's own id or bytes
+    content: int | None = None  # digest of its conversation
 
     @property
     def agent(self) -> AgentParts:
@@ -122,6 +124,13 @@ class TrialResult:
     together: SharedOutcome | None = field(default=None, repr=False, compare=False)
 
 
+class DuplicateNote(NamedTuple):
+    """Traces of a scenario that are alike; `is_decisive` if they may be copies that its result depends on."""
+
+    text: str
+    is_decisive: bool = False
+
+
 @dataclass(slots=True)
 class ScenarioResult:
     """One scenario over its trials. `pass_rate` is passed / measured trials, with its Wilson interval."""
@@ -138,6 +147,7 @@ class ScenarioResult:
     location: Location | None = None
     quarantined: bool = False  # shown, but does not block
     golden: GoldenResult | None = None
+    duplicates: Sequence[DuplicateNote] = ()  # what is alike among its traces
 
 
 @dataclass(slots=True)

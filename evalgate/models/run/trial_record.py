@@ -68,6 +68,9 @@ class TrialRecord(NamedTuple):
     is_priced: bool
     info: TraceInfo | None
     """Raw values for decisions, set if the document has them redacted or cut."""
+    named: int | None = None
+    content: int | None = None
+    """Digests of the trace's own id or bytes, and of its conversation."""
 
     @property
     def status(self) -> TrialStatus:
@@ -99,6 +102,8 @@ class TrialEncoder:
             trial.output_tokens,
             trial.pricing is not None,
             self._keep_raw_info(trial.trace),
+            trial.trace.named,
+            trial.trace.content,
         )
 
     def _keep_raw_info(self, trace: TraceRef) -> TraceInfo | None:

@@ -56,11 +56,13 @@ class TrialStore:
         self._starts, self._checked, self._owners = (LongColumn(spool, code) for code in "QII")
         self._sizes = LongColumn(spool, "I")
         self._priced, self._recorded = LongColumn(spool, "B"), LongColumn(spool, "q")
+        self._named, self._content = LongColumn(spool, "q"), LongColumn(spool, "q")
         self._figures = {
             **{name: LongColumn(spool, "d") for name in _AMOUNTS},
             **{name: LongColumn(spool, "q") for name in _COUNTS},
         }
-        self._plain = self._sizes, self._priced, self._recorded, *self._figures.values()
+        identity = self._named, self._content
+        self._plain = self._sizes, self._priced, self._recorded, *identity, *self._figures.values()
         self._started: list[str | None] = []  # empty if no trial has a start time
         self._count = 0
         self._number_of, self._known = dict[AssertionSummary, int](), list[AssertionSummary]()
@@ -70,15 +72,17 @@ class TrialStore:
 
     def take(self, record: TrialRecord, owner: int, recorded: int | None, started_at: str | None) -> None:
         """Adds a trial of the scenario number `owner`, with the trial's number and time if recorded."""
-        document, checked, score, cost, seconds, tokens, input_tokens, output_tokens, is_priced, info = record
+        document, checked, score, cost, seconds, tokens, input_tokens, output_tokens, is_priced, info, *names = record
         place = self._count
         self._starts.recent.append(self._spool.put(document))
         self._checked.recent.append(self._number(checked))
         self._owners.recent.append(owner)
-        sizes, priced, own_numbers, scores, costs, latencies, totals, inputs, outputs = self._plain
+        sizes, priced, own_numbers, named, content, scores, costs, latencies, totals, inputs, outputs = self._plain
         sizes.recent.append(len(document))
         priced.recent.append(is_priced)
         own_numbers.recent.append(UNKNOWN if recorded is None else recorded)
+        for column, digest in zip((named, content), names, strict=True):
+            column.recent.append(UNKNOWN if digest is None else digest)
         scores.recent.append(_nan if score is None else score)
         costs.recent.append(_nan if cost is None else cost)
         latencies.recent.append(_nan if seconds is None else seconds)
@@ -155,6 +159,11 @@ class TrialStore:
     def recorded(self, places: Sequence[int]) -> Column:
         """The recorded numbers of some trials."""
         return Column(self._recorded, places)
+
+    def identities(self, places: Sequence[int]) -> tuple[Sequence[int | None], Sequence[int | None]]:
+        """Digests of some trials: of the trace's own id or bytes, and of its conversation."""
+        named, content = ([figure(each) for each in column.get_many(places)] for column in (self._named, self._content))
+        return named, content
 
     def started(self, places: Sequence[int]) -> Sequence[str | None]:
         """The start times of some trials; empty if no trial of the store has one."""

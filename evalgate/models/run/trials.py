@@ -96,7 +96,7 @@ def count_outcomes(several: Iterable[Sequence[TrialResult]]) -> Counter[Outcome]
 
 def filter_by_status(trials: Sequence[TrialResult], status: TrialStatus) -> Sequence[TrialResult]:
     """The trials with one status."""
-    return _choose(trials, [place for place, found in enumerate(list_statuses(trials)) if found == status])
+    return choose_trials(trials, [place for place, found in enumerate(list_statuses(trials)) if found == status])
 
 
 def count_unmeasured(trials: Sequence[TrialResult]) -> int:
@@ -114,10 +114,11 @@ def list_measured(trials: Sequence[TrialResult]) -> Sequence[TrialResult]:
     statuses = list_statuses(trials)
     if "not_measured" not in statuses:
         return trials
-    return _choose(trials, [place for place, found in enumerate(statuses) if found != "not_measured"])
+    return choose_trials(trials, [place for place, found in enumerate(statuses) if found != "not_measured"])
 
 
-def _choose(trials: Sequence[TrialResult], chosen: Sequence[int]) -> Sequence[TrialResult]:
+def choose_trials(trials: Sequence[TrialResult], chosen: Sequence[int]) -> Sequence[TrialResult]:
+    """The trials at some indexes."""
     if isinstance(trials, Trials):
         places, numbers = ([of[place] for place in chosen] for of in (trials.places, trials.numbers))
         return Trials(trials.store, places, numbers)

@@ -238,6 +238,8 @@ class Trace:
     kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
     pricing: Any = field(default=None, init=False, repr=False, compare=False)
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
+    identity: Any = field(default=None, init=False, repr=False, compare=False)
+    """Digests that tell it from other recordings (see application.evaluation.duplicates), once they are needed."""
     record: Any = field(default=None, init=False, repr=False, compare=False)
     """The record as it was read, if a baseline keeps that."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)

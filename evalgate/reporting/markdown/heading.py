@@ -13,7 +13,7 @@ from evalgate.reporting.text.trial_reasons import has_failures
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc, SummaryDoc
     from evalgate.reporting.text.approval_lines import ScenarioDocKey
@@ -32,6 +32,7 @@ _BLOCKING = {
     "model_changed": "got worse with a changed model or changed tools",
     "not_evaluable": "could not be evaluated",
     "stale_evidence": "relied on stale evidence",
+    "duplicates": "had duplicate traces",
 }
 _UNJUDGED = {
     "not_measured": "too many trials were not measured",
@@ -40,6 +41,10 @@ _UNJUDGED = {
     "no_baseline": "there is no baseline",
     "unreachable": "the baseline could not be fetched from GitHub",
 }
+
+DECISIVE = frozenset({"decisive_copies"})
+DUPLICATES = frozenset({"duplicates", *DECISIVE})
+"""Codes of warnings about traces that are alike."""
 
 
 class Heading(NamedTuple):
@@ -66,9 +71,13 @@ def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_li
 
 
 def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[str], str]) -> Heading:
-    """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and outages."""
+    """Adds what is weaker than in the baseline, unless the heading says that this fails the gate, and the rest."""
     is_weakened = any(reason["code"] == "weakened" for reason in document["reasons"])
-    reasons = [*([] if is_weakened else describe_weaker_rules(document)), *_describe_outages(document, escape)]
+    reasons = [
+        *([] if is_weakened else describe_weaker_rules(document)),
+        *_describe_outages(document, escape),
+        *_describe_duplicates(document, DUPLICATES),
+    ]
     return heading._replace(text=f"{heading.text}; {join_words(reasons)}") if reasons else heading
 
 
@@ -99,12 +108,21 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     if failures:
         heading = Heading(ATTENTION, f"passed, but {join_words(failures)} ({_explain_not_blocked(document)})")
         return _add_reservations(document, heading, escape)
-    if reasons := [*describe_weaker_rules(document), *_describe_outages(document, escape)]:
-        return Heading(ATTENTION, f"passed, but {join_words(reasons)}")
+    reasons = [*describe_weaker_rules(document), *_describe_outages(document, escape)]
+    duplicates = _describe_duplicates(document, DUPLICATES)
+    if reasons or _describe_duplicates(document, DECISIVE):
+        return Heading(ATTENTION, f"passed, but {join_words([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     hidden = sum(has_failures(each) for suite in document["suites"] for each in suite["scenarios"])
-    return Heading(PASSED, f"passed: {_format_all_passed(summary['scenarios'], hidden)}")
+    passed = _format_all_passed(summary["scenarios"], hidden)
+    return Heading(PASSED, "; ".join([f"passed: {passed}", *duplicates]))
+
+
+def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[str]:
+    """Says that traces are alike: copies of a good one may hide a bad one."""
+    is_alike = any(warning["code"] in codes for warning in document["warnings"])
+    return ["there are duplicate traces (see the warnings)"] if is_alike else []
 
 
 def describe_weaker_rules(document: ResultsDoc) -> list[str]:

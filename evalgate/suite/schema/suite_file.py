@@ -12,7 +12,15 @@ from evalgate.evaluators.core.evaluator import MAX_TOOLS
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
-from evalgate.suite.policy import FailOnList, FreshnessPolicy, RegressionPolicy, Share, ValidityPolicy, wrap_in_list
+from evalgate.suite.policy import (
+    FailOnList,
+    FreshnessPolicy,
+    OnDuplicates,
+    RegressionPolicy,
+    Share,
+    ValidityPolicy,
+    wrap_in_list,
+)
 from evalgate.suite.schema.custom_file import CustomEntry
 
 
@@ -116,6 +124,7 @@ class PolicyEntry(StrictModel):
     freshness: FreshnessPolicy | None = None
     on_weakening: OnWeakening | None = None
     critical_issue_threshold: Annotated[int, Field(ge=0)] | None = None
+    duplicates: OnDuplicates | None = None
 
 
 class SuiteDefaults(StrictModel):

@@ -28,7 +28,8 @@ STRICT = SUITE.replace("0.5", "1.0")
 
 def a_trace(scenario="a", amount=1, response="done", trial=None, calls=None):
     made = [("pay", {"amount": amount})] if calls is None else calls
-    return make_trace(made, response, scenario_id=scenario, trial=trial, path=f"{scenario}/{trial}.json")
+    path = f"{scenario}/{trial}.json"
+    return make_trace(made, response, scenario_id=scenario, trial=trial, trace_id=path, path=path)
 
 
 def compare_runs(before, now, suite=STRICT, baselines=None):

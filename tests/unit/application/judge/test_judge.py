@@ -69,7 +69,7 @@ def test_a_check_that_is_not_required_fails__passes_and_reports_it():
 
 
 def test_trials__one_good_trace_never_hides_a_bad_one():
-    results = run(STAR, good("a", trial=0), bad("a", trial=1), good("a", trial=2))
+    results = run(STAR, good("a", trial=0), bad("a", trial=1), good("a", trial=2, trace_id="t2"))
     scenario = results["suites"][0]["scenarios"][0]
     assert (scenario["verdict"], scenario["n"]) == ("HARD_FAIL", 3)
     assert [trial["status"] for trial in scenario["trials"]] == ["passed", "hard_fail", "passed"]

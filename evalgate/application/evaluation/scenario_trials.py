@@ -1,0 +1,138 @@
+"""The trials of one scenario while its traces stream by, and those that count at the end."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.application.evaluation.duplicates import Duplicates, TrialFacts, find_duplicates
+from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.application.evaluation.trial_order import order_trials
+from evalgate.gate.common.wording import format_verdict
+from evalgate.measures.numeric.means import mean_amount
+from evalgate.models.run.run import DuplicateNote
+from evalgate.models.run.trials import Trials, choose_trials, get_column
+from evalgate.models.trace.trace import TraceLocation
+from evalgate.records import dataclass, field
+from evalgate.scoring.scenario import judge_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
+    from evalgate.application.evaluation.scenario_matcher import ScenarioClaim
+    from evalgate.models.run.run import TrialResult
+    from evalgate.models.run.trial_store import TrialStore
+    from evalgate.scoring.scenario import ScenarioJudgement
+    from evalgate.suite.models import Scenario
+
+COMPARED = ("cost_usd", "latency_seconds", "total_tokens")
+FIGURES = (*COMPARED, "input_tokens", "output_tokens")
+"""Figures of a trial that two runs seldom share."""
+
+
+@dataclass(slots=True)
+class ScenarioTrials:
+    """The trials of one reported scenario, in reading order.
+
+    Most trials are in the store, under the scenario's `owner` number. Those of a golden are kept here, since
+    its result is computed over all of them.
+    """
+
+    claim: ScenarioClaim | None
+    owner: int
+    baseline: BaselineScenario | None = None  # its result in the baseline
+    golden_trials: list[TrialResult] = field(default_factory=list)
+    numbers: list[int | None] = field(default_factory=list)  # recorded numbers of the golden's trials
+    start_times: list[str | None] = field(default_factory=list)
+
+    def count_trials(self, store: TrialStore, own: range, unread: range = range(0)) -> CountedTrials:
+        """The trials in order, numbered: the scenario's own in the store, and unreadable traces."""
+        if self.claim is not None and self.claim.scenario.golden is not None:
+            return self._count_golden_trials(store, unread)
+        return _count_stored_trials(store, array("I", chain(own, unread)) if unread else own)
+
+    def _count_golden_trials(self, store: TrialStore, unread: range) -> CountedTrials:
+        trials = [*self.golden_trials, *(store.trial(place, 0) for place in unread)]
+        recorded = [*self.numbers, *store.recorded(unread)]
+        times = [*self.start_times, *[None] * len(unread)]
+        found = find_duplicates(_facts_of_trials(trials, recorded, times))
+        kept = range(len(trials)) if found is None else found.kept
+        order, numbers = order_trials([recorded[place] for place in kept], [times[place] for place in kept])
+        in_order = [trials[kept[place]] for place in order]
+        for trial, number in zip(in_order, numbers, strict=True):
+            trial.trial = number
+        return CountedTrials(in_order, order, found)
+
+
+class CountedTrials(NamedTuple):
+    """The trials of a scenario that count, the order they were put in, and what is alike among its traces."""
+
+    kept: Sequence[TrialResult]
+    order: Sequence[int] = ()
+    duplicates: Duplicates | None = None
+
+    def describe_duplicates(self, scenario: Scenario, judged: ScenarioJudgement) -> Sequence[DuplicateNote]:
+        """What is alike; traces that may be copies only if the result would be another without them."""
+        found = self.duplicates
+        if found is None:
+            return ()
+        notes = [DuplicateNote(note) for note in found.notes]
+        if not found.copies:
+            return notes
+        rest = choose_trials(self.kept, [index for index, place in enumerate(self.order) if place not in found.copies])
+        without = judge_scenario(rest, scenario.threshold, scenario.rules)
+        if without is not None and without.verdict != judged.verdict:
+            effect = f"; without copies the scenario would be {format_verdict(without.verdict)}"
+            return [*notes, DuplicateNote(found.copy_note + effect, is_decisive=True)]
+        if without is None or without.score != judged.score or _mean_figures(rest) != _mean_figures(self.kept):
+            return [*notes, DuplicateNote(found.copy_note, is_decisive=True)]
+        return notes
+
+
+def _mean_figures(trials: Sequence[TrialResult]) -> list[float | None]:
+    return [mean_amount(get_column(trials, name)) for name in COMPARED]
+
+
+def _count_stored_trials(store: TrialStore, places: Sequence[int]) -> CountedTrials:
+    recorded = store.recorded(places)
+    if len(places) == 1:  # as most scenarios have
+        return CountedTrials(Trials(store, places, [recorded[0] or 0]))
+    found = find_duplicates(_facts_of_places(store, places))
+    if found is not None and len(found.kept) < len(places):
+        places = array("I", map(places.__getitem__, found.kept))
+        recorded = store.recorded(places)
+    order, numbers = order_trials(recorded, store.started(places))
+    in_order = places if isinstance(order, range) else array("I", map(places.__getitem__, order))
+    return CountedTrials(Trials(store, in_order, numbers), order, found)
+
+
+def _facts_of_places(store: TrialStore, places: Sequence[int]) -> TrialFacts:
+    def list_figures() -> Sequence[tuple[Any, ...]]:
+        started = store.started(places) or [None] * len(places)
+        return list(zip(*(list(store.column(name, places)) for name in FIGURES), started, strict=True))
+
+    return TrialFacts(
+        *store.identities(places),
+        list(store.recorded(places)),
+        list_figures,
+        lambda index: _locate(store.trial(places[index], 0)),
+    )
+
+
+def _facts_of_trials(
+    trials: Sequence[TrialResult], numbers: Sequence[int | None], started: Sequence[str | None]
+) -> TrialFacts:
+    return TrialFacts(
+        [trial.trace.named for trial in trials],
+        [trial.trace.content for trial in trials],
+        numbers,
+        lambda: list(zip(*([getattr(trial, name) for trial in trials] for name in FIGURES), started, strict=True)),
+        lambda index: _locate(trials[index]),
+    )
+
+
+def _locate(trial: TrialResult) -> str:
+    trace = trial.trace
+    return format_location(TraceLocation(trace.path, line=trace.line, record=trace.record))
