@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.cross_scoring import compare_readings
+from evalgate.application.comparison.policies import refuse_duplicates
 from evalgate.application.comparison.price_comparison import drop_incomparable_costs, reprice_baseline
 from evalgate.errors import Location
-from evalgate.gate.common.duplicates import refuse_duplicates
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.freshness import mark_stale
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
@@ -133,7 +133,7 @@ def _judge_by_old_rules(judged: JudgedRun, old: OldRules) -> JudgedRun:
             for name, pair in scorer.pairs.items()
         ]
     )
-    refuse_duplicates(run, judged.policies.suites)
+    refuse_duplicates(run, judged.policies)
     mark_stale(run, judged.policies.suites, judged.present)
     results, _ = drop_incomparable_costs(reprice_baseline(old.results, old.configuration, old.prices), run)
     rules = {name: policy.regression for name, policy in judged.policies.suites.items()}

@@ -64,3 +64,12 @@ def fail_on_words(words: Sequence[str] | None) -> list[FailOn] | None:
     if problems:
         raise SettingError(*problems)
     return [cast("FailOn", word) for word in dict.fromkeys(words)]
+
+
+def refuse_duplicates(run: Run, policies: Policies) -> None:
+    """Makes scenarios with duplicate traces an ERROR in suites with `duplicates: fail`."""
+    for suite in run.suites:
+        if policies.suites[suite.name].duplicates == "fail":
+            for scenario in suite.scenarios:
+                if reason := scenario.explain_duplicates():
+                    scenario.verdict, scenario.reason = "ERROR", reason

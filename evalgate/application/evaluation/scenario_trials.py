@@ -6,7 +6,6 @@ from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.application.evaluation.duplicates import Duplicates, TrialFacts, find_duplicates
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trial_order import order_trials
 from evalgate.gate.common.wording import format_verdict
@@ -18,7 +17,7 @@ from evalgate.records import dataclass, field
 from evalgate.scoring.scenario import judge_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
     from evalgate.application.evaluation.scenario_matcher import ScenarioClaim
@@ -27,9 +26,39 @@ if TYPE_CHECKING:
     from evalgate.scoring.scenario import ScenarioJudgement
     from evalgate.suite.models import Scenario
 
+    Pair = tuple[int, int]
+
 COMPARED = ("cost_usd", "latency_seconds", "total_tokens")
 FIGURES = (*COMPARED, "input_tokens", "output_tokens")
 """Figures of a trial that two runs seldom share."""
+
+
+SAME_RECORDING = "{other} is the same recording as {first} and does not count"
+SAME_ID = "{first} and {other} have the same trace id and differ: both count"
+SAME_NUMBER = "{first} and {other} have the same trial number and differ: both count"
+COPY = "{other} may be a copy of {first}, only ids or trial number differ (record `started_at`): both count"
+
+
+class TrialFacts(NamedTuple):
+    """What tells the trials of a scenario apart; `figures` are their cost, times and tokens."""
+
+    named: Sequence[int | None]
+    content: Sequence[int | None]
+    numbers: Sequence[int | None]
+    figures: Callable[[], Sequence[tuple[Any, ...]]]
+    locate: Callable[[int], str]
+
+
+class Duplicates(NamedTuple):
+    """The indexes of the trials that count, and a sentence about each kind of duplicates.
+
+    `copies` are indexes in `kept` of traces that may be copies of others, described by `copy_note`.
+    """
+
+    kept: Sequence[int]
+    notes: Sequence[str]
+    copies: frozenset[int] = frozenset()
+    copy_note: str = ""
 
 
 @dataclass(slots=True)
@@ -136,3 +165,54 @@ def _facts_of_trials(
 def _locate(trial: TrialResult) -> str:
     trace = trial.trace
     return format_location(TraceLocation(trace.path, line=trace.line, record=trace.record))
+
+
+def find_duplicates(facts: TrialFacts) -> Duplicates | None:
+    """The trials that count, and what else is alike; None if all differ in everything."""
+    if all(map(_are_distinct, facts[:3])):
+        return None
+    everything = range(len(facts.named))
+    keys = [None if None in pair else pair for pair in zip(facts.named, facts.content, strict=True)]
+    same = list(_list_pairs(keys, everything))
+    dropped = {other for _, other in same}
+    kept = [index for index in everything if index not in dropped]
+    names, numbers = (list(_list_pairs(values, kept)) for values in (facts.named, facts.numbers))
+    copies = list(_list_pairs(_list_copy_keys(facts), kept))
+    differing = [pair for pair in numbers if pair not in copies]
+    found = [(SAME_RECORDING, same), (SAME_ID, names), (SAME_NUMBER, differing)]
+    notes = [_describe(text, pairs, facts.locate) for text, pairs in found if pairs]
+    if not copies:
+        return Duplicates(kept, notes)
+    copied = {other for _, other in copies}
+    indexes = frozenset(at for at, index in enumerate(kept) if index in copied)
+    return Duplicates(kept, notes, indexes, _describe(COPY, copies, facts.locate))
+
+
+def _are_distinct(values: Sequence[int | None]) -> bool:
+    known = [value for value in values if value is not None]
+    return len(set(known)) == len(known)
+
+
+def _list_copy_keys(facts: TrialFacts) -> Sequence[object]:
+    """Conversations with their figures: two runs seldom take equally long."""
+    if _are_distinct(facts.content):
+        return facts.content
+    return [
+        None if content is None else (content, *figures)
+        for content, figures in zip(facts.content, facts.figures(), strict=True)
+    ]
+
+
+def _list_pairs(values: Sequence[object], indexes: Sequence[int]) -> Iterator[Pair]:
+    """Each index with the first of the same value; None equals nothing."""
+    first: dict[object, int] = {}
+    for index in indexes:
+        value = values[index]
+        if value is not None and first.setdefault(value, index) != index:
+            yield first[value], index
+
+
+def _describe(text: str, pairs: Sequence[Pair], locate: Callable[[int], str]) -> str:
+    first, other = pairs[0]
+    more = f" (and {len(pairs) - 1:,} more)" if len(pairs) > 1 else ""
+    return text.format(first=locate(first), other=locate(other)) + more

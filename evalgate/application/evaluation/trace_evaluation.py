@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evalgate.application.evaluation.duplicates import identify_trace
 from evalgate.application.evaluation.scenario_matcher import UndecidedMatchError
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.evaluators.core.evidence import describe_missing, find_missing
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 
 MAX_MODEL_NAME = 200
+DIGEST_BITS = 52
+"""Few enough for JSON, and enough to tell the trials of one scenario apart."""
+_SPOKEN = itemgetter("role", "content")
+_CALLED = itemgetter("name", "arguments")
+_ANSWERED = itemgetter("name", "arguments", "result_text")
 
 
 def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
@@ -175,3 +181,36 @@ def _hash_tools(definitions: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _fallback_id(source: TraceLocation) -> str:
     return source.path if source.line is None else f"{source.path}#L{source.line}"
+
+
+def identify_trace(trace: Trace) -> tuple[int | None, int]:
+    """Digests of what a trace is called, by its id or else its bytes, and of its conversation; computed once."""
+    found: tuple[int | None, int] | None = trace.identity
+    if found is None:
+        found = trace.identity = (_digest_name(trace), _digest_conversation(trace))
+    return found
+
+
+def _digest_name(trace: Trace) -> int | None:
+    """The digest of the recorded trace id; without one, of the record."""
+    source = trace.source
+    if trace.trace_id and not (source.sha256 and trace.trace_id.startswith(source.sha256[:32])):
+        return _digest(["id", trace.trace_id])
+    if source.record is None:
+        return _digest(["bytes", source.sha256]) if source.sha256 else None
+    figures = [trace.trial, trace.usage, trace.cost, trace.latency, trace.started_at, trace.ended_at, trace.status]
+    return _digest([*figures, trace.model, trace.tags, trace.evaluations, trace.metadata, _digest_conversation(trace)])
+
+
+def _digest_conversation(trace: Trace) -> int:
+    spoken = list(map(_SPOKEN, trace.messages))
+    has_results = len(spoken) > len(trace.tool_calls)  # results are messages too
+    return _digest([spoken, list(map(_CALLED if has_results else _ANSWERED, trace.tool_calls))])
+
+
+def _digest(value: Any) -> int:
+    try:
+        data = orjson.dumps(value)
+    except TypeError:  # an integer of more than 64 bits, or half of a surrogate pair
+        data = repr(value).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") >> (64 - DIGEST_BITS)

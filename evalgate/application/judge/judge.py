@@ -15,7 +15,7 @@ from evalgate.application.comparison.changed_rules import (
     list_weakening_problems,
 )
 from evalgate.application.comparison.freshness import judge_freshness, present_of
-from evalgate.application.comparison.policies import JudgedRun, policies_of
+from evalgate.application.comparison.policies import JudgedRun, policies_of, refuse_duplicates
 from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
 from evalgate.application.comparison.rules import rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
@@ -26,7 +26,6 @@ from evalgate.application.evaluation.trajectories import StoredTraces, WorstTria
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
-from evalgate.gate.common.duplicates import refuse_duplicates
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach.harmless import find_harmless_suites
@@ -95,7 +94,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(has_files=tools.shards is None)
         run.warnings += check_ids(run)
-        refuse_duplicates(run, policies.suites)
+        refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
         _settle_goldens(configuration, run, comparison, baseline, policies)
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)

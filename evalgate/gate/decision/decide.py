@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.duplicates import explain_duplicates
 from evalgate.gate.common.wording import format_count, format_verdict
 from evalgate.gate.decision.approvals import APPROVABLE
 from evalgate.gate.decision.failures import RULES, find_failures
@@ -150,7 +149,7 @@ def find_duplicates(suite: SuiteResult, policy: Policy) -> Iterator[Reason]:
     """A reason for each scenario with duplicate traces, if the policy refuses them."""
     if policy.duplicates == "fail":
         for each in suite.scenarios:
-            if (found := explain_duplicates(each)) and not each.quarantined:
+            if (found := each.explain_duplicates()) and not each.quarantined:
                 yield Reason("duplicates", found, suite.name, each.id, each.variant)
 
 

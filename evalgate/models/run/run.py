@@ -149,6 +149,10 @@ class ScenarioResult:
     golden: GoldenResult | None = None
     duplicates: Sequence[DuplicateNote] = ()  # what is alike among its traces
 
+    def explain_duplicates(self) -> str:
+        """What is alike among its traces in one sentence, empty if nothing is."""
+        return "; ".join(note.text for note in self.duplicates)
+
 
 @dataclass(slots=True)
 class SuiteResult:

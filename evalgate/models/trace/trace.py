@@ -239,7 +239,7 @@ class Trace:
     pricing: Any = field(default=None, init=False, repr=False, compare=False)
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
     identity: Any = field(default=None, init=False, repr=False, compare=False)
-    """Digests that tell it from other recordings (see application.evaluation.duplicates), once they are needed."""
+    """Digests that tell it from other recordings, once they are needed (see evaluation.trace_evaluation)."""
     record: Any = field(default=None, init=False, repr=False, compare=False)
     """The record as it was read, if a baseline keeps that."""
     baseline: Any = field(default=None, init=False, repr=False, compare=False)
