@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.application.evaluation.trial_order import order_trials
+from evalgate.application.evaluation.scenario_trials import order_trials
 
 
 @pytest.mark.parametrize(
