@@ -192,13 +192,16 @@ def _add_path_to_errors(path: str) -> Iterator[None]:
         raise SettingError(Problem(f"the baseline {path} can't be read: {reasons}")) from None
 
 
+UNFIT = {"not_measured": "outages left it unmeasured", "no_traces": "a suite found no traces"}
+"""Reasons for which a run can't be a baseline."""
+
+
 def _require_measured(finished: ResultsDoc, folder: str) -> None:
-    """Raises SettingError for a run of which outages left too much unmeasured."""
-    reason = next((each["message"] for each in finished["reasons"] if each["code"] == "not_measured"), None)
-    if reason is not None:
-        raise SettingError(
-            Problem(f"the run in {folder} can't be a baseline: outages left it unmeasured", None, reason)
-        )
+    """Raises SettingError for a run in which what a baseline needs is missing."""
+    for each in finished["reasons"]:
+        if each["code"] in UNFIT:
+            message = f"the run in {folder} can't be a baseline: {UNFIT[each['code']]}"
+            raise SettingError(Problem(message, None, each["message"]))
 
 
 def _no_run_error(folder: str) -> SettingError:

@@ -45,7 +45,11 @@ if TYPE_CHECKING:
     from evalgate.ports import TraceSpool
     from evalgate.suite.models import Configuration
 
-NOT_KEPT = f"{NAME} was not written: outages left too many trials unmeasured"
+NOT_KEPT = {
+    "not_measured": f"{NAME} was not written: outages left too many trials unmeasured",
+    "no_traces": f"{NAME} was not written: a suite found no traces",
+}
+"""Why a run with one of these reasons makes no baseline: later runs would be compared with what is missing."""
 
 
 def judge(request: JudgeRequest, tools: Tools) -> Judgement:
@@ -135,9 +139,10 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
 def _write_baseline(
     judgement: Judgement, request: JudgeRequest, configuration: Configuration, tools: Tools, spool: TraceSpool
 ) -> Judgement:
-    """Writes the baseline of the run, unless outages left too much of it unmeasured."""
-    if any(reason["code"] == "not_measured" for reason in judgement.results["reasons"]):
-        return replace(judgement, warnings=[*judgement.warnings, NOT_KEPT])
+    """Writes the baseline of the run, unless what it should have judged is missing."""
+    codes = [reason["code"] for reason in judgement.results["reasons"] if reason["code"] in NOT_KEPT]
+    if codes:
+        return replace(judgement, warnings=[*judgement.warnings, NOT_KEPT[codes[0]]])
     content = judgement.files["results.json"]
     parts = build_baseline_parts(request, configuration, judgement.results, content, spool)
     target = tools.output.path(NAME)

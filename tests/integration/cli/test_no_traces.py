@@ -151,7 +151,7 @@ def test_scenarios_that_need_no_trace_are_not_missed(project):
 def test_compare_says_the_same_of_two_finished_runs(project):
     save_baseline(project)
     assert evalgate(project, "run").returncode == 3
-    found = evalgate(project, "compare", "main.zip", ".evalgate/baseline.zip", "--fail-on", ALL)
+    found = evalgate(project, "compare", "main.zip", ".evalgate/results.json", "--fail-on", ALL)
     assert found.returncode == 3
     assert HEADING in found.stdout
 
@@ -165,3 +165,17 @@ def test_a_hostile_glob_is_escaped(project):
     comment = (project / ".evalgate" / "comment.md").read_text()
     assert "@maintainer" not in comment
     assert "nothing matches `` x](www" in comment.splitlines()[1]
+
+
+def test_a_run_without_traces_makes_no_baseline(project):
+    """Later runs would be compared with scenarios that are missing, so that nothing could break."""
+    done = evalgate(project, "run")
+    assert done.returncode == 3
+    assert "baseline.zip was not written: a suite found no traces" in done.stderr
+    assert not (project / ".evalgate" / "baseline.zip").exists()
+    saved = evalgate(project, "baseline", "save")
+    assert saved.returncode == 2
+    assert "the run in .evalgate can't be a baseline: it could not judge (suite one: no traces found" in saved.stderr
+    made = evalgate(project, "baseline", "create", ".evalgate", "-o", "b.zip")
+    assert made.returncode == 2
+    assert not (project / "b.zip").exists()
