@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.adk import is_adk_event
 from evalgate.adapters.formats.adk.events import AdkRun, normalize_keys
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow

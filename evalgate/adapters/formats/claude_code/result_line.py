@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
+from evalgate.adapters.formats.core.builder.llm_calls import build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
 from evalgate.adapters.formats.core.fields import amount, count, flag, listing, mapping, prefix_errors, text

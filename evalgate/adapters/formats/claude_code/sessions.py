@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
+from evalgate.adapters.formats.core.builder.llm_calls import build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult, encode_json
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.messages import roles

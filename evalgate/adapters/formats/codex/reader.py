@@ -8,8 +8,7 @@ from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.exec_events import Execution
 from evalgate.adapters.formats.codex.rollout import Rollout
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.llm_calls import measure_user_wait
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error, measure_user_wait
 from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
 from evalgate.adapters.formats.core.fields import do_each

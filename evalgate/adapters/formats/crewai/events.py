@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content

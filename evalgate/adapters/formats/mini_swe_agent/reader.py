@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.run_end import (
     add_command_call,
     mark_final_call,

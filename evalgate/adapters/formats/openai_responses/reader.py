@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, find_litellm_error
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, find_litellm_error
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,

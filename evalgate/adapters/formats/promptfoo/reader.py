@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.failed_calls import build_model_error
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
 from evalgate.adapters.formats.core.builder.run_end import set_final_response
 from evalgate.adapters.formats.core.fields import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call, find_litellm_error
+from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, find_litellm_error
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow

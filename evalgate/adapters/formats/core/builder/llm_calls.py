@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.failed_calls import add_failed_call
 from evalgate.adapters.formats.core.builder.raw_message import add_raw_message
 from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.builder.raw_message import RawMessage
     from evalgate.models.trace.trace import Latency, LlmCall, Message, ModelError, Usage
+
+LITELLM = re.compile(r"\blitellm(?:\.exceptions)?\.([A-Z]\w{0,60})")
+MOST_READ = 4_000
+"""Characters of an error that are searched for its name."""
 
 
 class MeteredConversation:
@@ -117,3 +121,34 @@ def measure_user_wait(messages: Sequence[Message]) -> Latency:
             return {"total_ms": None, "source": "none"}
         total += duration
     return {"total_ms": round(total, 6), "source": "timestamps"} if ends else {"total_ms": None, "source": "none"}
+
+
+def build_model_error(kind: str | None, message: str | None, status_code: int | None = None) -> ModelError:
+    """The failure of a request to a model."""
+    return {"type": kind or None, "message": message or None, "status_code": status_code}
+
+
+def add_failed_call(trace: Trace, error: ModelError) -> None:
+    """Adds a failed model call after everything that the trace records; call it once all totals are known."""
+    answers = sum(message["role"] == "assistant" for message in trace.messages)
+    trace.llm_calls.append(
+        {
+            "index": len(trace.llm_calls),
+            "turn": trace.turn_count,
+            "step": 1 + max((call["step"] for call in trace.tool_calls), default=answers),
+            "provider": trace.provider,
+            "model": trace.model,
+            "response_id": None,
+            "usage": None,
+            "cost_usd": None,
+            "duration_ms": None,
+            "finish_reason": None,
+            "error": error,
+        }
+    )
+
+
+def find_litellm_error(text: str | None) -> ModelError | None:
+    """The error of LiteLLM that a text names: the failure of a request to a model, and of nothing else."""
+    found = LITELLM.search((text or "")[:MOST_READ])
+    return None if found is None else build_model_error(found[1], text)
