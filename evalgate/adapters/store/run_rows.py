@@ -28,15 +28,15 @@ _FASTEST_LEVEL = 1
 _FACTS = (
     *("id", "verdict", "exit_code", "report_only", "branch", "pull_request", "url", "started_at"),
     *("completed_at", "duration_ms", "score", "pass_rate", "cost_usd", "total_tokens", "latency_p50_s"),
-    "latency_p95_s",
+    *("latency_p95_s", "not_measured"),
 )
 _SUITE = (
     *("name", "verdict", "score", "pass_rate", "cost_usd", "total_tokens", "latency_p50_s", "latency_p95_s"),
-    "dimensions",
+    *("dimensions", "not_measured"),
 )
 _SCENARIO = (
     *("verdict", "score", "n", "passed", "pass_rate", "dimensions", "cost_usd", "latency_s", "tokens"),
-    *("change", "trace_sha256", "quarantined"),
+    *("change", "trace_sha256", "quarantined", "not_measured"),
 )
 
 

@@ -25,6 +25,7 @@ FINGERPRINTS = {
     "0002": "8dfdb66243cdfac4187fe15ea9de87032b064eda5a1194133c31cb106bc689d0",
     "0003": "098914c5515695314c77c4c0c5d1f44f3c13f7dde2f5674edafd4879a6ac4e98",
     "0004": "db08239b4617d21db61da13cd5463f2560b583a6cc8ca911a3961db75a2a460e",
+    "0005": "1b3cc3ae9e4041c544caf157b27f9dbec60ce92996031af3d8927978b1f90c3f",
 }
 """Every schema version, newest last, with the fingerprint of its tables in SQLite."""
 NEWEST = list(FINGERPRINTS)[-1]

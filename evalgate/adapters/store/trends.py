@@ -47,7 +47,7 @@ def _select_runs(branch: str | None) -> Select[Any]:
         *(RUNS.c.number, RUNS.c.id, RUNS.c.completed_at, RUNS.c.branch, RUNS.c.commit_id),
         *columns,
         *_APPROVAL,
-        RUNS.c.latency_p50_s.label("latency_s"),
+        *(RUNS.c.latency_p50_s.label("latency_s"), RUNS.c.not_measured),
     ).order_by(RUNS.c.completed_at.desc(), RUNS.c.number.desc())
     return query if branch is None else query.where(RUNS.c.branch == branch)
 
@@ -66,7 +66,7 @@ def _select_rows(table: Any, latency: Any, condition: ColumnElement[bool], branc
     query = (
         select(
             *(RUNS.c.number, RUNS.c.id, cols.completed_at, cols.branch, RUNS.c.commit_id, cols.verdict),
-            *(cols.score, cols.pass_rate, cols.cost_usd, latency, cols.dimensions, *_APPROVAL),
+            *(cols.score, cols.pass_rate, cols.cost_usd, latency, cols.dimensions, cols.not_measured, *_APPROVAL),
         )
         .join(RUNS, RUNS.c.number == cols.run)
         .where(condition)
@@ -88,6 +88,7 @@ def _build_point(row: Row[Any], dimension: float | None) -> TrendPoint:
         row.latency_s,
         dimension,
         parse_approval(row),
+        row.not_measured,
     )
 
 

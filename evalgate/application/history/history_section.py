@@ -8,6 +8,7 @@ from evalgate.application.history.run_record import run_identity
 from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.decision.stability import add_outcome, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import list_measured
 from evalgate.models.store.stability import PastOutcomes
 from evalgate.records import replace
 from evalgate.reporting.results.history_doc import build_history_doc
@@ -42,6 +43,8 @@ def add_history(results: ResultsDoc, history: RunHistory, run: Run, now: datetim
         "pass_rate": summary["pass_rate"],
         "cost_usd": summary["cost_usd"],
     }
+    if unmeasured := summary.get("not_measured", 0):
+        this["not_measured"] = unmeasured
     found = (each for each in _stabilities(history, run, now) if each.steadiness == "flaky")
     results["history"] = build_history_doc(history, this, found)
 
@@ -53,6 +56,6 @@ def _stabilities(history: RunHistory, run: Run, now: datetime) -> Iterator[Stabi
         for scenario in suite.scenarios:
             key = ScenarioKey(suite.name, scenario.id, scenario.variant)
             outcomes = past.get(find_baseline_key(key, past)) or PastOutcomes(key, "")
-            first = next(iter(scenario.trials), None)
+            first = next(iter(list_measured(scenario.trials)), None)
             fingerprint = first.trace.sha256 if first is not None else None
             yield measure_stability(add_outcome(outcomes, scenario.verdict, now, fingerprint))

@@ -88,6 +88,7 @@ def build_stored_run(
         latency_p50_s=summary and summary["latency_p50_s"],
         latency_p95_s=summary and summary["latency_p95_s"],
         issues=_issues(suites),
+        not_measured=summary.get("not_measured", 0) if summary else 0,
     )
     scenarios = [_scenario_row(suite["suite"], each) for suite in suites for each in suite["scenarios"]]
     return StoredRun(facts, tuple(map(_suite_row, suites)), tuple(scenarios), content)
@@ -144,11 +145,13 @@ def _suite_row(suite: SuiteDoc) -> StoredSuiteRow:
         figures.get("latency_p50_s"),
         figures.get("latency_p95_s"),
         _means([_dimensions(each) for each in suite["scenarios"]]),
+        sum(each.get("not_measured", 0) for each in suite["scenarios"]),
     )
 
 
 def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
-    trials, change, verdict = scenario["trials"], scenario["change"], scenario["verdict"]
+    change, verdict = scenario["change"], scenario["verdict"]
+    trials = [trial for trial in scenario["trials"] if trial["status"] != "not_measured"]
     return StoredScenarioRow(
         ScenarioKey(suite, scenario["id"], scenario["variant"]),
         cast("Verdict", verdict) if verdict in VERDICTS else "NOT_EVALUABLE",
@@ -163,6 +166,7 @@ def _scenario_row(suite: str, scenario: ScenarioDoc) -> StoredScenarioRow:
         cast("ChangeKind", change["kind"]) if change and change["kind"] in KINDS else None,
         trials[0]["trace"]["sha256"] if trials else None,
         quarantined=bool(scenario.get("quarantined")),
+        not_measured=len(scenario["trials"]) - len(trials),
     )
 
 

@@ -93,7 +93,7 @@ class QuarantineDoc(TypedDict):
 
 
 class PastRunDoc(TypedDict):
-    """One run; `cost_usd` is null if a part of it is unknown."""
+    """One run; `cost_usd` is null if a part of it is unknown, `not_measured` (trials) absent if zero."""
 
     at: str
     commit: str | None
@@ -101,6 +101,7 @@ class PastRunDoc(TypedDict):
     score: float | None
     pass_rate: float | None
     cost_usd: float | None
+    not_measured: NotRequired[int]
 
 
 class FlakyDoc(TypedDict):

@@ -54,6 +54,8 @@ class RunApproval(NamedTuple):
 class RunFacts:
     """The row of a run. Amounts in USD, latencies in seconds; an amount with an unknown part is None.
 
+    `not_measured` counts the trials that outages left unmeasured, here and in the rows of suites and scenarios.
+
     `id` identifies the run: a run with an `id` that is already stored is not stored again.
     """
 
@@ -78,6 +80,7 @@ class RunFacts:
     latency_p95_s: float | None = None
     issues: RunIssues = field(default_factory=RunIssues)
     approval: RunApproval = RunApproval()
+    not_measured: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +96,14 @@ class StoredSuiteRow:
     latency_p50_s: float | None = None
     latency_p95_s: float | None = None
     dimensions: Mapping[str, float | None] = field(default_factory=dict)
+    not_measured: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredScenarioRow:
-    """One scenario of a stored run: `passed` of its `n` trials passed. Cost, latency and tokens are means.
+    """One scenario of a stored run: `passed` of its `n` measured trials passed. Cost, latency and tokens are means.
 
-    `trace_sha256` is the fingerprint of the trace of its first trial.
+    `trace_sha256` is the fingerprint of the trace of its first measured trial.
     """
 
     key: ScenarioKey
@@ -115,6 +119,7 @@ class StoredScenarioRow:
     change: ChangeKind | None = None
     trace_sha256: str | None = None
     quarantined: bool = False
+    not_measured: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ class TrendPoint:
     """One run in a trend. `verdict` is that of the run, the suite or the scenario; cost and latency likewise.
 
     `dimension` is the score of the requested dimension, None if none was requested; `approval` is what people
-    decided about the whole run.
+    decided about the whole run; `not_measured` counts trials that outages left unmeasured.
     """
 
     run_id: str
@@ -157,3 +162,4 @@ class TrendPoint:
     latency_s: float | None
     dimension: float | None = None
     approval: RunApproval = RunApproval()
+    not_measured: int = 0

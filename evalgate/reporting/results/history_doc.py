@@ -13,6 +13,7 @@ from evalgate.reporting.results.results_fields import (
     MAYBE_NUMBER,
     MAYBE_TEXT,
     TEXT,
+    Field,
     Shape,
     optional_fields,
     required_fields,
@@ -36,6 +37,7 @@ PAST_RUN: Shape = (
     *required_fields(TEXT, "at", "verdict"),
     *optional_fields(MAYBE_TEXT, "commit"),
     *optional_fields(MAYBE_NUMBER, "score", "pass_rate", "cost_usd"),
+    Field("not_measured", COUNT, "fine"),
 )
 FLAKY: Shape = (
     *required_fields(TEXT, "suite", "scenario"),
@@ -70,7 +72,7 @@ def build_history_doc(history: RunHistory, current_run: PastRunDoc, flaky: Itera
 
 
 def _build_past_run(point: TrendPoint) -> PastRunDoc:
-    return {
+    document: PastRunDoc = {
         "at": point.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "commit": None if point.commit is None else clean_name(point.commit),
         "verdict": clean_name(point.verdict),
@@ -78,6 +80,9 @@ def _build_past_run(point: TrendPoint) -> PastRunDoc:
         "pass_rate": point.pass_rate,
         "cost_usd": point.cost_usd,
     }
+    if point.not_measured:
+        document["not_measured"] = point.not_measured
+    return document
 
 
 def _build_flaky(stability: Stability) -> FlakyDoc:

@@ -25,7 +25,16 @@ MAX_NAME = 60
 def render_runs_table(points: Sequence[TrendPoint], width: int, *, dimension: str | None = None) -> str:
     """Renders one line per run, newest first."""
     header = ["when", "commit", "branch", "verdict", "pass rate", "score", "cost", "latency"]
-    rows = [[*_build_run_row(point), *([wording.score(point.dimension)] if dimension else [])] for point in points]
+    has_outages = any(point.not_measured for point in points)
+    header += ["not measured"] if has_outages else []
+    rows = [
+        [
+            *_build_run_row(point),
+            *([f"{point.not_measured:,}" if point.not_measured else ""] if has_outages else []),
+            *([wording.score(point.dimension)] if dimension else []),
+        ]
+        for point in points
+    ]
     return format_columns([*header, *([escape_terminal(dimension, MAX_NAME)] if dimension else [])], rows[::-1], width)
 
 
@@ -52,7 +61,7 @@ def render_scenarios_table(
     """Renders at most 40 scenarios in the given order; `omitted` counts more. `blocks` draws sparklines."""
     rows = [
         [
-            each.last.row.verdict.replace("_", " "),
+            _format_last(each.last.row),
             _scenario_name(each.last.row),
             _format_outcomes(each.outcomes[-WINDOW:], blocks=blocks),
             describe_stability(each.stability),
@@ -109,6 +118,12 @@ def _scenario_name(row: StoredScenarioRow) -> str:
     return f"{row.key.suite} / {wording.scenario_name(row.key.id, row.key.variant)}"
 
 
+def _format_last(row: StoredScenarioRow) -> str:
+    """The verdict of the last run; of one that an outage left unmeasured, that."""
+    is_unmeasured = row.verdict == "NOT_EVALUABLE" and row.not_measured
+    return "NOT MEASURED" if is_unmeasured else row.verdict.replace("_", " ")
+
+
 def _format_outcomes(outcomes: str, *, blocks: bool) -> str:
     return sparkline([float(sign == PASSED) for sign in outcomes], 0.0, 1.0) if blocks else outcomes
 
@@ -126,6 +141,7 @@ def _build_run_doc(point: TrendPoint) -> dict[str, Any]:
         "latency_s": point.latency_s,
         "dimension": point.dimension,
         "approval": _build_approval_doc(point.approval),
+        "not_measured": point.not_measured,
     }
 
 
@@ -140,7 +156,12 @@ def _build_scenario_doc(entry: ScenarioHistory) -> dict[str, Any]:
         "suite": row.key.suite,
         "scenario": row.key.id,
         "variant": row.key.variant,
-        "last": {"run_id": entry.last.run_id, "at": _format_time(entry.last.at), "verdict": row.verdict},
+        "last": {
+            "run_id": entry.last.run_id,
+            "at": _format_time(entry.last.at),
+            "verdict": row.verdict,
+            "not_measured": row.not_measured,
+        },
         "quarantined": row.quarantined,
         "steadiness": stability.steadiness,
         "new": stability.is_new,

@@ -405,3 +405,46 @@ def test_only_scenarios_that_turned_within_the_window_are_named(project, store_u
         assert store.runs.find_unsteady(9) == b
         assert store.runs.find_unsteady(9, suite="other") == []
         assert store.runs.find_unsteady(9, branch="feature", suite="s") == b
+
+
+def outage(folder: Path, scenario: str, trial: int = 0) -> None:
+    """A run that its model provider ended, next to the scenario's other trials."""
+    calls = [{"error": {"type": "RateLimitError", "status_code": 429}}]
+    messages = [{"role": "user", "content": f"{scenario} {trial}"}]
+    trace = {"schema": "evalgate.trace/1", "scenario_id": scenario, "trial": trial, "messages": messages}
+    trace |= {"llm_calls": calls, "cost_usd": 0.5}
+    (folder / f"traces/outage-{scenario}-{trial}.json").write_text(json.dumps(trace))
+
+
+def test_outages_are_shown_in_the_history_and_are_no_flip(project, store_url):
+    policy = {"validity": {"max_not_measured": 1}}
+    written(project, policy=policy)
+    judged(project, 1, url=store_url, a="ok", b="ok")
+    (project / f"traces/{abs(hash('b'))}.json").unlink()
+    outage(project, "a", trial=1)
+    outage(project, "b")
+    ended = judged(project, 2, url=store_url, a="ok")
+    assert ended.code == 0, ended.out
+    shown = run_history(project, store_url).out.splitlines()
+    assert shown[0].split("  ")[-1].strip() == "not measured"
+    assert [line.split()[-1] for line in shown[1:3]] == ["2", "unknown"]  # latency is not recorded
+    assert [line.split()[:2] for line in shown[5:7]] == [["PASS", "s"], ["NOT", "MEASURED"]]
+    found = document(project, store_url)
+    assert [(run["not_measured"], run["pass_rate"], run["cost_usd"]) for run in found["runs"]] == [
+        (0, 1.0, 0.02),
+        (2, 1.0, 1.02),
+    ]
+    last = {
+        each["scenario"]: (each["last"]["not_measured"], each["outcomes"], each["flips"]) for each in found["scenarios"]
+    }
+    assert last == {"a": (1, "++", 0), "b": (1, "+", 0)}
+    assert results(project)["history"]["runs"][-1]["not_measured"] == 2
+    with open_store(store_url, str(project)) as store:
+        stored = store.runs.get(found["runs"][1]["run_id"])
+    assert [
+        (row.key.id, row.verdict, row.n, row.passed, row.cost_usd, row.not_measured) for row in stored.scenarios
+    ] == [
+        ("a", "PASS", 1, 1, 0.02, 1),
+        ("b", "NOT_EVALUABLE", 0, 0, None, 1),
+    ]
+    assert (stored.facts.not_measured, stored.suites[0].not_measured) == (2, 2)

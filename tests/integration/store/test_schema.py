@@ -19,6 +19,7 @@ from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.ports.store import Subject
 
 OLDER = list(schema_version.FINGERPRINTS)[:-1]
 
@@ -76,7 +77,8 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number
         assert store.goldens.get("old").version == 3
         assert store.goldens.get("old").user_messages == ("hi",)
         row = store.runs.last_status(ScenarioKey("s", "a", None)).row
-        assert (row.verdict, row.quarantined) == ("PASS", False)
+        assert (row.verdict, row.quarantined, row.not_measured) == ("PASS", False, 0)
+        assert [point.not_measured for point in store.runs.trend(Subject(), 10)] == [0]
         assert store.approvals.list() == []
         assert store.feedback.list() == []
     with database.reading() as connection:
