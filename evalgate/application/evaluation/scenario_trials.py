@@ -39,11 +39,15 @@ COPY = "{other} may be a copy of {first}, only ids or trial number differ (recor
 
 
 class TrialFacts(NamedTuple):
-    """What tells the trials of a scenario apart; `figures` are their cost, times and tokens."""
+    """What tells the trials of a scenario apart.
+
+    `verdicts` are their statuses and scores, `figures` their cost, times and tokens.
+    """
 
     named: Sequence[int | None]
     content: Sequence[int | None]
     numbers: Sequence[int | None]
+    verdicts: Callable[[], Sequence[tuple[Any, ...]]]
     figures: Callable[[], Sequence[tuple[Any, ...]]]
     locate: Callable[[int], str]
 
@@ -144,6 +148,7 @@ def _facts_of_places(store: TrialStore, places: Sequence[int]) -> TrialFacts:
     return TrialFacts(
         *store.identities(places),
         list(store.recorded(places)),
+        lambda: list(zip(store.statuses(places), store.column("score", places), strict=True)),
         list_figures,
         lambda index: _locate(store.trial(places[index], 0)),
     )
@@ -156,6 +161,7 @@ def _facts_of_trials(
         [trial.trace.named for trial in trials],
         [trial.trace.content for trial in trials],
         numbers,
+        lambda: [(trial.status, trial.score) for trial in trials],
         lambda: list(zip(*([getattr(trial, name) for trial in trials] for name in FIGURES), started, strict=True)),
         lambda index: _locate(trials[index]),
     )
@@ -171,8 +177,7 @@ def find_duplicates(facts: TrialFacts) -> Duplicates | None:
     if all(map(_are_distinct, facts[:3])):
         return None
     everything = range(len(facts.named))
-    keys = [None if None in pair else pair for pair in zip(facts.named, facts.content, strict=True)]
-    same = list(_list_pairs(keys, everything))
+    same = list(_list_pairs(_list_record_keys(facts), everything))
     dropped = {other for _, other in same}
     kept = [index for index in everything if index not in dropped]
     names, numbers = (list(_list_pairs(values, kept)) for values in (facts.named, facts.numbers))
@@ -190,6 +195,18 @@ def find_duplicates(facts: TrialFacts) -> Duplicates | None:
 def _are_distinct(values: Sequence[int | None]) -> bool:
     known = [value for value in values if value is not None]
     return len(set(known)) == len(known)
+
+
+def _list_record_keys(facts: TrialFacts) -> Sequence[object]:
+    """What two records of one run share: name and conversation, and what either gives; None if that is unknown.
+
+    Errors, costs and scores are recorded outside the conversation: a record that fails by them is never left
+    out for one that does not.
+    """
+    keys = [None if None in pair else pair for pair in zip(facts.named, facts.content, strict=True)]
+    if len({*keys}) == len(keys):
+        return keys
+    return [None if key is None else (*key, *verdict) for key, verdict in zip(keys, facts.verdicts(), strict=True)]
 
 
 def _list_copy_keys(facts: TrialFacts) -> Sequence[object]:

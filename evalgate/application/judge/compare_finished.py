@@ -15,7 +15,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.golden_changes import add_golden_changes
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
-from evalgate.gate.decision.decide import decide
+from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.agent_changes import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -41,7 +41,7 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     policies = Policies({suite.name: policy for suite in run.suites}, policy)
     rules = {name: each.regression for name, each in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
-    comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
+    comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     add_tool_calls(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline))
     name_agent_causes(comparison.changes.values())

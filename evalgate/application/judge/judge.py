@@ -26,7 +26,7 @@ from evalgate.application.evaluation.trajectories import StoredTraces, WorstTria
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
-from evalgate.gate.decision.decide import decide
+from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach.harmless import find_harmless_suites
 from evalgate.records import replace
@@ -214,7 +214,7 @@ def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Compari
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}
     comparison = compare(outcomes_from_run(run), outcomes_from_baseline(baseline), rules)
-    comparison.unrecorded = frozenset(suite.name for suite in run.suites if not suite.traces)
+    comparison.unrecorded = frozenset(suite.name for suite in run.suites if no_traces(suite) is not None)
     add_tool_calls(comparison, run, baseline)
     add_agent_changes(comparison, run, parts_of_baseline(baseline))
     return comparison

@@ -202,7 +202,7 @@ class Comparison:
 
     `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the
     numbers of trials measured in the baseline and recorded now; `outcomes` this run's outcomes, which are dropped
-    once its statistics are computed; `unrecorded` the suites of the run without a trace.
+    once its statistics are computed; `unrecorded` the suites of the run that need traces and have none.
     """
 
     changes: dict[ScenarioKey, Change]

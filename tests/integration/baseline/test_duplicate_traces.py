@@ -90,6 +90,30 @@ def test_what_is_alike_and_not_the_same_counts_and_is_named(tmp_path: Path, trac
     assert HEADING in ran.stdout
 
 
+DEAR = trace(trace_id="t", cost_usd=9)
+LOST = {**trace(trace_id="t"), "llm_calls": [{"error": {"type": "RateLimitError", "status_code": 429}}]}
+LOST["messages"] = LOST["messages"][:1]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize(
+    ("failing", "other", "check"),
+    [
+        (DEAR, trace(trace_id="t", cost_usd=0.1), {"type": "cost_limit", "max_usd": 1}),
+        (trace(trace_id="t", status="error"), trace(trace_id="t"), {"path": "metadata.status", "eq": "ok"}),
+        ({**LOST, "llm_calls": [{"model": "m"}]}, LOST, {"contains": "ok"}),
+    ],
+    ids=["cost", "status", "outage"],
+)
+def test_a_failing_record_is_not_left_out_for_one_of_the_same_messages(
+    tmp_path: Path, failing: dict[str, Any], other: dict[str, Any], check: dict[str, Any], *, is_first: bool
+) -> None:
+    traces = (failing, other) if is_first else (other, failing)
+    ran = run(tmp_path, lines(*traces), scenarios=[{"id": "a", "assertions": [{**check, "required": True}]}])
+    assert (scenario(ran)["verdict"], ran.code) == ("HARD_FAIL", 1)
+    assert "the same trace id" in notes(ran)[0]
+
+
 def test_copies_that_a_verdict_depends_on_are_no_clean_pass(tmp_path: Path) -> None:
     copies = [trace(trace_id=name) for name in "tuvw"]
     ran = run(tmp_path, lines(BAD, *copies))

@@ -148,6 +148,26 @@ def test_scenarios_that_need_no_trace_are_not_missed(project):
     assert evalgate(project, "run").returncode == 0
 
 
+@pytest.mark.parametrize("id_", ["a", "a*"])
+def test_a_suite_that_needs_no_trace_does_not_lose_all_without_a_word(project, id_):
+    entry = f'{{id: "{id_}", optional: true, assertions: [{{contains: refund, required: true}}]}}'
+    header = "version: 1\nsuite: one\ntraces: [traces/*.json]\nscenarios:\n"
+    (project / "evals" / "one.yaml").write_text(f"{header}  - {entry}\n")
+    (project / "evals" / "two.yaml").write_text(suite("two", ["a"]))
+    trace(project, "two", "a")
+    trace(project, "traces", "a")
+    assert evalgate(project, "run").returncode == 0
+    (project / ".evalgate" / "baseline.zip").rename(project / "main.zip")
+    (project / "evals" / "traces" / "a.json").unlink()
+    found = evalgate(project, "run", "--baseline", "main.zip")
+    assert (found.returncode, codes(project)) == (0, [])
+    [weakening] = results(project)["weakenings"]
+    assert (weakening["kind"], weakening["suite"], weakening["scenario"]) == ("scenario_removed", "one", "a")
+    assert "passed, but 1 requirement is weaker than the baseline's" in found.stdout
+    compared = evalgate(project, "compare", "main.zip", ".evalgate/baseline.zip", "--fail-on", "weakened")
+    assert compared.returncode == 1
+
+
 def test_compare_says_the_same_of_two_finished_runs(project):
     save_baseline(project)
     assert evalgate(project, "run").returncode == 3
