@@ -142,4 +142,7 @@ def make_trace(draw: Random, number: int, *, latency: float | None = None) -> di
         found["started_at"] = f"2026-01-01T00:00:{draw.randrange(60):02d}Z"
     if draw.random() < 0.2:
         found[draw.choice(["lantency", "mesages"])] = 1
+    if number % 10 == 7:
+        found["messages"].pop()
+        found["llm_calls"] = [{"error": {"type": "RateLimitError", "message": f"{SECRET} may not call {number}"}}]
     return found

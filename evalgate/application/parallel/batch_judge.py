@@ -235,7 +235,7 @@ class _SuiteJudge:
             trajectory = encoder.trajectory(trajectory_from_trace(trace))
             if is_sure:
                 self._worst[key] = trial_sort_key(trial.status, trial.score)
-        if self._encoder is None or trial.golden is not None:
+        if self._encoder is None or claim.scenario.golden is not None:
             return tuple(candidate), encoder.trial(trial), trajectory
         return tuple(candidate), _plain_row(self._encoder(trial)), trajectory
 

@@ -140,3 +140,24 @@ def test_a_backtest_judges_by_the_goldens_of_the_store(verbs, store):
     verbs("run", "support.yaml")
     done = verbs("backtest", "support.yaml", ".evalgate/baseline.zip")
     assert "would have blocked 0 of 1 run" in done.out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_golden_whose_trace_an_outage_ended_is_neither_scored_nor_stored(verbs, store, jobs):
+    project(verbs, store)
+    verbs("run", "support.yaml", "--no-baseline-zip")
+    assert len(store.evaluations.list()) == 1
+    path = verbs.folder / "traces" / "refund.json"
+    trace = json.loads(path.read_text())
+    trace["messages"].pop()
+    trace["llm_calls"] = [{"error": {"type": "RateLimitError", "status_code": 429}}]
+    path.write_text(json.dumps(trace))
+    (verbs.folder / ".evalgate" / "results.json").rename(verbs.folder / "before.json")
+    verbs("run", "support.yaml", "--jobs", jobs, "--baseline", "before.json", code=3)
+    (found,) = results(verbs)["suites"][0]["scenarios"]
+    assert (found["verdict"], found["score"], found["not_measured"]) == ("NOT_EVALUABLE", None, 1)
+    assert set(found["dimensions"].values()) == {None}
+    assert (found["golden"]["regression_status"], found["golden"]["issues"]) == (None, [])
+    assert (found["change"]["kind"], found["change"]["reason"]) == ("inconclusive", "not measured")
+    assert "golden" not in found["trials"][0]
+    assert len(store.evaluations.list()) == 1
