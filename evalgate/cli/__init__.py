@@ -138,6 +138,9 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _handle_closed_pipe()
+    except MemoryError:
+        shell.note("error: there is not enough memory (raise limit `memory`; docs/security.md, Limits)")
+        code = OverLimit.exit_code
     except Exception as error:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         shell.note(describe_bug(error))
         return BUG

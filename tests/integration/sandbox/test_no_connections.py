@@ -28,7 +28,7 @@ from evalgate.settings.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "support-agent"
-BOUNDS = Bounds(cpu=20, memory=2_000_000_000, wall=60)
+BOUNDS = Bounds(cpu=60, memory=16_000_000_000, wall=300)
 IS_KNOWN = sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 pytestmark = pytest.mark.skipif(not IS_KNOWN, reason="only these architectures have a filter")
 
@@ -183,7 +183,7 @@ def connect_and_start() -> int:
 
 @pytest.mark.parametrize(("may_connect", "code"), [(False, REFUSED), (True, ALLOWED)])
 def test_a_shells_limited_process_connects_only_if_the_user_asked_for_it(may_connect, code):
-    limits = Limits(cpu=20, memory=2_000_000_000)
+    limits = Limits(cpu=60, memory=16_000_000_000)
     assert run_in_limited_process(limits, connect_and_start, lambda work: work(), may_connect=may_connect) == code
 
 
