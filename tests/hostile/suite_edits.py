@@ -588,6 +588,7 @@ EDITS: dict[str, dict[str, Callable[[Files], object]]] = {
         "limit raised": check(0, "max_usd", 2),
     },
     "a cost that grows": {
+        "redact: the name of the price table": of_project("redact", {"patterns": [{"name": "x", "regex": "[0-9]+"}]}),
         "prices: 0": of_project("prices", {"m-*": {"input": 0, "output": 0}}),
         "prices: unknown": of_project("prices", {"m-*": None}),
         "prices: input for nothing": of_project("prices", {"m-*": {"input": 0, "output": 4.0}}),
@@ -718,6 +719,7 @@ EDITS: dict[str, dict[str, Callable[[Files], object]]] = {
         ),
     },
     "a golden": {
+        "redact: every word": of_project("redact", {"patterns": [{"name": "x", "regex": "[a-z]{5,}"}]}),
         "another golden answer": put("goldens", 0, "golden_responses", ["No"]),
         "no tools required": both(
             put("goldens", 0, "required_tool_usage", []), put("goldens", 0, "golden_responses", ["No"])

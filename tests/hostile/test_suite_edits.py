@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAMED = ("weaker than the baseline's", "would fail under the baseline's rules", "the gate was weakened")
 EDITS = list(edits())
+ENDS = {0, 1, 2, 3}
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +56,10 @@ def test_an_edit_of_the_suite_alone_is_red_or_named(tmp_path: Path, baselines: d
     files = PULL_REQUESTS[edit.pull_request].head()
     edit.change(files)
     ran = run(tmp_path / "warns", files, baselines[edit.pull_request])
+    assert ran.code in ENDS
     assert ran.code or any(words in heading(ran) for words in NAMED), ran.stdout
     strict = run(tmp_path / "fails", files, baselines[edit.pull_request], "--on-weakening", "fail")
-    assert strict.code, strict.stdout
+    assert strict.code in ENDS - {0}, strict.stdout
 
 
 def test_there_are_edits_enough() -> None:

@@ -85,10 +85,11 @@ def _replace_entries(baseline: BaselineRun, entries: Mapping[ScenarioKey, Baseli
 
 
 def _cost_origin(trial: BaselineTrial) -> str | None:
-    """How the cost of a trial was obtained, None if it has none."""
+    """How the cost of a trial was obtained, redacted as in this run's documents; None if it has none."""
     if trial.cost_usd is None:
         return None
-    return RECORDED if trial.pricing is None else trial.pricing["table"]
+    table = RECORDED if trial.pricing is None else trial.pricing["table"]
+    return table and redact(table)
 
 
 def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:

@@ -56,7 +56,7 @@ def parse_requirement(raw: Any) -> Requirement | None:
         settings = model.model_validate(settings_fields)
     except (ShorthandError, KeyError, TypeError, ValidationError):
         return None
-    values = settings.model_dump()
+    values = settings.model_dump(warnings=False)  # some validators return other types than those declared
     fields = {name: value for name, value in values.items() if name not in _COMMON}
     if kind == NO_CALL:
         fields["is_negative"] = fields[NO_CALL] is None and NO_CALL in canonical_fields

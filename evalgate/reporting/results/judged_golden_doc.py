@@ -126,7 +126,7 @@ def _build_issues(issues: Sequence[Issue]) -> list[IssueDoc]:
 
 def _clean_values(values: Iterable[Any]) -> list[Any]:
     kept = clean_evidence({"values": list(values)[:MAX_VALUES]})
-    found = kept["values"] if kept else []
+    found = next(iter(kept.values()), None) if kept else None  # the key may be redacted too
     return found if isinstance(found, list) else []
 
 

@@ -208,6 +208,12 @@ def test_an_ordered_requirement__is_loosened_in_one_direction_only(old, new):
     assert of_checks(new, old) == []
 
 
+@pytest.mark.filterwarnings("error")
+def test_steps_with_arguments__are_compared_without_a_warning():
+    old, new = ({"type": "tool_sequence", "sequence": [{"tool": "a", "args": {"id": id_}}]} for id_ in (1, 2))
+    assert (of_checks(old, old), of_checks(old, new)) == ([], ["check_replaced"])
+
+
 @pytest.mark.parametrize(("old", "new"), LOOSER)
 def test_a_check_kept_next_to_a_looser_one__is_not_a_weakening(old, new):
     assert of_checks(old, old) == []
