@@ -52,10 +52,11 @@ class ChangedRules:
     baseline_rules: BaselineRules | None = None
     cross_scorer: CrossScorer | None = None
 
-    def read_again(self, *, has_files: bool) -> None:
+    def read_again(self, run: Run, *, has_files: bool) -> None:
         """Reads the files of suites whose reading changed as the baseline did, unless the run has none."""
         if self.cross_scorer is None:
             return
+        self.cross_scorer.leave_out_prices(run)
         if not has_files:
             self.cross_scorer.give_up(NO_FILES)
         self.cross_scorer.read_again(self.choice.resolve_for_suite, self.sources.traces, self.sources.prices)

@@ -33,7 +33,8 @@ def make_cross_scorer(
     for suite in old.suites:
         if suite.name in new_suites:
             reading = compare_readings(suite, new_suites[suite.name], choice)
-            changed = _changed_ids(suite, new_suites[suite.name], is_read_alike=not reading)
+            checked = _changed_ids(suite, new_suites[suite.name], is_read_alike=True)
+            changed = _changed_ids(suite, new_suites[suite.name], is_read_alike=False) if reading else checked
             if changed:
                 restricted = restrict_checks(suite, changed)
                 pairs[suite.name] = RulePair(
@@ -44,6 +45,7 @@ def make_cross_scorer(
                     restricted,
                     SuiteEvaluation(restricted, baseline_scenarios),
                     reading,
+                    has_same_checks=not checked,
                 )
     return CrossScorer(pairs)
 
@@ -56,18 +58,10 @@ def compare_readings(old: Suite, new: Suite, choice: TraceChoice) -> Sequence[Re
 
 def _changed_ids(old: Suite, new: Suite, *, is_read_alike: bool) -> frozenset[str]:
     """Ids of entries that differ; all of them if the suite reads or assigns traces differently."""
-    if not is_read_alike or _matching_rules(old) != _matching_rules(new):
+    if not is_read_alike:
         return frozenset(each.id for suite in (old, new) for each in suite.scenarios)
     sides = [_scoring_rules(suite) for suite in (old, new)]
     return frozenset(id_ for id_ in {**sides[0], **sides[1]} if sides[0].get(id_) != sides[1].get(id_))
-
-
-def _matching_rules(suite: Suite) -> object:
-    """Everything that decides which scenario a trace belongs to."""
-    expression = suite.scenario_from.expression if suite.scenario_from is not None else None
-    entries = [*suite.content.get("scenarios", ()), *suite.content.get("goldens", ())]
-    written = [(each.get("id"), each.get("match"), each.get("variants")) for each in entries]
-    return expression, suite.content.get("variants"), written
 
 
 def _scoring_rules(suite: Suite) -> dict[str, list[object]]:

@@ -64,7 +64,7 @@ def find_hidden_failures(judged: JudgedRun, old: OldRules) -> HiddenFailures:
     if not pairs:
         return HiddenFailures()
     by_old = _judge_by_old_rules(judged, old)
-    weakenings, notes = list[Weakening](), list[str]()
+    weakenings, harmless = list[Weakening](), dict[str, list[str]]()
     for suite in judged.run.suites:
         if suite.name not in pairs:
             continue
@@ -74,9 +74,11 @@ def find_hidden_failures(judged: JudgedRun, old: OldRules) -> HiddenFailures:
             weakenings += _build_masked(pair, hidden, _count_unchecked(suite, pair, old.cross_scorer))
             continue
         effect = _describe_effect(pair, hidden)
-        weakenings += [] if effect is None else _build_weakenings(pair.new, pair.reading, effect)
-        notes += [] if effect is not None else [_describe_harmless(pair)]
-    return HiddenFailures(weakenings, notes)
+        if effect is None:
+            harmless.setdefault(_list_keys(pair), []).append(suite.name)
+        else:
+            weakenings += _build_weakenings(pair.new, pair.reading, effect)
+    return HiddenFailures(weakenings, [_describe_harmless(keys, suites) for keys, suites in harmless.items()])
 
 
 def list_unchecked_readings(old: Configuration, new: Configuration, choice: TraceChoice) -> list[Weakening]:
@@ -213,10 +215,15 @@ def _build_masked(pair: RulePair, hidden: Sequence[_Hidden], unchecked: int) -> 
         yield Weakening("rules_unchecked", pair.new.name, location=location, scenarios=unchecked, effect=pair.problem)
 
 
-def _describe_harmless(pair: RulePair) -> str:
+def _list_keys(pair: RulePair) -> str:
+    """The keys of a suite's reading that changed."""
     names = dict.fromkeys((each.after or each.before or "").partition(":")[0] for each in pair.reading)
-    listed = ", ".join(f"`{name}`" for name in names)
-    return f"suite {cut_quote(pair.new.name)}: {listed} changed; no scenario passes only because of that"
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _describe_harmless(keys: str, suites: Sequence[str]) -> str:
+    more = f" and {len(suites) - 1:,} more" if len(suites) > 1 else ""
+    return f"suite {cut_quote(suites[0])}{more}: {keys} changed; no scenario passes only because of that"
 
 
 def _name(key: ScenarioKey) -> str:

@@ -8,6 +8,7 @@ from evalgate.application.evaluation.pricing import Pricer
 from evalgate.errors import InvalidInput
 from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.run.trials import list_priced
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, field
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
     from evalgate.gate.common.scenario_index import ScenarioIndex
     from evalgate.gate.weakening.reading import ReadingChange
-    from evalgate.models.run.run import ScenarioResult
+    from evalgate.models.run.run import Run, ScenarioResult
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, TraceArchive
     from evalgate.suite.custom_format import CustomMapping
@@ -47,6 +48,7 @@ class RulePair:
     suite: Suite  # the old one, with assertions only for entries that differ
     evaluation: SuiteEvaluation
     reading: Sequence[ReadingChange] = ()
+    has_same_checks: bool = False
     is_full: bool = False
     problem: str | None = None
     read_files: Sequence[str] = ()
@@ -111,6 +113,15 @@ class CrossScorer:
         for pair in self.pairs.values():
             if pair.needs_files:
                 pair.problem = problem
+
+    def leave_out_prices(self, run: Run) -> None:
+        """Leaves out suites of which only prices changed, and in which no cost had to be computed."""
+        priced = {suite.name for suite in run.suites if any(any(list_priced(each.trials)) for each in suite.scenarios)}
+        self.pairs = {
+            name: pair
+            for name, pair in self.pairs.items()
+            if name in priced or not pair.has_same_checks or {each.kind for each in pair.reading} != {"price_lowered"}
+        }
 
     def read_again(self, choose: ChooseTraces, traces: TraceArchive, prices: PriceTable | None) -> None:
         """Reads and judges the files of suites whose reading changed as the baseline did, once all is judged."""

@@ -96,7 +96,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             trial_spool=tools.make_trial_spool(),
         )
         run = run_evaluation(configuration, tools, choice, spool)
-        rules.read_again(has_files=tools.shards is None)
+        rules.read_again(run, has_files=tools.shards is None)
         run.warnings += check_ids(run)
         refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)

@@ -94,8 +94,9 @@ def _find_match_change(old: Suite, new: Suite) -> Iterator[ReadingChange]:
     A scenario that selects only its own id can't take a trace from another, unless the other selects by more
     than ids; adding or removing such a scenario is no change here.
     """
-    if _list_variants(old) != _list_variants(new):
-        yield _build_match_change("variants", _list_variants(old) or None, _list_variants(new) or None)
+    variants = [_list_variants(suite.content) or None for suite in (old, new)]
+    if variants[0] != variants[1]:
+        yield _build_match_change("variants", *variants)
     entries = [_list_entries(suite) for suite in (old, new)]
     if all(_selects_by_id(each.match) for each in old.scenarios):
         entries = [[entry for entry in side if not _is_plain(entry)] for side in entries]
@@ -114,16 +115,16 @@ def _build_match_change(name: str, before: Any, after: Any) -> ReadingChange:
     return ReadingChange("reading_changed", texts[0], texts[1])
 
 
-def _list_variants(suite: Suite) -> dict[str, Any]:
-    """Which traces belong to each variant of the suite."""
-    variants: Mapping[str, Any] = suite.content.get("variants") or {}
-    return {name: (each or {}).get("match") for name, each in variants.items()}
+def _list_variants(written: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Which traces belong to each variant of a suite or scenario; None if it does not list them."""
+    variants = written.get("variants")
+    return None if variants is None else {name: (each or {}).get("match") for name, each in variants.items()}
 
 
 def _list_entries(suite: Suite) -> list[Entry]:
     """Which traces the scenarios and goldens of a suite select, as written, in order."""
     entries = [*(suite.content.get("scenarios") or ()), *(suite.content.get("goldens") or ())]
-    return [(str(each.get("id")), each.get("match") or None, each.get("variants")) for each in entries]
+    return [(str(each.get("id")), each.get("match") or None, _list_variants(each)) for each in entries]
 
 
 def _show_entry(entry: Entry) -> dict[str, Any]:

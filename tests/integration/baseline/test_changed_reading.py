@@ -65,7 +65,6 @@ def folder(tmp_path: Path) -> Path:
         {"traces": ["traces/**/*.json", "more/*.json"]},
         {"format": "native"},
         {"scenario_from": "metadata.custom.case"},
-        {"prices": {"gpt-*": {"input": 1, "output": 2}}},
         {"scenarios": [{"id": "a", "match": {"path": "traces/*"}, "assertions": [OK]}]},
         {"format": "custom", "custom": {"scenario_id": "scenario_id", "messages": "messages"}},
     ],
@@ -76,6 +75,23 @@ def test_the_same_ids_and_verdicts_are_a_note_only(folder: Path, more: dict[str,
     assert (ran.code, ran.results["weakenings"]) == (0, [])
     assert NOTE in ran.stdout
     assert "EvalGate passed: the only scenario passes" in ran.stdout
+
+
+def test_lower_prices_with_the_same_verdicts_are_a_note_only(tmp_path: Path) -> None:
+    write_trace(tmp_path, "traces/a.json", model="m", usage={"input_tokens": 9_000, "output_tokens": 9})
+    write_suite(tmp_path, prices={"m": {"input": 2, "output": 2}})
+    run_base(tmp_path)
+    write_suite(tmp_path, prices={"m": {"input": 1, "output": 1}})
+    ran = run(tmp_path)
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+    assert f"suite s: `prices` changed; {NOTE}" in ran.stdout
+
+
+def test_prices_that_price_nothing_are_not_mentioned(folder: Path) -> None:
+    write_suite(folder, prices={"m": {"input": 1, "output": 1}})
+    ran = run(folder)
+    assert (ran.code, ran.results["weakenings"]) == (0, [])
+    assert NOTE not in ran.stdout
 
 
 def test_a_suite_that_reads_as_before_has_no_note(folder: Path) -> None:
