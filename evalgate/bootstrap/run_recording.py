@@ -31,10 +31,18 @@ def open_shell_recorder(flag: str | None, environ: Mapping[str, str], cwd: str) 
         return None
     from evalgate.application.history.run_record import RunContext
 
-    branch = environ.get("GITHUB_REF_NAME")
-    history = environ.get("GITHUB_BASE_REF") or branch
+    _, branch = find_commit_and_branch(None, environ, cwd)
+    history = environ.get("GITHUB_BASE_REF") or environ.get("GITHUB_REF_NAME")
     context = RunContext(branch, environ.get("GITHUB_RUN_ID"), history_branch=history)
     return _open(store_url, cwd, environ.get("SOURCE_DATE_EPOCH"), context)
+
+
+def find_commit_and_branch(flag: str | None, environ: Mapping[str, str], cwd: str) -> tuple[str | None, str | None]:
+    """The commit that a shell judges and its branch: of the flag, of the runner's variables, of the git repository."""
+    from evalgate.adapters.files.git_head import read_git_head
+
+    head = read_git_head(cwd)
+    return flag or environ.get("GITHUB_SHA") or head.commit, environ.get("GITHUB_REF_NAME") or head.branch
 
 
 def open_job_recorder(settings: Settings) -> RunRecorder:

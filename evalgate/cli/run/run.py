@@ -62,7 +62,11 @@ def add_decision(parser: argparse.ArgumentParser) -> None:
         choices=["ignore", "warn", "fail"],
         help="what to do if suites or policy require less than the baseline's; overrides every policy",
     )
-    add("--commit", metavar="SHA", help="the commit that is judged, for `freshness` (default $GITHUB_SHA)")
+    add(
+        "--commit",
+        metavar="SHA",
+        help="the commit that is judged (default $GITHUB_SHA, else that of the git repository)",
+    )
     add("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4")
 
 
@@ -163,10 +167,11 @@ def over_limit(arguments: argparse.Namespace, shell: Shell, error: OverLimit) ->
 
 def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.bootstrap import shell_verbs
+    from evalgate.bootstrap import run_recording, shell_verbs
     from evalgate.models.comparison.comparison import BaselineInfo
 
     path = None if arguments.baseline == "none" else arguments.baseline
+    commit, branch = run_recording.find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
     return JudgeRequest(
         configs=arguments.configs,
         traces=arguments.traces,
@@ -180,8 +185,8 @@ def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         sarif=arguments.sarif,
         template=shell_verbs.read_template(arguments.template, shell.cwd) if arguments.template else None,
         approvals=shell_verbs.read_approvals(shell.cwd),
-        commit=arguments.commit or shell.environ.get("GITHUB_SHA"),
-        branch=shell.environ.get("GITHUB_REF_NAME"),
+        commit=commit,
+        branch=branch,
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )
 
