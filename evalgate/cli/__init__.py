@@ -34,7 +34,7 @@ VERBS = {
     "approve": "accept a known failure until a date",
     "approvals": "list approvals and their status, or withdraw one",
     "fingerprint": "print a hash of the agent's files, to record in traces (`freshness`)",
-    "history": "show the runs in the store, and how stable each scenario is",
+    "history": "show the runs in the store, and how stable each scenario is, or delete old runs",
     "goldens": "manage golden conversations and their regression suites in the store",
     "feedback": "store and list user feedback on conversations",
     "export": "export evaluations from the store as JSON lines, CSV or a summary",

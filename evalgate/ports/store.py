@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Feedback
     from evalgate.models.goldens.regression_suite import RegressionSuite
     from evalgate.models.run.golden import Golden, GoldenEvaluation, RegressionStatus
-    from evalgate.models.store.stored_run import RunApproval, RunFacts, ScenarioHistoryEntry, StoredRun, TrendPoint
+    from evalgate.models.store.stored_run import (
+        PruneCounts,
+        RunApproval,
+        RunFacts,
+        ScenarioHistoryEntry,
+        StoredRun,
+        TrendPoint,
+    )
 
 
 class Page(NamedTuple):
@@ -227,6 +234,12 @@ class Runs(Protocol):
 
     def delete(self, run_id: str) -> bool:
         """Deletes a run and its evaluations; False if the id is unknown."""
+
+    def prune(self, before: datetime, *, dry_run: bool = False) -> PruneCounts:
+        """Deletes runs that ended before a time, with their evaluations, a few at a time.
+
+        Runs that a person approved or rejected are kept. With `dry_run` nothing is deleted, only counted.
+        """
 
 
 class StoredApprovals(Protocol):

@@ -14,6 +14,8 @@ from evalgate.strict_model import StrictModel
 OnDuplicates = Literal["warn", "fail"]
 Share = Annotated[float, Field(ge=0, le=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
+SPAN = r"^[1-9][0-9]{0,3}[hdw]$"
+"""A time span in hours, days or weeks."""
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -46,6 +48,11 @@ class RegressionPolicy(StrictModel):
     tokens: IncreaseLimit | None = None
 
 
+def parse_span(text: str) -> timedelta:
+    """The time span of a text that matches SPAN."""
+    return int(text[:-1]) * _UNITS[text[-1]]
+
+
 class FreshnessPolicy(StrictModel):
     """Which traces are evidence of what is judged.
 
@@ -58,14 +65,12 @@ class FreshnessPolicy(StrictModel):
     watch: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list)] = Field(
         default_factory=list, max_length=100
     )
-    max_age: Annotated[str, Field(pattern=r"^[1-9]\d{0,3}[hdw]$")] | None = None
+    max_age: Annotated[str, Field(pattern=SPAN)] | None = None
 
     @property
     def longest_age(self) -> timedelta:
         """`max_age` as a time span, unlimited if it is not given."""
-        if self.max_age is None:
-            return timedelta.max
-        return int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
+        return timedelta.max if self.max_age is None else parse_span(self.max_age)
 
 
 class ValidityPolicy(StrictModel):

@@ -166,7 +166,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
         *("baseline save", "baseline create", "baseline show", "query", "convert", "schema"),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),
-        *("feedback add", "feedback list", "export", "import", "history"),
+        *("feedback add", "feedback list", "export", "import", "history", "history prune"),
     ]
     assert documented == {(verb, flag) for verb in shown for flag in flags_of(verb)}
 

@@ -78,7 +78,11 @@ def _find_numbers(connection: Connection, digests: Iterable[str]) -> dict[str, i
     all_digests, numbers = list(digests), {}
     for start in range(0, len(all_digests), _MAX_IN_VALUES):
         condition = SCENARIOS.c.digest.in_(all_digests[start : start + _MAX_IN_VALUES])
-        for row in connection.execute(select(SCENARIOS.c.digest, SCENARIOS.c.number).where(condition)):
+        # Locked until the run is stored, so that no other process deletes a name that no run has yet.
+        query = (
+            select(SCENARIOS.c.digest, SCENARIOS.c.number).where(condition).with_for_update(key_share=True, read=True)
+        )
+        for row in connection.execute(query):
             numbers[row.digest] = row.number
     return numbers
 

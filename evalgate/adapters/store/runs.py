@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, and_, case, delete, exists, func, select, true, update
 
 from evalgate.adapters.store.paging import paginate
+from evalgate.adapters.store.run_pruning import prune_runs
 from evalgate.adapters.store.run_rows import (
     dump_approval,
     parse_facts,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.store.database import Database
     from evalgate.models.run.golden import GoldenEvaluation
-    from evalgate.models.store.stored_run import RunApproval, RunFacts, ScenarioHistoryEntry, TrendPoint
+    from evalgate.models.store.stored_run import PruneCounts, RunApproval, RunFacts, ScenarioHistoryEntry, TrendPoint
 
 
 class RunTable:
@@ -161,6 +162,10 @@ class RunTable:
         """Deletes a run with its evaluations; False if there is no such run."""
         with self._database.writing() as connection:
             return connection.execute(delete(RUNS).where(RUNS.c.id == run_id)).rowcount > 0
+
+    def prune(self, before: datetime, *, dry_run: bool = False) -> PruneCounts:
+        """Deletes runs that ended before a time, unless a person decided about them; see the port."""
+        return prune_runs(self._database, before, dry_run=dry_run)
 
 
 def _build_where(suite: str | None, branch: str | None) -> list[ColumnElement[bool]]:

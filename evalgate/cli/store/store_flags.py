@@ -26,11 +26,12 @@ def add_action(actions: Any, name: str, purpose: str) -> argparse.ArgumentParser
     return parser
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
+def add_store(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """Adds `--store-url`."""
     parser.add_argument(
         "--store-url",
         metavar="URL",
+        default=default,
         help="the store: a file, or postgresql://... (default $EVALGATE_STORE_URL, else `store` of"
         " evalgate.yaml, else .evalgate/evalgate.db)",
     )

@@ -163,3 +163,20 @@ class TrendPoint:
     dimension: float | None = None
     approval: RunApproval = RunApproval()
     not_measured: int = 0
+
+
+class PruneCounts(NamedTuple):
+    """How many old runs were deleted, with results of scenarios and evaluations, and names that no run has now.
+
+    `first` and `last` are the times of the deleted runs; `kept` runs are not old, and a person approved or
+    rejected the `decided` ones.
+    """
+
+    runs: int = 0
+    results: int = 0
+    evaluations: int = 0
+    names: int = 0
+    kept: int = 0
+    decided: int = 0
+    first: datetime | None = None
+    last: datetime | None = None

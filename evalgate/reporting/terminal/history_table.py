@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.store.stability import ScenarioHistory, Stability
-    from evalgate.models.store.stored_run import RunApproval, StoredScenarioRow, TrendPoint
+    from evalgate.models.store.stored_run import PruneCounts, RunApproval, StoredScenarioRow, TrendPoint
 
 SCHEMA = "evalgate.history/1"
 MAX_SCENARIOS = 40
@@ -53,6 +53,27 @@ def render_trends(points: Sequence[TrendPoint], *, dimension: str | None = None)
         known = [value for value in values if value is not None]
         if known:
             yield f"{name:10} {sparkline(values, 0.0, highest)}  {to_text(known[0])} to {to_text(known[-1])}"
+
+
+def render_pruning(counts: PruneCounts, keep: str, *, dry_run: bool) -> Iterator[str]:
+    """Renders what was deleted, or would be, and what was kept; `keep` is a span such as `90d`."""
+    yield f"{'would delete' if dry_run else 'deleted'}: {_describe_deleted(counts)}"
+    span = wording.pluralize(int(keep[:-1]), {"h": "hour", "d": "day", "w": "week"}[keep[-1]])
+    yield f"kept: {wording.pluralize(counts.kept, 'run')} of the last {span}"
+    if counts.decided:
+        yield f"kept: {wording.pluralize(counts.decided, 'older run')}, which a person approved or rejected"
+
+
+def _describe_deleted(counts: PruneCounts) -> str:
+    parts = []
+    if counts.first is not None and counts.last is not None:
+        days = dict.fromkeys(moment.date().isoformat() for moment in (counts.first, counts.last))
+        parts = [f"{wording.pluralize(counts.runs, 'run')} of {' to '.join(days)}"]
+        parts += [wording.pluralize(counts.results, "scenario result")] * bool(counts.results)
+        parts += [wording.pluralize(counts.evaluations, "evaluation")] * bool(counts.evaluations)
+    if counts.names:
+        parts.append(f"{wording.pluralize(counts.names, 'scenario name')} that no run has now")
+    return ", ".join(parts) or "nothing"
 
 
 def render_scenarios_table(

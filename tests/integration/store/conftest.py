@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from store_verbs import verbs
 
 from evalgate.models.goldens.feedback import Feedback
 from evalgate.models.goldens.regression_suite import RegressionSuite
@@ -16,6 +17,7 @@ from evalgate.models.run.golden import (
     TurnResult,
 )
 
+__all__ = ["verbs"]  # a fixture
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TURN = TurnResult(
     user_message="I want my money back",
