@@ -116,7 +116,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/baseline.md": (project, [Run((0, 0)), Run((1,), break_answer, times=2), Run((0, 0, 0))]),
     "docs/commands.md": (saved, [Run((1, 0), times=2)]),
     "docs/exports.md": (project, [Skip("test_exports_page.py runs them all, and compares what they print")] * 8),
-    "docs/history.md": (project, [Run((0, 0))]),
+    "docs/history.md": (project, [Run((0, 0)), Run((0, 0))]),
     "docs/quickstart.md": (
         quickstart,
         [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
