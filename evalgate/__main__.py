@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn, TextIO
 
@@ -26,11 +27,12 @@ def main() -> NoReturn:
     code = shell(sys.argv[1:], Shell(out, err, environ, _find_current_folder(err)))
     try:
         out.flush()
-        err.flush()
     except BrokenPipeError:
         code = code or BROKEN_PIPE
     except OSError:  # a full disk: output is lost, so the run must not look successful
         code = code or WRONG_INPUT
+    with suppress(OSError):  # what is lost here is no result
+        err.flush()
     os._exit(code)
 
 

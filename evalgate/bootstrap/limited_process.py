@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from evalgate.adapters.sandbox.current_file import read_note
@@ -82,6 +83,9 @@ def _exit(code: int) -> NoReturn:
 
 
 def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+    """Writes what is printed; raises OSError if a part of the result is lost."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()

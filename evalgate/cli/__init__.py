@@ -128,7 +128,7 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
     """Calls `work` and turns errors into exit codes; the only place that does."""
     try:
         code = work()
-        shell.out.flush()
+        shell.flush()
     except SystemExit as system_exit:  # argparse has already printed its message
         return system_exit.code if isinstance(system_exit.code, int) else 2
     except EvalGateError as error:

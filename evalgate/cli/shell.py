@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from evalgate.records import dataclass
@@ -10,7 +11,7 @@ from evalgate.reporting.text.escaping import LOG_LIMIT, escape_terminal
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalgate.errors import Problem
     from evalgate.models.trace.trace import TraceLocation
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 STDOUT = "-"
 _STDOUT_NAMES = (STDOUT, "/dev/stdout")
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+@contextmanager
+def _report_lost_output() -> Iterator[None]:
+    """Raises SettingError if stdout can't be written, except for a closed pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from evalgate.errors import SettingError
+
+        raise SettingError(f"can't write to stdout: {error.strerror or 'unknown error'}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +59,25 @@ class Shell:
         return shutil.get_terminal_size((100, 24)).columns
 
     def print_line(self, text: str) -> None:
-        """Prints one line of the result to stdout."""
-        self.out.write(f"{text}\n")
+        """Prints one line of the result to stdout; raises SettingError if it is lost."""
+        with _report_lost_output():
+            self.out.write(f"{text}\n")
+
+    def flush(self) -> None:
+        """Writes what is printed so far; raises SettingError if it is lost."""
+        with _report_lost_output():
+            self.out.flush()
 
     def note(self, text: str) -> None:
-        """Prints one line about the work to stderr, escaped."""
-        self.err.write(f"{escape_terminal(text)}\n")
+        """Prints one line about the work to stderr, escaped; it is no result, so losing it changes nothing."""
+        with suppress(OSError):
+            self.err.write(f"{escape_terminal(text)}\n")
 
     def report_problems(self, problems: Iterable[Problem], level: str = "error") -> None:
         """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
         for problem in problems:
-            self.err.write(f"{escape_terminal(f'{level}: {problem}', LOG_LIMIT)}\n")
+            with suppress(OSError):
+                self.err.write(f"{escape_terminal(f'{level}: {problem}', LOG_LIMIT)}\n")
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, and_, case, delete, exists, func, select, true, update
 
 from evalgate.adapters.store.paging import paginate
-from evalgate.adapters.store.run_pruning import prune_runs
 from evalgate.adapters.store.run_rows import (
     dump_approval,
     parse_facts,
@@ -16,7 +15,7 @@ from evalgate.adapters.store.run_rows import (
     parse_suite,
     unpack,
 )
-from evalgate.adapters.store.run_writer import hash_scenario, write_run
+from evalgate.adapters.store.run_writer import hash_scenario, prune_runs, write_run
 from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.adapters.store.trends import select_trend
 from evalgate.models.comparison.comparison import ScenarioKey

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from store_builders import make_evaluation, make_feedback, make_golden
 from store_verbs import Verbs
 
-from evalgate.adapters.store import run_pruning
+from evalgate.adapters.store import run_writer
 from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.bootstrap.store import open_store
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
@@ -121,8 +121,12 @@ def test_runs_are_deleted_a_few_at_a_time(store, most_runs, most_rows):
     sizes = []
     before = NOW - timedelta(days=90)
 
-    found = run_pruning.prune_runs(
-        store.runs._database, before, dry_run=False, bounds=run_pruning.Bounds(most_runs, most_rows), seen=sizes.append
+    found = run_writer.prune_runs(
+        store.runs._database,
+        before,
+        dry_run=False,
+        bounds=run_writer.BatchBounds(most_runs, most_rows),
+        seen=sizes.append,
     )
 
     assert (found.runs, found.results, found.names, found.kept) == (10, 45, 8, 1)
@@ -150,7 +154,7 @@ def test_runs_that_are_stored_meanwhile_are_whole(store_url, store):
     writer = threading.Thread(target=write)
     writer.start()
     while not stop.is_set():
-        run_pruning.prune_runs(store.runs._database, NOW - timedelta(days=90), dry_run=False)
+        run_writer.prune_runs(store.runs._database, NOW - timedelta(days=90), dry_run=False)
     writer.join()
 
     assert failed == []

@@ -86,6 +86,7 @@ def test_socket_user_and_password_may_be_options_of_a_url_without_them():
 
     assert parsed.shown == "postgresql:///run/pg/gate"
     assert parse_store_url("postgresql://[::1]/gate?port=5433", "/").shown == "postgresql://[::1]/gate"
+    assert parse_store_url("postgresql:///gate?host=a,b&port=5433,5434", "/").shown == "postgresql://a,b/gate"
 
 
 def test_a_server_is_opened_with_options(postgres_url):

@@ -1,0 +1,166 @@
+"""Output that is lost: a full disk for stdout is wrong input in one line, for stderr it changes nothing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from store_builders import make_evaluation, make_feedback, make_golden
+
+from evalgate.bootstrap.store import open_store
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+TRACE = {
+    "schema": "evalgate.trace/1",
+    "trace_id": "t1",
+    "scenario_id": "a",
+    "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}],
+}
+SUITE = """\
+suite: small
+traces: ["traces/*.json"]
+scenarios:
+  - id: "*"
+    assertions: [{type: turn_limit, max_turns: 3}]
+"""
+PRINTING = [
+    "run suite.yaml",
+    "run suite.yaml --json",
+    "run suite.yaml -q",
+    "validate suite.yaml",
+    "explain a",
+    "compare .evalgate/baseline.zip .evalgate/results.json",
+    "baseline show .evalgate/baseline.zip",
+    "baseline create .evalgate -o made.zip",
+    "baseline save -o made.zip",
+    "query trace_id traces/a.json",
+    "query traces/a.json",
+    "convert traces/a.json",
+    "backtest suite.yaml .evalgate/baseline.zip",
+    "fingerprint suite.yaml",
+    "history",
+    "history --json",
+    "history prune --keep 1d --dry-run",
+    "goldens list",
+    "goldens show refund",
+    "goldens export",
+    "feedback add c --rating 3",
+    "feedback list",
+    "export jsonl -o -",
+    "export csv -o -",
+    "export json",
+    "schema suite",
+]
+FULL = Path("/dev/full")
+pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """A project with a finished run and a store that has something of everything."""
+    folder = tmp_path_factory.mktemp("template")
+    (folder / "traces").mkdir()
+    (folder / "traces/a.json").write_text(json.dumps(TRACE))
+    (folder / "suite.yaml").write_text(SUITE)
+    store = str(folder / ".evalgate/evalgate.db")
+    assert evalgate(folder, "run suite.yaml", StringIO(), StringIO()) == 0
+    with open_store(store, "/") as opened:
+        opened.goldens.create(make_golden())
+        opened.evaluations.create(make_evaluation())
+        opened.feedback.create(make_feedback())
+    assert evalgate(folder, f"run suite.yaml --store-url {store}", StringIO(), StringIO()) == 0
+    return folder
+
+
+@pytest.fixture
+def project(template, tmp_path):
+    return shutil.copytree(template, tmp_path / "project")
+
+
+def evalgate(folder, command, out, err):
+    return main(command.split(), Shell(out, err, {"SOURCE_DATE_EPOCH": "1767220849"}, str(folder)))
+
+
+class FullDisk(StringIO):
+    """A stream on a full disk: writing fails at once, or when its buffer is written."""
+
+    def __init__(self, *, has_buffer: bool) -> None:
+        super().__init__()
+        self._has_buffer = has_buffer
+
+    def write(self, text: str) -> int:
+        if self._has_buffer:
+            return super().write(text)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def flush(self) -> None:
+        if self.getvalue():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("command", PRINTING)
+@pytest.mark.parametrize("has_buffer", [True, False])
+def test_stdout_on_a_full_disk_is_exit_2_with_one_line(project, command, has_buffer):
+    err = StringIO()
+    code = evalgate(project, command, FullDisk(has_buffer=has_buffer), err)
+
+    assert (code, err.getvalue().splitlines()[-1]) == (2, "error: can't write to stdout: No space left on device")
+    assert "bug" not in err.getvalue()
+
+
+@pytest.mark.parametrize("command", PRINTING)
+def test_stderr_on_a_full_disk_changes_nothing(project, command):
+    assert evalgate(project, command, StringIO(), FullDisk(has_buffer=False)) == 0
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code", "shown"),
+    [
+        ("> /dev/full", 2, "error: can't write to stdout: No space left on device\n"),
+        ("2> /dev/full", 0, ""),
+        ("--limit cpu=20 > /dev/full", 2, "error: can't write to stdout: No space left on device\n"),
+        ("--limit cpu=20 2> /dev/full", 0, ""),
+        (">&-", 0, None),
+        ("2>&-", 0, ""),
+    ],
+)
+def test_a_process_ends_so_too(project, redirect, code, shown):
+    command = f"exec {sys.executable} -m evalgate run suite.yaml -q {redirect}"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, text=True, check=False)
+
+    assert done.returncode == code
+    assert shown is None or done.stderr == shown
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_that_is_interrupted_ends_with_130_and_leaves_no_part(project, jobs):
+    for number in range(3_000):
+        (project / "traces" / f"{number}.json").write_text(json.dumps({**TRACE, "scenario_id": str(number)}))
+    before = (project / ".evalgate/results.json").read_bytes()
+    for delay in (0.3, 0.6, 1.0):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "evalgate", "run", "suite.yaml", "-q", "--jobs", jobs],
+            cwd=project,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        time.sleep(delay)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        out, err = process.communicate(timeout=60)
+        assert process.returncode in {130, -signal.SIGINT, 0}, err
+        assert "Traceback" not in out + err
+        assert not [path.name for path in (project / ".evalgate").iterdir() if path.name.endswith(".part")]
+        if process.returncode:
+            assert (project / ".evalgate/results.json").read_bytes() == before
