@@ -105,6 +105,6 @@ def load_listed_approvals(
     if store_url is not None:
         with open_store(store_url, cwd, create=False) as store:
             stored = store.approvals.list(EVERYTHING)
-    path = results or (RESULTS if build_workspace(cwd).expand(RESULTS, ".") else None)
+    path = results if results is not None else RESULTS if build_workspace(cwd).expand(RESULTS, ".") else None
     finished = build_baseline_files(cwd).load(path).results if path is not None else None
     return list_approvals(in_file, stored, finished, today)

@@ -42,6 +42,8 @@ def find_commit_and_branch(flag: str | None, environ: Mapping[str, str], cwd: st
     from evalgate.adapters.files.git_head import read_git_head
 
     head = read_git_head(cwd)
+    if flag:
+        flag = flag.encode("utf-8", "replace").decode()  # no document can hold bytes that are no text
     return flag or environ.get("GITHUB_SHA") or head.commit, environ.get("GITHUB_REF_NAME") or head.branch
 
 

@@ -148,10 +148,12 @@ def current_time(source_date_epoch: str | None) -> datetime:
 
 
 def require_other_folder(folder: str, saved: str, cwd: str) -> None:
-    """Raises SettingError if a run would write into the folder of the saved baseline."""
+    """Raises SettingError if a run would write into the folder of the saved baseline, or has none to write to."""
     from os.path import realpath
     from pathlib import Path
 
+    if not folder:
+        raise SettingError("--output-dir is empty")
     if realpath(Path(cwd, folder)) == realpath(Path(cwd, saved).parent):
         message = f"--output-dir {folder} is where `evalgate baseline save` writes, and no run"
         raise SettingError(Problem(message, None, "choose another folder"))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_DOUBLE_STARS = 2
 MAGIC = re.compile(r"[*?\[]")
 FORBIDDEN_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}
+MAX_SHOWN = 200
+"""Characters of a path that is too long for the system, which would hide the reason after it."""
 
 
 class GlobPart(NamedTuple):
@@ -149,6 +151,9 @@ class Walk:
                     found.append(entry)
         except PermissionError:
             raise RefusedPath(Problem("no permission to read the folder", Location(self._show(folder)))) from None
+        except OSError as error:
+            reason = f"the folder can't be searched: {error.strerror or 'unknown error'}"
+            raise RefusedPath(Problem(reason, Location(self._show(folder)[:MAX_SHOWN]))) from None
         return found
 
     def _too_many(self, folder: str) -> OverLimit:

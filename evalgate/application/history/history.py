@@ -70,7 +70,7 @@ def look_up_history(store: Store, request: HistoryRequest, *, only_unsteady: boo
 def _runs(store: Store, request: HistoryRequest, key: ScenarioKey | None) -> Sequence[TrendPoint]:
     suite, id_, variant = key or (request.suite, None, None)
     runs = store.runs.trend(Subject(suite, id_, variant, request.dimension, request.branch), request.limit)
-    if not runs and (request.suite or request.branch):
+    if not runs and (request.suite is not None or request.branch is not None):
         _raise_unknown_name(store, request)
     if request.dimension is not None and runs and all(point.dimension is None for point in runs):
         hint = None if request.dimension in DIMENSIONS else suggest(request.dimension, DIMENSIONS)

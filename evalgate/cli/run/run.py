@@ -183,7 +183,7 @@ def _build_request(arguments: argparse.Namespace, shell: Shell) -> JudgeRequest:
         report_only=arguments.report_only,
         make_baseline_zip=not arguments.no_baseline_zip,
         sarif=arguments.sarif,
-        template=shell_verbs.read_template(arguments.template, shell.cwd) if arguments.template else None,
+        template=shell_verbs.read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
         approvals=shell_verbs.read_approvals(shell.cwd),
         commit=commit,
         branch=branch,

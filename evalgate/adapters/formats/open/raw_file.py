@@ -91,8 +91,11 @@ class RawFile:
         return self._read_counted(self._stream.read, (self._limits.record_bytes if limit is None else limit) + 1)
 
     def _unpack(self, raw: BinaryIO) -> BinaryIO:
-        magic = raw.read(len(GZIP))
-        raw.seek(0)
+        try:
+            magic = raw.read(len(GZIP))
+            raw.seek(0)
+        except OSError:  # as will reading it later, which is an error of this file
+            return raw
         if not magic.startswith(GZIP):
             return raw
         import gzip
