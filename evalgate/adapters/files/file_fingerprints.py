@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from evalgate.errors import OverLimit, Problem, SettingError
+from evalgate.errors import Location, OverLimit, Problem, RefusedPath, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,10 +44,13 @@ class FileFingerprints:
 
     def _digest(self, file: FoundFile) -> str:
         digest = hashlib.sha256()
-        with self._files.open(file) as stream:
-            while block := stream.read(BLOCK):
-                self._bytes_left -= len(block)
-                if self._bytes_left < 0:
-                    raise OverLimit(f"the watched files are larger than {self._max_bytes:,} bytes")
-                digest.update(block)
+        try:
+            with self._files.open(file) as stream:
+                while block := stream.read(BLOCK):
+                    self._bytes_left -= len(block)
+                    if self._bytes_left < 0:
+                        raise OverLimit(f"the watched files are larger than {self._max_bytes:,} bytes")
+                    digest.update(block)
+        except OSError:
+            raise RefusedPath(Problem("the file can't be read", Location(file.path))) from None
         return digest.hexdigest()

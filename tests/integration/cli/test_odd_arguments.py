@@ -67,7 +67,9 @@ def test_a_commit_that_is_no_text_is_replaced(verbs):
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no file here that can be opened, not read")
-@pytest.mark.parametrize("verb", ["run suite.yaml --traces", "convert", "query trace_id"])
+@pytest.mark.parametrize(
+    "verb", ["run suite.yaml --traces", "convert", "query trace_id", "goldens add --from-trace", "fingerprint"]
+)
 def test_a_file_that_can_be_opened_and_not_read_is_an_error_of_that_file(verbs, verb):
     done = verbs(*verb.split(), "/proc/self/mem", code=1 if verb.startswith("run") else 2)
 

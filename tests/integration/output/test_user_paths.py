@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from documents import ROOT
 from store_builders import make_evaluation, make_golden
 
 from evalgate.bootstrap.store import open_store
@@ -277,6 +279,29 @@ def test_the_file_that_stdout_is_gets_the_content(project, out, words):
     assert (done.returncode, names(out)) == (0, ["file"])
     content = (out / "file").read_bytes()
     check_content(words, content.replace(b"\n", b"\r\n") if "csv" in words else content)
+
+
+WRITING = re.compile(r"""\.write_(?:bytes|text)\(|\bopen\([^)]*["'][wax]""")
+NOT_NAMED_BY_A_USER = {
+    "adapters/file_writer.py": "the function itself",
+    "adapters/files/output_folder.py": "the .gitignore of a new output folder",
+    "adapters/store/sqlite_file.py": "the .gitignore of a new .evalgate folder",
+    "adapters/github/download.py": "a private folder",
+    "adapters/github/workflow_step.py": "the runner's files, which are only appended to",
+    "adapters/sandbox/exchange_dir.py": "a private folder",
+    "bootstrap/judge_server.py": "a private folder",
+    "__main__.py": "the null device",
+}
+
+
+def test_one_function_writes_to_what_a_user_names():
+    package = ROOT / "evalgate"
+    writers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if WRITING.search(path.read_text(encoding="utf-8"))
+    }
+    assert writers == set(NOT_NAMED_BY_A_USER)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
