@@ -130,6 +130,8 @@ class NamedFile:
         try:
             if not inside or any(step.is_symlink() for step in steps if step.is_relative_to(self._root)):
                 raise RefusedPath(f"{self._shown!r} must be inside the workspace, without symbolic links")
+            if self._target.exists() and not self._target.is_file() and not self._target.is_dir():
+                raise RefusedPath(f"{self._shown!r} is a device or a pipe, which could block the job")
             new = [folder for folder in self._target.parents if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
             for folder in new:
