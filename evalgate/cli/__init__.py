@@ -188,6 +188,9 @@ def describe_bug(error: BaseException) -> str:
         if name.startswith("evalgate"):
             where = f"{name}:{frame.tb_lineno}"
         frame = frame.tb_next
+    missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if missing.isidentifier() and missing != "evalgate":
+        return f"error: the Python module {missing} is missing: install evalgate-action again ({where})"
     return (
         f"error: this is a bug in EvalGate, please report it: {type(error).__name__} at {where}, "
         f"evalgate {__version__}, Python {platform.python_version()} on {platform.system()}"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evalgate.cli import main
+from evalgate.cli import describe_bug, main
 from evalgate.cli.shell import Shell
 
 SUITE = """\
@@ -373,3 +373,12 @@ def test_process__with_variables_that_are_not_text_and_an_ascii_terminal(project
     done = process(project, "run", **environ)
     assert done.returncode == 0, done.stderr
     assert "g??d" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("msgspec.json", "the Python module msgspec is missing: install"), ("evalgate.gone", "a bug in EvalGate")],
+)
+def test_a_missing_module__is_named_unless_it_is_our_own(name, words):
+    assert words in describe_bug(ModuleNotFoundError("hidden", name=name))
+    assert "hidden" not in describe_bug(ModuleNotFoundError("hidden", name=name))
