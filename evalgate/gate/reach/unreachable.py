@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import comb
+from math import comb, floor
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Location, Problem
@@ -70,6 +70,7 @@ def _list_messages(scenario: Scenario, policy: Policy, families: Mapping[str, in
     yield from _explain_pass_rates(scenario)
     if "below_threshold" in policy.fail_on:
         yield from _explain_threshold(scenario)
+        yield from _explain_lenient_rate(scenario)
 
 
 def _explain_test(least: int, rules: RegressionPolicy, families: Mapping[str, int], words: str) -> Iterator[str]:
@@ -102,6 +103,17 @@ def _explain_pass_rates(scenario: Scenario) -> Iterator[str]:
         has_required = any(each.required is True for each in scenario.assertions)
         effect = ": required assertions may fail in every trial" if has_required else ""
         yield f"`min_pass_rate: 0` is always met{effect}; any rate above 0 would do"
+
+
+def _explain_lenient_rate(scenario: Scenario) -> Iterator[str]:
+    """A rate that lets trials fail beside a threshold of 1, which the mean score of no failed trial reaches."""
+    rules = scenario.rules
+    k, of = rules.min_pass_k or (1, 1)
+    name, rate = ("min_pass_k", k / of) if rules.min_pass_k else ("min_pass_rate", rules.min_pass_rate)
+    has_unweighted = any(each.required and not each.weight for each in scenario.assertions)
+    if rate and rate < 1 and scenario.threshold == 1 and not has_unweighted:
+        why = "each of them lowers the mean score below `threshold: 1`"
+        yield f"`{name}` lets trials fail, but {why}; a threshold of at most {floor(rate * 100) / 100:g} would do"
 
 
 def _explain_threshold(scenario: Scenario) -> Iterator[str]:

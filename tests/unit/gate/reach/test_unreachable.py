@@ -124,6 +124,24 @@ def test_more_passes_than_trials__can_never_be_reached():
     assert warn(suite(trials={"min_pass_k": {"k": 5, "of": 8}})) == []  # `of` says how many to record
 
 
+@pytest.mark.parametrize(
+    ("trials", "name", "most"),
+    [
+        ({"min": 10, "min_pass_rate": 0.9}, "min_pass_rate", "0.9"),
+        ({"min": 6, "min_pass_k": {"k": 5, "of": 6}}, "min_pass_k", "0.83"),
+    ],
+)
+def test_a_rate_beside_a_threshold_of_one__lets_no_trial_fail(trials, name, most):
+    scoring = {"fail_on": ["hard_fail", "broken", "below_threshold"]}
+    why = "each of them lowers the mean score below `threshold: 1`"
+    assert warn(suite(trials=trials, threshold=1, policy=scoring)) == [
+        f"`{name}` lets trials fail, but {why}; a threshold of at most {most} would do"
+    ]
+    assert warn(suite(trials=trials, threshold=float(most), policy=scoring)) == []
+    assert warn(suite(trials=trials, threshold=1)) == []  # no score blocks
+    assert warn(suite({**REQUIRED, "weight": 0}, CHECK, trials=trials, threshold=1, policy=scoring)) == []
+
+
 def test_a_pass_rate_of_zero__is_always_met():
     assert warn(suite(trials={"min_pass_rate": 0})) == [
         "`min_pass_rate: 0` is always met: required assertions may fail in every trial; any rate above 0 would do"
