@@ -45,14 +45,19 @@ class Shell:
     cwd: str
 
     @property
+    def is_terminal(self) -> bool:
+        """Whether stdout is a terminal, not a file or a pipe."""
+        return self.out.isatty()
+
+    @property
     def has_colour(self) -> bool:
         """Whether stdout is a terminal that supports colour and NO_COLOR is not set."""
-        return self.out.isatty() and "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
+        return self.is_terminal and "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
 
     @property
     def width(self) -> int:
         """Columns of the terminal; 100 for a pipe."""
-        if not self.out.isatty():
+        if not self.is_terminal:
             return 100
         import shutil
 

@@ -119,7 +119,7 @@ def _describe_effect(pair: RulePair, hidden: Sequence[_Hidden]) -> str | None:
         parts.append("the baseline's globs find no file")
     if pair.lost_files:
         more = f" and {len(pair.lost_files) - 1:,} more" if len(pair.lost_files) > 1 else ""
-        parts.append(f"{cut_quote(pair.lost_files[0])}{more} is no longer read")
+        parts.append(f"{cut_quote(pair.lost_files[0])}{more} {'are' if more else 'is'} no longer read")
     if hidden:
         more = f" (and {len(hidden) - 1:,} more)" if len(hidden) > 1 else ""
         parts.append(f"read as in the baseline, {_name(hidden[0].key)} {hidden[0].reason}{more}")

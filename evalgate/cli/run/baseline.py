@@ -98,5 +98,13 @@ def _show(arguments: argparse.Namespace, shell: Shell) -> int:
     traces = manifest.get("traces")
     if isinstance(traces, dict):
         shell.print_line(f"{'traces':17} {traces.get('kept', 0)} kept, {traces.get('left_out', 0)} left out")
-    shell.print_line(render_table(baseline.results, width=shell.width, colour=shell.has_colour, verbosity="normal"))
+    shell.print_line(
+        render_table(
+            baseline.results,
+            width=shell.width,
+            colour=shell.has_colour,
+            wraps_notes=shell.is_terminal,
+            verbosity="normal",
+        )
+    )
     return 0

@@ -41,5 +41,9 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     if arguments.json:
         shell.print_line(dump_results(results).decode().rstrip())
     else:
-        shell.print_line(render_table(results, width=shell.width, colour=shell.has_colour, verbosity="normal"))
+        shell.print_line(
+            render_table(
+                results, width=shell.width, colour=shell.has_colour, wraps_notes=shell.is_terminal, verbosity="normal"
+            )
+        )
     return results["exit_code"]

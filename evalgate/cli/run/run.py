@@ -209,7 +209,15 @@ def _print_result(judgement: Judgement, arguments: argparse.Namespace, shell: Sh
         return
     if judgement.problems:
         return
-    shell.print_line(render_table(judgement.results, width=shell.width, colour=shell.has_colour, verbosity=loudness))
+    shell.print_line(
+        render_table(
+            judgement.results,
+            width=shell.width,
+            colour=shell.has_colour,
+            wraps_notes=shell.is_terminal,
+            verbosity=loudness,
+        )
+    )
     if not arguments.quiet:
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
         shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")

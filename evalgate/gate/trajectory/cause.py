@@ -31,7 +31,7 @@ _OUTGROWN: CauseText = ("outgrown", f"would pass {BASELINE_RULES}: the rules got
 _CAUSES: dict[Case, dict[Outcomes, CauseText]] = {
     (True, False): {
         (True, False): _TOO_STRICT,
-        (True, True): ("together", "the agent changed, but only the new rules check for it"),
+        (True, True): ("together", f"the agent and the rules changed: it would pass {BASELINE_RULES}"),
         (True, None): ("rules_stricter", f"the rules got stricter: it would pass {BASELINE_RULES}"),
         (False, True): ("agent", f"the agent changed: it would fail {BASELINE_RULES} too"),
         (False, False): ("both", f"the rules got stricter, and the agent would fail {BASELINE_RULES} too"),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
     from evalgate.reporting.markdown.view import Failure, Trend
     from evalgate.reporting.text.grouping import GroupedWarning
-    from evalgate.reporting.text.scenario_sections import ScenarioSections
+    from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
 RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
@@ -171,8 +171,11 @@ def _is_compared(document: ResultsDoc) -> bool:
 def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup]) -> Alert | None:
     """Builds the one sentence that a reader in a hurry needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
-    if verdict in ("invalid", "cannot_judge") or summary is None:
+    if verdict == "invalid" or summary is None:
         return Alert("WARNING", _first_reason(document))
+    if verdict == "cannot_judge":
+        is_vague = document["reasons"][:1] and document["reasons"][0]["code"] == "nothing_evaluated"
+        return Alert("WARNING", (is_vague and _format_worst(failing)) or _first_reason(document))
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
         return Alert("CAUTION", render_weakening(sort_weakenings(document)[0]))
     if verdict == "fail":
@@ -185,7 +188,7 @@ def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup]) -> Alert
 
 def _first_reason(document: ResultsDoc) -> str:
     reasons = document["reasons"]
-    return escape_span(reasons[0]["message"], 300) if reasons else "No reason was recorded."
+    return _format_reason(reasons[0]) if reasons else "No reason was recorded."
 
 
 def _format_worst(failing: Sequence[FailureGroup]) -> str:
@@ -201,8 +204,15 @@ def _format_worst(failing: Sequence[FailureGroup]) -> str:
         name += f" and {len(worst.members) - 1:,} more"
     reason = next(iter(describe_causes(worst)), "")
     text = f"{name}: {escape_span(reason, 300)}" if reason else name
-    left = sum(len(each.members) for each in others)
-    return f"{text} \u2013 and {wording.pluralize(left, 'other scenario')} below" if left else text
+    is_failing = _fails(worst.section, worst.members[0])
+    left = sum(_fails(each.section, member) == is_failing for each in others for member in each.members)
+    noun = "other failing scenario" if is_failing else "other scenario"
+    return f"{text} \u2013 and {wording.pluralize(left, noun)} below" if left else text
+
+
+def _fails(section: int, item: SuiteScenario) -> bool:
+    """Whether a scenario blocks, or was judged and does not pass; false if it only got worse or was not judged."""
+    return section == 0 or item.scenario["verdict"] not in ("PASS", "NOT_EVALUABLE")
 
 
 def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:

@@ -23,11 +23,12 @@ MOST_NAMED = 3
 """Scenarios that a heading names."""
 PASSED, ATTENTION, FAILED, INVALID = "\u2705", "\U0001f7e1", "\u274c", "\u26d4"
 
+_BELOW = "below threshold"
 _BLOCKING = {
     "hard_fail": "hard-failed",
     "new_hard_fail": "newly hard-failed",
     "broken": "broke",
-    "below_threshold": "fell below threshold",
+    "below_threshold": _BELOW,
     "regression": "regressed",
     "model_changed": "got worse with a changed model or changed tools",
     "not_evaluable": "could not be evaluated",
@@ -78,7 +79,7 @@ def _add_reservations(document: ResultsDoc, heading: Heading, escape: Callable[[
         *_describe_outages(document, escape),
         *_describe_duplicates(document, DUPLICATES),
     ]
-    return heading._replace(text=f"{heading.text}; {join_words(reasons)}") if reasons else heading
+    return heading._replace(text=f"{heading.text}; {'; '.join(reasons)}") if reasons else heading
 
 
 def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
@@ -87,7 +88,7 @@ def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
     below = summary["failed"] + summary["partial"]
     found = [
         (hard, "hard-failed"),
-        (below, "is below threshold" if below == 1 else "are below threshold"),
+        (below, _BELOW),
         (summary["not_evaluable"], "could not be evaluated"),
     ]
     if not any(number for number, _ in found):
@@ -98,9 +99,16 @@ def describe_unblocked_failures(summary: SummaryDoc) -> list[str]:
 def _format_counts(found: list[tuple[int, str]]) -> list[str]:
     """Formats counts as `3 scenarios hard-failed`, `1 broke`: the noun occurs once."""
     return [
-        f"{f'{number:,}' if index else pluralize(number, 'scenario')} {words}"
+        f"{f'{number:,}' if index else pluralize(number, 'scenario')} {_inflect(words, number)}"
         for index, (number, words) in enumerate(found)
     ]
+
+
+def _inflect(words: str, number: int) -> str:
+    """Adds the verb that `below threshold` lacks."""
+    if words != _BELOW:
+        return words
+    return f"{'is' if number == 1 else 'are'} {words}"
 
 
 def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[str], str]) -> Heading:
@@ -111,7 +119,7 @@ def _build_passed(document: ResultsDoc, summary: SummaryDoc, escape: Callable[[s
     reasons = [*describe_weaker_rules(document), *_describe_outages(document, escape)]
     duplicates = _describe_duplicates(document, DUPLICATES)
     if reasons or _describe_duplicates(document, DECISIVE):
-        return Heading(ATTENTION, f"passed, but {join_words([*reasons, *duplicates])}")
+        return Heading(ATTENTION, f"passed, but {'; '.join([*reasons, *duplicates])}")
     if not summary["scenarios"]:
         return Heading(ATTENTION, "passed, but there was nothing to evaluate")
     hidden = sum(has_failures(each) for suite in document["suites"] for each in suite["scenarios"])
@@ -126,7 +134,7 @@ def _describe_duplicates(document: ResultsDoc, codes: Container[str]) -> list[st
 
 
 def describe_weaker_rules(document: ResultsDoc) -> list[str]:
-    """Describes what passes only because rules are weaker than the baseline's."""
+    """Describes what passes only because rules are weaker than the baseline's, as one phrase."""
     weakenings = document.get("weakenings") or ()
     masked = [each["scenarios"] for each in weakenings if each["kind"] == "failure_masked"]
     hidden = sum(would_fail(each) for suite in document["suites"] for each in suite["scenarios"])
@@ -136,7 +144,7 @@ def describe_weaker_rules(document: ResultsDoc) -> list[str]:
     if weakened:
         verb = "is" if weakened == 1 else "are"
         parts.append(f"{pluralize(weakened, 'requirement')} {verb} weaker than the baseline's")
-    return parts
+    return [join_words(parts)] if parts else []
 
 
 def _describe_outages(document: ResultsDoc, escape: Callable[[str], str]) -> list[str]:
@@ -209,7 +217,7 @@ def _describe_lost(document: ResultsDoc, codes: Counter[str]) -> str:
     )
     if not lost or codes.keys() == {"not_evaluable"}:
         return ""
-    return f" ({'' if lost == codes.total() else f'{lost:,} '}only for lack of evidence)"
+    return f" ({'' if lost == codes.total() else f'{lost:,} of them '}only for lack of evidence)"
 
 
 def _is_golden_suite_reason(reason: ReasonDoc) -> bool:
@@ -234,9 +242,17 @@ def _describe_no_traces(document: ResultsDoc, escape: Callable[[str], str]) -> s
     if not names:
         return ""
     globs = next((suite.get("unmatched") for suite in document["suites"] if suite["suite"] == names[0]), None)
-    found = f": nothing matches {escape(globs)}" if globs else ""
+    found = f": nothing matches {_format_globs(globs, escape)}" if globs else ""
     more = f" (and for {pluralize(len(names) - 1, 'more suite')})" if len(names) > 1 else ""
     return f"no traces found{found}{more}"
+
+
+def _format_globs(text: str, escape: Callable[[str], str]) -> str:
+    """Escapes globs and the folder below which they search, each by itself."""
+    globs, below, folder = text.rpartition(" below ")
+    if not globs:
+        return escape(text)
+    return f"{escape(globs)}{below}{folder if folder == 'the working directory' else escape(folder)}"
 
 
 def _build_unjudged(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:

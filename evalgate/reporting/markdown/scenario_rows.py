@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.sequences.list_difference import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.records import replace
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
@@ -23,6 +24,7 @@ from evalgate.reporting.text.grouping import (
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
     describe_change,
+    describe_unmet_rule,
 )
 from evalgate.reporting.text.trajectory_lines import (
     DiffLine,
@@ -208,10 +210,13 @@ def _list_facts(item: SuiteScenario) -> list[str]:
     scenario, change = item.scenario, item.scenario["change"]
     passed = count_passed(scenario)
     unmeasured = scenario.get("not_measured", 0)
-    facts = [f"{passed} of {wording.pluralize(scenario['n'], 'trial')} passed"] if scenario["n"] > 1 else []
+    passed_trials = describe_unmet_rule(scenario) or f"{passed} of {wording.pluralize(scenario['n'], 'trial')} passed"
+    facts = [passed_trials] if scenario["n"] > 1 else []
     facts += [f"{wording.pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and change["kind"] != "unchanged":
-        facts.append(f"{_format_change(item)}: {escape_span(describe_change(change), MAX_REASON)}")
+        why = describe_change(change)
+        told = f": {escape_span(why, MAX_REASON)}" if why != NOT_MEASURED else ""
+        facts.append(f"{_format_change(item)}{told}")
     if change and change["increases"]:
         facts.append(escape_span(", ".join(change["increases"]), MAX_REASON))
     cause = change.get("cause") if change else None

@@ -24,6 +24,7 @@ from evalgate.reporting.text.grouping import (
 from evalgate.reporting.text.quarantine_lines import format_quarantine, sort_quarantines
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
+    describe_unmet_rule,
     is_bad,
     sort_scenarios,
 )
@@ -42,24 +43,35 @@ MAX_SUITES = {"quiet": 0, "normal": 0, "verbose": 100}
 MAX_NAME_LINES = {"quiet": 0, "normal": 22, "verbose": 2_000}
 MIN_WIDTH, MAX_NAME_WIDTH, MAX_REASON, MAX_NOTES, VERDICT_WIDTH = 60, 40, 320, 10, 13
 NAMES_INDENT, SOME_NAMES = 6, 6
+MAX_HEADING = 2_000
 ROOM_AFTER_FAILURES = 12
 """Lines that a report with failures leaves for notes and totals, so that it fits on one screen."""
 _RUN_COLOURS = {"pass": "green", "cannot_judge": "yellow"}
 
 
 def render_table(
-    document: ResultsDoc, *, width: int = 100, colour: bool = False, verbosity: Verbosity = "normal"
+    document: ResultsDoc,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    wraps_notes: bool = False,
+    verbosity: Verbosity = "normal",
 ) -> str:
     """Renders plain text without a trailing line feed; `colour` adds EvalGate's colour codes only.
 
+    `wraps_notes` keeps notes and the verdict within `width` too; without it each is a line, so that scripts find it.
     `quiet` is the verdict alone, `normal` shows at most 40 scenarios, `verbose` 2,000; the rest is counted.
     """
-    return "\n".join(_RunTable(document, max(width, MIN_WIDTH), verbosity, colour=colour).lines())
+    table = _RunTable(document, max(width, MIN_WIDTH), verbosity, colour=colour, wraps_notes=wraps_notes)
+    return "\n".join(table.lines())
 
 
 class _RunTable:
-    def __init__(self, document: ResultsDoc, width: int, verbosity: Verbosity, *, colour: bool) -> None:
+    def __init__(
+        self, document: ResultsDoc, width: int, verbosity: Verbosity, *, colour: bool, wraps_notes: bool
+    ) -> None:
         self._document = document
+        self._wraps_notes = wraps_notes
         self._width = width
         self._colour = colour
         self._max_rows = MAX_ROWS[verbosity]
@@ -88,10 +100,13 @@ class _RunTable:
                 yield from render_statistics(self._document, self._max_suites)
             yield from self._iter_notes()
             comes_with = describe_agent_changes(self._document, escape_terminal)
-            yield from filter(None, [comes_with, describe_noise(self._document)])
+            for sentence in filter(None, [comes_with, describe_noise(self._document)]):
+                yield from self._iter_note(sentence)
             if self._document["summary"]:
-                yield from _format_summary(self._document["summary"])
-        yield self._paint(f"EvalGate {build_heading(self._document, escape_terminal).text}", self._verdict_colour())
+                for line in _format_summary(self._document["summary"]):
+                    yield from self._iter_note(line)
+        heading = f"EvalGate {build_heading(self._document, escape_terminal).text}"
+        yield from (self._paint(line, self._verdict_colour()) for line in self._iter_note(heading, MAX_HEADING))
 
     def _iter_scenarios(self) -> Iterator[str]:
         """Yields what fails, grouped by cause, then other scenarios in the lines that are left."""
@@ -115,6 +130,7 @@ class _RunTable:
         yield self._format_row(first) if len(group.members) == 1 else self._format_group_row(group)
         yield from self._iter_reasons(group)
         if len(group.members) == 1:
+            yield from self._wrap(describe_unmet_rule(first.scenario))
             yield from self._iter_cause(first)
         else:
             yield from self._iter_names("    in ", group.members)
@@ -197,31 +213,42 @@ class _RunTable:
         if not comes_with or (item.kind in REGRESSIONS and not self._shared.issuperset(comes_with)):
             yield from self._wrap(cause["message"])
 
-    def _wrap(self, reason: str) -> Iterator[str]:
+    def _wrap(self, text: str, indent: str = "    ", limit: int = MAX_REASON) -> Iterator[str]:
+        """Yields the lines of a text, those after the first indented by two columns more."""
         from textwrap import wrap
 
-        lines = wrap(
-            escape_terminal(reason, MAX_REASON), self._width, initial_indent="    ", subsequent_indent="      "
-        )
+        lines = wrap(escape_terminal(text, limit), self._width, initial_indent=indent, subsequent_indent=f"{indent}  ")
         # A line break can move text to a line's start that a job's log would take for a command.
         yield from (escape_terminal(line, None) for line in lines)
+
+    def _iter_note(self, text: str, limit: int = MAX_REASON) -> Iterator[str]:
+        """Yields a note in one line, or in several that are no wider than the terminal."""
+        yield from self._wrap(text, "", limit) if self._wraps_notes else [escape_terminal(text, limit)]
 
     def _iter_notes(self) -> Iterator[str]:
         document = self._document
         for reason in document["reasons"][:20]:
             if not reason.get("scenario") and reason["code"] != "weakened":
-                yield escape_terminal(f"{reason['code']}: {reason['message']}", MAX_REASON)
+                yield from self._iter_note(f"{reason['code']}: {reason['message']}")
         warnings = group_warnings(document["warnings"])
         for warning in warnings[:MAX_NOTES]:
             where = f" ({warning.where}{warning.more_places})" if warning.where else warning.more_places
-            yield escape_terminal(f"warning: {warning.message}{where}", MAX_REASON)
+            yield from self._iter_note(f"warning: {warning.message}{where}")
         if len(warnings) > MAX_NOTES:
             yield f"... and {wording.pluralize(len(warnings) - MAX_NOTES, 'more warning')}"
-        yield from _limit_lines(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
-        yield from _limit_lines(list(map(format_weakening, sort_weakenings(document))), "more weakened requirement")
-        yield from _limit_lines(list(map(format_approval, sort_approvals(document))), "more approval")
+        yield from self._iter_limited(list(map(format_quarantine, sort_quarantines(document))), "more quarantine")
+        weakenings = list(map(format_weakening, sort_weakenings(document)))
+        yield from self._iter_limited(weakenings, "more weakened requirement")
+        yield from self._iter_limited(list(map(format_approval, sort_approvals(document))), "more approval")
         if document["unclaimed"]:
-            yield escape_terminal(self._describe_unclaimed(), MAX_REASON)
+            yield from self._iter_note(self._describe_unclaimed())
+
+    def _iter_limited(self, lines: Sequence[str], noun: str) -> Iterator[str]:
+        """Yields the first few lines, and the number of the others."""
+        for line in lines[:MAX_NOTES]:
+            yield from self._iter_note(line)
+        if len(lines) > MAX_NOTES:
+            yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
 
     def _describe_unclaimed(self) -> str:
         """Names some traces with their id, which often differs from the scenario's in its spelling."""
@@ -254,14 +281,6 @@ def _name(item: SuiteScenario | RemovedDoc) -> str:
 
 def _describe_change(item: SuiteScenario) -> str:
     return " ".join([item.kind, *(f"({flag})" for flag in item.flags)])
-
-
-def _limit_lines(lines: Sequence[str], noun: str) -> Iterator[str]:
-    """Yields the first few lines, and the number of the others."""
-    for line in lines[:MAX_NOTES]:
-        yield escape_terminal(line, MAX_REASON)
-    if len(lines) > MAX_NOTES:
-        yield f"... and {wording.pluralize(len(lines) - MAX_NOTES, noun)}"
 
 
 def _format_summary(summary: SummaryDoc) -> Iterator[str]:

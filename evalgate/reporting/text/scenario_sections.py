@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SINGLE_TRIAL_CAVEAT
@@ -9,6 +10,7 @@ from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
 from evalgate.records import dataclass, field
 from evalgate.reporting.text.trial_reasons import (
     count_failed_checks,
+    count_passed,
     find_failed_outcomes,
     is_clean,
     list_trial_reasons,
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 SINGLE_TRIAL = "single_trial"
 _WORST_FIRST = ("HARD_FAIL", "ERROR", "MISSING", "FAIL", "PARTIAL", "NOT_EVALUABLE", "PASS")
+_UNMET_RULE = re.compile(
+    r"(score \S+ is below the threshold \S+, )?\d+ of \d+ trials passed(, expected (a pass rate of )?at least [^,]+)?$"
+)
 _CHANGES_FIRST = ("broken", "regressed", "inconclusive", "new", "fixed", "improved", "removed")
 
 
@@ -124,6 +129,13 @@ def find_reason(scenario: ScenarioDoc) -> str:
         others = f" (and {len(reasons) - 1} more trials)" if len(reasons) > 1 else ""
         return f"{reasons[0]}{others}" if reasons else scenario["reason"] or ""
     return f"{checks[0].first['name']}: {checks[0].first['reason']}"
+
+
+def describe_unmet_rule(scenario: ScenarioDoc) -> str:
+    """Describes the threshold or pass rate that a scenario misses though trials passed; no check says that."""
+    is_told = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
+    found = _UNMET_RULE.search(scenario["reason"] or "") if is_told else None
+    return found[0] if found else ""
 
 
 def describe_change(change: ChangeDoc) -> str:

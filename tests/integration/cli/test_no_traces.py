@@ -74,7 +74,7 @@ def test_comment_and_summary_advise_on_recording_and_not_on_expectations(project
     save_baseline(project)
     evalgate(project, "run", "--baseline", "main.zip")
     text = (project / ".evalgate" / name).read_text()
-    heading = "cannot judge: no traces found: nothing matches ` traces/*.json below evals `"
+    heading = "cannot judge: no traces found: nothing matches ` traces/*.json ` below ` evals `"
     assert heading in text
     assert ADVICE in text
     assert "so its 3 scenarios were not evaluated" in text

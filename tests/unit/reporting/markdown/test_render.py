@@ -201,9 +201,29 @@ def test_heading__passing_scenario_that_got_worse__is_mentioned():
 
 def test_heading__gate_failed__counts_each_scenario_once_under_its_worst_reason():
     document = a_regression()
-    assert heading(document).endswith("EvalGate failed: 2 scenarios hard-failed (1 only for lack of evidence)")
+    assert heading(document).endswith("EvalGate failed: 2 scenarios hard-failed (1 of them only for lack of evidence)")
     document["reasons"].append(gating("faq", "broken"))
-    assert "\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke (1 only" in heading(document)
+    assert "\u274c EvalGate failed: 2 scenarios hard-failed and 1 broke (1 of them only" in heading(document)
+
+
+def test_alert__other_scenarios__counts_those_that_fail_and_not_those_that_only_got_worse():
+    worse = [a_scenario(f"worse{n}", change=a_change("regressed")) for n in range(2)]
+    failing = [a_scenario("a", "HARD_FAIL"), a_scenario("b", "FAIL", trials=[a_trial(0, "failed")])]
+    reasons = [gating("a"), gating("b", "below_threshold")]
+    document = results([a_suite("s", [*failing, *worse], "fail")], "fail", reasons=reasons, baseline=a_baseline())
+    assert "\u2013 and 1 other failing scenario below\n" in comment(document)
+    for number, scenario in enumerate(worse):
+        scenario["change"]["reason"] = f"reason {number}"
+    passed = results([a_suite("s", worse)], baseline=a_baseline())
+    assert "\u2013 and 1 other scenario below\n" in comment(passed)
+
+
+def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
+    reasons = [a_reason("no_baseline", "there is none"), a_reason("min_evaluated", "too few")]
+    text = comment(results([], "cannot_judge", reasons=reasons))
+    assert text.count("there is none") == text.count("` too few `") == 1
+    assert "### Why\n\n- ` too few `\n" in text
+    assert "### Why" not in comment(results([], "cannot_judge", reasons=reasons[:1]))
 
 
 def test_heading__everything_that_blocks_lacks_evidence__says_so():
@@ -502,7 +522,7 @@ def test_comment__lack_of_evidence__is_a_section_after_the_regressions_that_give
     assert lost.count("no price for x") == lost.count("no calls were recorded") == 1
     assert "- ` cost <= 0.2 USD `, in 3 scenarios: ` not evaluable: no price for x `" in lost
     assert "- ` calls a `, ` calls b `, ` calls c `: ` not evaluable: no calls were recorded `" in lost
-    assert heading(document).endswith("failed: 3 scenarios broke (2 only for lack of evidence)")
+    assert heading(document).endswith("failed: 3 scenarios broke (2 of them only for lack of evidence)")
 
 
 def test_comment__single_trials__have_their_caveat_once():
@@ -532,7 +552,7 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
         *(a_scenario(f"slow{n}", score=0.8, trials=[a_trial(0, assertions=[late])]) for n in range(6)),
     ]
     text = comment(results([a_suite("s", scenarios)]))
-    assert "<summary>Passing, 7 with checks that did not pass (8)</summary>" in text
+    assert "<summary>Passing (8), 7 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
         "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | ` 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s ` |",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from markdown_check import HOSTILE, runner_commands
@@ -102,12 +103,40 @@ def test_table__long_reason__is_wrapped_to_the_width():
     assert max(map(len, render_table(run, width=70).split("\n")[:5])) <= 70
 
 
+def test_table__long_notes_and_verdict__are_wrapped_for_a_terminal_only():
+    warnings = [{"code": "w", "message": "word " * 40, "where": "t.json"}]
+    suites = [a_suite("s", [a_scenario("a", "HARD_FAIL"), a_scenario("b", "PARTIAL"), a_scenario("c", "FAIL")], "fail")]
+    found = {"a": "hard_fail", "b": "below_threshold", "c": "below_threshold"}
+    reasons = [a_reason(code, "bad", suite="s", scenario=name, variant=None) for name, code in found.items()]
+    run = results(suites, "fail", reasons=reasons, warnings=warnings)
+    wrapped = render_table(run, width=60, wraps_notes=True).split("\n")
+    assert max(map(len, wrapped)) <= 60
+    verdict = "EvalGate failed: 1 scenario hard-failed and 2 are below threshold"
+    assert verdict in " ".join(map(str.strip, wrapped))
+    assert verdict in render_table(run, width=60).split("\n")[-1]
+
+
+def test_table__trials_that_miss_a_rule__name_it():
+    failed = an_assertion("check", "failed", required=True)
+    trials = [a_trial(0), a_trial(1, "hard_fail", assertions=[failed])]
+    scenario = a_scenario("a", "HARD_FAIL", trials=trials)
+    for rule in (
+        "1 of 2 trials passed, expected a pass rate of at least 0.9",
+        "1 of 2 trials passed, expected at least 9 of 10",
+        "score 0.75 is below the threshold 0.8, 1 of 2 trials passed",
+    ):
+        scenario["reason"] = f"check: 5 of 9 trials passed, it said (in 1 of 2 trials), {rule}"
+        assert f"\n    {rule}\n" in render_table(results([a_suite("s", [scenario])]))
+    scenario["reason"] = "check: 5 of 9 trials passed, it said (in 1 of 2 trials)"
+    assert "5 of 9" not in render_table(results([a_suite("s", [scenario])]))
+
+
 @pytest.mark.parametrize(
     "text", [*HOSTILE, "word " * 15 + "::error::x", "a" * 93 + " ::error::x", "a" * 91 + " ##[error]x"]
 )
 def test_table__hostile_text__prints_no_command_and_no_control_character(text):
-    for width in (60, 100):
-        for line in render_table(a_run(text), width=width).split("\n"):
+    for width, wraps_notes in product((60, 100), (False, True)):
+        for line in render_table(a_run(text), width=width, wraps_notes=wraps_notes).split("\n"):
             assert runner_commands(line) == []
             assert not re.search("[\x00-\x1f\x7f-\x9f]", line)
 
