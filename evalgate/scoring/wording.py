@@ -123,7 +123,7 @@ def describe_weakening(weakening: Weakening) -> str:
     move = _format_change(weakening.baseline, weakening.current)
     count = weakening.scenarios if weakening.scenario is None else 1
     where = f" in {count} scenarios" if count > 1 and weakening.kind != "suite_removed" else ""
-    effect = f"; {cut_quote(weakening.effect)}" if weakening.effect else ""
+    effect = f"{';' if check or move else ':'} {cut_quote(weakening.effect)}" if weakening.effect else ""
     return f"{_WORDS[weakening.kind]}{where}{':' if check or move else ''}{check}{f' {move}' if move else ''}{effect}"
 
 

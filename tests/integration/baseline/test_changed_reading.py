@@ -192,7 +192,7 @@ def test_easier_checks_that_hide_a_failure_gate_as_weakened(tmp_path: Path) -> N
     write_suite(tmp_path, scenarios=[{"id": "a", "assertions": [{"contains": "ok"}, easy]}])
     ran = run(tmp_path)
     assert weakened(ran) == {
-        "failure_masked": "would fail under the baseline's rules; "
+        "failure_masked": "would fail under the baseline's rules: "
         "FAIL: score 0.00 is below the threshold 0.8, 0 of 1 trial passed"
     }
     assert "passed, but 1 scenario would fail under the baseline's rules\n" in ran.stdout
@@ -210,7 +210,7 @@ def test_several_hidden_failures_of_a_suite_are_one_weakening(tmp_path: Path) ->
     write_suite(tmp_path, scenarios=[{"id": "*", "assertions": [{"contains": "ok"}, easy]}])
     ran = run(tmp_path)
     assert weakened(ran) == {
-        "failure_masked": "would fail under the baseline's rules in 5 scenarios; a, b, c and 2 more"
+        "failure_masked": "would fail under the baseline's rules in 5 scenarios: a, b, c and 2 more"
     }
     assert "5 scenarios would fail under the baseline's rules" in ran.stdout
 

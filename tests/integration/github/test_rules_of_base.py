@@ -106,3 +106,46 @@ def test_on_main_its_own_rules_decide(hub, act, workspace):
 def test_an_invalid_suite_of_the_pull_request_is_reported(act, workspace):
     (workspace / "evals/support.yaml").write_text("suite: [")
     assert act(policy_from="base").exit_code == 2
+
+
+GOOD_COPIES = SUITE.replace("../traces/*.json", "../good/*.json")
+
+
+def read_good_copies(workspace):
+    """The pull request's trace fails, and its suite reads a good copy instead."""
+    (workspace / "good").mkdir()
+    (workspace / "good/refund.json").write_text(json.dumps(trace()))
+    (workspace / "evals/support.yaml").write_text(GOOD_COPIES)
+    write_trace(workspace, trace(tool="guess"))
+
+
+@pytest.mark.usefixtures("after_main")
+@pytest.mark.parametrize("is_sandboxed", [False, True])
+def test_the_files_that_main_reads_are_judged_as_well(hub, act, workspace, is_sandboxed):
+    read_good_copies(workspace)
+    step = act(is_sandboxed=is_sandboxed)
+    assert step.exit_code == 0
+    assert "1 scenario would fail under the baseline's rules and 1 requirement is weaker" in own_comments(hub)[0]
+    [weakening] = results(workspace)["weakenings"]
+    assert weakening["kind"] == "traces_changed"
+    assert "traces/refund.json is no longer read; read as in the baseline, refund is HARD FAIL" in weakening["message"]
+    assert act(is_sandboxed=is_sandboxed, on_weakening="fail").exit_code == 1
+
+
+@pytest.mark.usefixtures("after_main")
+def test_by_mains_rules_mains_files_are_read(act, workspace):
+    read_good_copies(workspace)
+    assert act(policy_from="base").exit_code == 1
+    [weakening] = results(workspace)["weakenings"]
+    assert weakening["message"].endswith("not checked: the traces were not read by both rules")
+
+
+@pytest.mark.usefixtures("after_main")
+def test_by_mains_rules_a_suite_that_moved_is_read_where_it_was(act, workspace):
+    write_trace(workspace, trace(tool="guess"))
+    moved = workspace / "evals/deep"
+    moved.mkdir()
+    (workspace / "evals/support.yaml").rename(moved / "support.yaml")
+    (workspace / "evals/traces").mkdir()
+    (workspace / "evals/traces/refund.json").write_text(json.dumps(trace()))
+    assert act(policy_from="base").exit_code == 1
