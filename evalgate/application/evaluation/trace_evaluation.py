@@ -15,6 +15,7 @@ from evalgate.evaluators.core.evidence import describe_missing, find_missing
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import truncate
 from evalgate.measures.values.stable_hash import hash_stable_text
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
@@ -210,7 +211,7 @@ def _digest_conversation(trace: Trace) -> int:
 
 def _digest(value: Any) -> int:
     try:
-        data = orjson.dumps(value)
+        data = encode_json(value)
     except TypeError:  # an integer of more than 64 bits, or half of a surrogate pair
         data = repr(value).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") >> (64 - DIGEST_BITS)

@@ -13,6 +13,7 @@ from evalgate.gate.trajectory.trial_pairs import (
     pair_worst_trial,
     trial_sort_key,
 )
+from evalgate.measures.values.json_stream import encode_json
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -212,6 +213,6 @@ def _build_trajectory(trace: Trace) -> Trajectory:
 def _is_small(values: Sequence[object]) -> bool:
     """Also false if it can't be encoded, for example a number beyond 64 bits."""
     try:
-        return len(orjson.dumps(values)) <= MAX_BYTES
+        return len(encode_json(values)) <= MAX_BYTES
     except orjson.JSONEncodeError:
         return False

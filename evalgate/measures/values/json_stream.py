@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.measures.memory_limit import is_memory_low
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 PART = 20_000
 """Characters that are encoded at once."""
 BATCH = 1_000
 """Items of a list that are measured and encoded together."""
+
+
+def encode_json(value: Any) -> bytes:
+    """Returns what `orjson.dumps` does, in parts if this process has little memory: orjson would crash it."""
+    return encode_in_parts(value) if is_memory_low() else orjson.dumps(value)
 
 
 def encode_in_parts(value: Any) -> bytes:
@@ -53,7 +60,7 @@ def _encode_mapping(value: dict[str, Any]) -> Iterator[bytes]:
     yield b"}"
 
 
-def _encode_list(items: list[Any]) -> Iterator[bytes]:
+def _encode_list(items: Sequence[Any]) -> Iterator[bytes]:
     separator = b"["
     for at in range(0, len(items), BATCH):
         batch = items[at : at + BATCH]
@@ -77,6 +84,6 @@ def _count_up_to(value: Any, limit: int) -> int:
         elif isinstance(each, dict):
             size += sum(map(len, islice(each, limit)))
             waiting += islice(each.values(), limit)
-        elif isinstance(each, list):
+        elif isinstance(each, list | tuple):
             waiting += islice(each, limit)
     return size if not waiting else limit

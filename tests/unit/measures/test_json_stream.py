@@ -35,3 +35,12 @@ def test_any_value__alone_and_often__is_written_as_it_is_whole(value, often):
 )
 def test_a_large_value__is_written_as_it_is_whole(value):
     assert encode_in_parts(value) == orjson.dumps(value)
+
+
+def test_a_large_text_within_a_tuple__is_never_encoded_at_once(monkeypatch):
+    sizes = []
+    dumps = orjson.dumps
+    monkeypatch.setattr(orjson, "dumps", lambda value: sizes.append(len(str(value))) or dumps(value))
+    value = [("user", "試" * 1_000_000), ("assistant", "ok")]
+    assert encode_in_parts(value) == dumps(value)
+    assert max(sizes) < 100_000

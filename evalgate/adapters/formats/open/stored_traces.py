@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.native import parts, reader
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.writers.native import to_native
 from evalgate.errors import TraceError
-from evalgate.measures.memory_limit import is_memory_low
 from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.values.json_stream import encode_json
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 
 if TYPE_CHECKING:
@@ -42,11 +40,7 @@ def encode_stored_trace(trace: Trace) -> bytes:
         "record": redact_value(record),
         "source": redact_value(_drop_none(location)),
     }
-    if is_memory_low():
-        from evalgate.measures.values.json_stream import encode_in_parts  # rarely needed
-
-        return encode_in_parts(entry) + b"\n"
-    return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+    return encode_json(entry) + b"\n"
 
 
 def read_stored_trace(line: bytes) -> Trace:
