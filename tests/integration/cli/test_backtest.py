@@ -126,9 +126,9 @@ def test_a_suite_judges_only_what_it_read(project):
         SUITE.replace("suite: refunds", "suite: other").replace("../traces", "../others")
     )
     (project / "others").mkdir()
-    past(project, 1, "your refund is done", "evals")
     trace(project, "something else")
     (project / "traces/a.json").rename(project / "others/a.json")
+    past(project, 1, "your refund is done", "evals")
     past(project, 2, "your refund is done", "evals")
     done = command(project, "backtest", "evals", "past", "--json")
     reasons = [[reason["suite"] for reason in run["reasons"]] for run in json.loads(done.out)["runs"]]
