@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` wraps it and is slow to import
 import os
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from evalgate.bootstrap import process
+if TYPE_CHECKING:
+    from types import FrameType
 
-WRONG_INPUT, BROKEN_PIPE = 2, 128 + 13
+WRONG_INPUT, BROKEN_PIPE, ENDED_BY_SIGNAL = 2, 128 + 13, 128
+ERROR_HANDLE = 2
+TIDYING = (
+    ("evalgate.adapters.file_writer", "remove_drafts"),
+    ("evalgate.adapters.sandbox.exit_status", "end_children"),
+    ("evalgate.adapters.engines.process_pool", "kill_workers"),
+)
+"""What a process that is ended calls, as far as it is loaded."""
 
 
 def main() -> NoReturn:
@@ -18,6 +27,11 @@ def main() -> NoReturn:
 
     It ends with `os._exit`: tearing the interpreter down would take longer than most runs.
     """
+    for number in (_signal.SIGINT, _signal.SIGTERM):
+        if _signal.getsignal(number) is not _signal.SIG_IGN:  # as under nohup
+            _signal.signal(number, _end_on_signal)
+    from evalgate.bootstrap import process
+
     process.configure_python()
     from evalgate.cli import main as shell
     from evalgate.cli.shell import Shell
@@ -34,6 +48,22 @@ def main() -> NoReturn:
     with suppress(OSError):  # what is lost here is no result
         err.flush()
     os._exit(code)
+
+
+def _end_on_signal(number: int, _: FrameType | None) -> NoReturn:
+    """Ends this process: deletes unfinished files, ends child processes, shows the terminal's cursor again.
+
+    It exits instead of raising: an exception in a callback of a compiled library, or while one is loading, may
+    crash it or be lost.
+    """
+    for each in (_signal.SIGINT, _signal.SIGTERM):
+        _signal.signal(each, _signal.SIG_IGN)
+    for module, function in TIDYING:
+        if (loaded := sys.modules.get(module)) is not None and hasattr(loaded, function):
+            getattr(loaded, function)()
+    if "rich" in sys.modules and os.isatty(ERROR_HANDLE):
+        os.write(ERROR_HANDLE, b"\x1b[?25h")
+    os._exit(ENDED_BY_SIGNAL + number)
 
 
 def _prepare_stream(stream: TextIO | None) -> TextIO:

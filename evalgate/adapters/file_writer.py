@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 _STDOUT_HANDLE = 1
+_drafts: set[tuple[int, Path]] = set()
+"""Unfinished files, each with the process that writes it."""
 
 
 @contextmanager
@@ -56,6 +58,8 @@ def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | N
     draft = target.with_name(f".{target.name}.part" if is_own else f".evalgate-{os.urandom(8).hex()}.part")
     if is_own:
         draft.unlink(missing_ok=True)
+    unfinished = os.getpid(), draft
+    _drafts.add(unfinished)
     try:
         with draft.open("xb") as stream:
             _adopt(stream.fileno(), existing, owner)
@@ -65,6 +69,16 @@ def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | N
         with suppress(OSError):
             draft.unlink()
         raise
+    finally:
+        _drafts.discard(unfinished)
+
+
+def remove_drafts() -> None:
+    """Deletes unfinished files, because this process is being ended."""
+    for process, draft in tuple(_drafts):
+        if process == os.getpid():
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _join(folder: str, path: str) -> str:

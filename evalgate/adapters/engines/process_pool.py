@@ -57,8 +57,7 @@ class ProcessPool:
     def close(self) -> None:
         """Kills the workers, also busy ones."""
         if self._executor is not None:
-            for process in multiprocessing.active_children():
-                process.kill()
+            kill_workers()
             self._executor.shutdown(cancel_futures=True)
             self._executor = None
         gc.unfreeze()
@@ -78,9 +77,17 @@ class PoolResult:
             raise WorkerLostError("died") from None
 
 
+def kill_workers() -> None:
+    """Kills all workers, because this process is being ended."""
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
+
+
 def _start_worker(work: Work, confine: Callable[[], object] | None) -> None:
     global _work  # noqa: PLW0603  a worker has one judge, inherited from the parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the parent's handler
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)  # stdout is for the parent's result

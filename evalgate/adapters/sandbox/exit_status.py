@@ -19,6 +19,9 @@ POLL_S = 0.02
 MB = 1_000_000
 CRASH_SIGNALS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS})
 """Signals that end compiled libraries when they get no memory."""
+TIDYING_SECONDS = 1.0
+_children: set[int] = set()
+"""Processes that this one waits for."""
 
 
 class ExitStatus(NamedTuple):
@@ -30,12 +33,15 @@ class ExitStatus(NamedTuple):
 
 def wait_for_exit(pid: int, seconds: float | None, *, group: bool = False) -> ExitStatus:
     """Waits for a child process and kills it after `seconds`; with `group`, kills its process group too."""
+    _children.add(pid)
     try:
         is_late = not _ends_within(pid, seconds)
     except BaseException:  # this process is being ended: end the child too
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
+    finally:
+        _children.discard(pid)
     if is_late:
         os.kill(pid, signal.SIGKILL)
     if group:
@@ -44,6 +50,15 @@ def wait_for_exit(pid: int, seconds: float | None, *, group: bool = False) -> Ex
             os.killpg(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     return ExitStatus(os.waitstatus_to_exitcode(status), is_late)
+
+
+def end_children() -> None:
+    """Ends the child that this process waits for, because it is being ended itself; it may have files to delete."""
+    for pid in tuple(_children):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+            if not _ends_within(pid, TIDYING_SECONDS):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _ends_within(pid: int, seconds: float | None) -> bool:

@@ -123,6 +123,19 @@ def test_stderr_on_a_full_disk_changes_nothing(project, command):
     assert evalgate(project, command, StringIO(), FullDisk(has_buffer=False)) == 0
 
 
+def start(folder, *words, **options):
+    """Starts a verb in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evalgate", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **options,
+    )
+
+
 @pytest.mark.parametrize(
     ("redirect", "code", "shown"),
     [
@@ -142,24 +155,68 @@ def test_a_process_ends_so_too(project, redirect, code, shown):
     assert shown is None or done.stderr == shown
 
 
+SIGNALLING_MODULE = """\
+import os, pathlib, signal
+os.kill(os.getpid(), signal.%s)
+for each in range(100_000):
+    pass
+pathlib.Path("loaded").touch()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_while_a_module_is_loading_ends_the_process_at_once(project, name, code):
+    """An exception there could crash a compiled library."""
+    (project / "signalling.py").write_text(SIGNALLING_MODULE % name)
+
+    done = start(project, "run", "suite.yaml", "--plugin", "signalling")
+    out, err = done.communicate(timeout=60)
+
+    assert (done.returncode, out, err) == (code, "", "")
+    assert not (project / "loaded").exists()
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize("limits", [(), ("--limit", "cpu=50")])
+def test_a_verb_that_is_ended_leaves_no_part_of_a_file(project, name, code, limits):
+    lines = "".join(f"{json.dumps({**TRACE, 'trace_id': str(number)})}\n" for number in range(30_000))
+    (project / "traces/many.jsonl").write_text(lines)
+    (project / "out").mkdir()
+
+    process = start(project, "convert", "traces/many.jsonl", "-o", "out/file", *limits)
+    while not list((project / "out").iterdir()) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(getattr(signal, name))
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out, err) == (code, "", "")
+    assert list((project / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_that_is_started_to_ignore_a_signal_ignores_it(project, number):
+    (project / "signalling.py").write_text(SIGNALLING_MODULE % number.name)
+    process = start(
+        *(project, "run", "suite.yaml", "--plugin", "signalling"),
+        preexec_fn=lambda: signal.signal(number, signal.SIG_IGN),
+    )
+    process.communicate(timeout=60)
+
+    assert process.returncode == 2  # the module has no evaluators
+    assert (project / "loaded").exists()
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_run_that_is_interrupted_ends_with_130_and_leaves_no_part(project, jobs):
     for number in range(3_000):
         (project / "traces" / f"{number}.json").write_text(json.dumps({**TRACE, "scenario_id": str(number)}))
     before = (project / ".evalgate/results.json").read_bytes()
     for delay in (0.3, 0.6, 1.0):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "evalgate", "run", "suite.yaml", "-q", "--jobs", jobs],
-            cwd=project,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = start(project, "run", "suite.yaml", "-q", "--jobs", jobs)
         time.sleep(delay)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         out, err = process.communicate(timeout=60)
-        assert process.returncode in {130, -signal.SIGINT, 0}, err
+        assert process.returncode in {130, 0}, err
         assert "Traceback" not in out + err
         assert not [path.name for path in (project / ".evalgate").iterdir() if path.name.endswith(".part")]
         if process.returncode:
