@@ -236,6 +236,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(project, out, w
         ("file/", "Is a directory"),
         ("gone/file", "No such file or directory"),
         ("circle", "Too many levels of symbolic links"),
+        ("n" * 256, "File name too long"),
         ("", "the path is empty"),
     ],
 )
@@ -251,6 +252,15 @@ def test_a_path_that_can_not_be_written_is_one_clear_line(project, out, words, p
     assert done.returncode == 2
     assert done.stderr == f"error: can't write {given or repr(given)}: {reason}\n"
     assert names(out) == ["circle", "folder"]
+
+
+@EVERY_WRITER
+def test_a_path_longer_than_any_is_one_line_of_bounded_length(project, words):
+    done = evalgate(project, *words, "-o", "n/" * 3_000 + "n")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: can't write n/n/")
+    assert (done.stderr.count("\n"), len(done.stderr) < 1_000) == (1, True)
 
 
 @EVERY_WRITER
