@@ -254,7 +254,7 @@ def test_without_traces_everything_that_people_read_says_so_and_advises_on_recor
     for text in ("\n".join(step.log), comment, step.summary, annotation["message"], check["annotations"][0]["message"]):
         assert found in text
         assert "record the agent's runs there" in text
-    assert "cannot judge: no traces found: nothing matches ` traces/*.json below the working directory `" in comment
+    assert "cannot judge: no traces found: nothing matches ` traces/*.json ` below the working directory" in comment
 
 
 def test_without_the_permission_a_check_run_is_a_warning(hub, act):
