@@ -33,7 +33,8 @@ def test_other_members_are_ignored(zips, tmp_path):
         archive.writestr("comment.md", "# mine")
         archive.writestr("results.json", "{}")
     assert zips.unpack(str(path)) == b"{}"
-    assert sorted(tmp_path.parent.rglob("evil")) == []
+    assert sorted(tmp_path.rglob("evil")) == []
+    assert [folder for folder in (tmp_path, *tmp_path.parents) if (folder / "evil").exists()] == []
 
 
 def test_a_file_beyond_bounds_is_refused_before_it_is_read_as_a_zip(zips, tmp_path):
