@@ -51,7 +51,7 @@ def _dataclass(
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
-    kept = {name: getattr(record, name) for name in record.__match_args__ if name not in changes}
+    kept = {name: getattr(record, name) for name in record.__class__.__match_args__ if name not in changes}
     return record.__class__(**kept, **changes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 
 from documents import ROOT, blocks, cells
 from results_builder import a_baseline, a_change, a_scenario, a_suite, results
@@ -32,7 +31,7 @@ RECORDS = {
 
 
 def names(record) -> list[str]:
-    return [field.name for field in fields(record)]
+    return list(record.__struct_fields__)
 
 
 def text() -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from evalgate.application.action.post_check_run import post_check
 from evalgate.application.action.post_comment import CommentText, add_annotation, load_template, post_comment
 from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Approval
-from evalgate.records import dataclass, replace
 from evalgate.suite.approve_command import parse_command
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ NO_CHECK = "no check run: its result would come from the fork's own run"
 REMEDY = "wait for it to finish; it needs `approvals-from: comments`, and both workflows need the same `comment-key`"
 
 
-@dataclass(frozen=True, slots=True)
-class TriggeringComment:
+class TriggeringComment(Struct, frozen=True):
     """The comment that triggered the run, as the event describes it: enough to skip unrelated comments."""
 
     id: int
@@ -44,8 +45,7 @@ class TriggeringComment:
     is_on_pull_request: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ApproveOptions:
+class ApproveOptions(Struct, frozen=True):
     """Which comment to process, and how to render the report."""
 
     comment: TriggeringComment
@@ -56,8 +56,7 @@ class ApproveOptions:
     summarise: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovePorts:
+class ApprovePorts(Struct, frozen=True):
     """The ports that approving needs; None if this run has no such port."""
 
     review: Review

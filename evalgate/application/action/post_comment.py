@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
 from evalgate.models.github.checks import Annotation
 from evalgate.models.github.template_file import TEMPLATE_UNUSED
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.models.github.template_file import TemplateFile
@@ -21,8 +22,7 @@ TITLE = "EvalGate"
 SHORT_SHA = 7
 
 
-@dataclass(frozen=True, slots=True)
-class CommentText:
+class CommentText(Struct, frozen=True):
     """A comment to post under `key`, for `commit`; `create`: post it even if none exists yet."""
 
     key: str

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
@@ -16,7 +19,6 @@ from evalgate.application.action.post_comment import (
     post_comment,
 )
 from evalgate.errors import InvalidInput, Unreachable
-from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +33,7 @@ PUBLISHED = 0
 SHORT_SHA = 7
 
 
-@dataclass(frozen=True, slots=True)
-class PublishOptions:
+class PublishOptions(Struct, frozen=True):
     """Which report to post, and how."""
 
     run: TriggeringRun
@@ -42,8 +43,7 @@ class PublishOptions:
     summarise: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PublishPorts:
+class PublishPorts(Struct, frozen=True):
     """The ports that publishing needs."""
 
     pulls: PullRequestFinder

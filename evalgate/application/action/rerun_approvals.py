@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.application.approvals.comment_approvals import CommentVerifier, VerifiedComments
 from evalgate.errors import Unreachable
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest

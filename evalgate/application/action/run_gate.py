@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from evalgate.application.action.post_check_run import post_check
 from evalgate.application.action.post_comment import (
     CommentText,
@@ -17,7 +20,6 @@ from evalgate.application.approvals.approvals import with_approvals
 from evalgate.application.messages.write_outputs import write_outputs
 from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
-from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,8 +49,7 @@ MOST_REASONS = 20
 MOST_DAMAGED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(Struct, frozen=True):
     """What this run does. `shown_folder` is the output folder as later steps see it."""
 
     request: JudgeRequest
@@ -62,8 +63,7 @@ class GateOptions:
     allow_self: bool = False  # whether people may approve changes they contributed to
 
 
-@dataclass(frozen=True, slots=True)
-class GatePorts:
+class GatePorts(Struct, frozen=True):
     """The ports that the run needs; None if this run has no such port."""
 
     judge: Callable[[JudgeRequest], Judgement]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.errors import InvalidInput, Problem, Unreachable
 from evalgate.models.approvals.approval import Approvals
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

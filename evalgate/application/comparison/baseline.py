@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.application.comparison.rules import changed_evaluators, config_hash, drift_of, paths_hash
 from evalgate.errors import InvalidInput, Problem, SettingError
@@ -13,7 +15,6 @@ from evalgate.evaluators.core.registry import evaluator_versions
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.results.document_names import BASELINE_SCHEMA, SUITES_SCHEMA
 from evalgate.ports import BaselineParts
-from evalgate.records import dataclass, replace
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ FOUND = frozenset({"exact", "ancestor", "latest"})
 SHORT_SHA = 7
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedBaseline:
+class LoadedBaseline(Struct, frozen=True):
     """The baseline: how it was found, its results if readable, and warnings.
 
     `has_same_suites` is whether the same suites at the same paths judged it, None if it does not record that.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.application.comparison.baseline_rules import load_baseline_rules
 from evalgate.application.comparison.rules import needs_baseline_checks
 from evalgate.application.evaluation.evaluate import TraceChoice
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
@@ -38,8 +39,7 @@ class RuleSources(NamedTuple):
     prices: PriceTable | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRules:
+class ChangedRules(Struct, frozen=True):
     """The rules of the baseline and of today; no `cross_scorer` if nothing is judged by both.
 
     `results` are the baseline's, `choice` is which traces are read.

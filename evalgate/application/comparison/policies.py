@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
+from msgspec import Struct
+
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.models.comparison.decision import FailOn
-from evalgate.records import dataclass
 from evalgate.suite.policy import Policy, build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
@@ -23,8 +24,7 @@ WORDS: tuple[str, ...] = get_args(FailOn)
 NEVER_FAIL = "to never fail the check, use report-only"
 
 
-@dataclass(frozen=True, slots=True)
-class Policies:
+class Policies(Struct, frozen=True):
     """The policy of each suite by name, and the policy of the whole run."""
 
     suites: dict[str, Policy]

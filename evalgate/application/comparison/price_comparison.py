@@ -6,13 +6,13 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import get_column, list_priced
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

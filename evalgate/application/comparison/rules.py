@@ -6,11 +6,11 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import Struct
 
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_versions
 from evalgate.models.comparison.comparison import BaselineDrift, ChangedEvaluator
 from evalgate.models.run.golden import DIMENSION_TYPE
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +23,7 @@ NEEDS_CHECKS = b'"convergence"'
 """The type whose `previous` value comes from an assertion of the baseline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What decides a verdict besides the traces: the suites, and the code that evaluates them."""
 
     config_hash: str

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.application.goldens.stored_goldens import can_be_seen, unknown_golden
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.goldens.regression_suite import RegressionSuite
 from evalgate.ports.store import EVERYTHING
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes, measure_stability
 from evalgate.models.run.golden import DIMENSIONS
 from evalgate.models.store.stability import ScenarioHistory
 from evalgate.ports.store import EVERYTHING, Subject
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -37,8 +38,7 @@ class HistoryRequest(NamedTuple):
     limit: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryView:
+class HistoryView(Struct, frozen=True):
     """The stored history; runs are oldest first, scenarios worst first.
 
     `unvarying` scenarios had the same outcome in every run; `left` requested scenarios are not shown.

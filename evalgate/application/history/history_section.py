@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.application.history.run_record import run_identity
 from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.decision.stability import add_outcome, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import list_measured
 from evalgate.models.store.stability import PastOutcomes
-from evalgate.records import replace
 from evalgate.reporting.results.history_doc import build_history_doc
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
+from msgspec import Struct
 
 from evalgate.application.documents.golden_documents import issues_in
 from evalgate.gate.comparison.scenario_outcome import VERDICTS
@@ -26,7 +27,6 @@ from evalgate.models.store.stored_run import (
     StoredScenarioRow,
     StoredSuiteRow,
 )
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,8 +45,7 @@ MOST_ISSUES = 10
 """How many of the gravest golden issues are stored next to their counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunContext:
+class RunContext(Struct, frozen=True):
     """Facts about a run that its results lack.
 
     `history_branch` is the branch whose history it reports, None for all; `is_approved_by_store`: whether

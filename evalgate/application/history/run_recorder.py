@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.application.history.run_record import build_stored_run
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.gate.decision.stability import STABILITY_RUNS, collect_outcomes
 from evalgate.models.run.chunks import join_chunks
 from evalgate.models.store.stability import RunHistory
 from evalgate.ports.store import Subject
-from evalgate.records import replace
 from evalgate.reporting.results.history_doc import MAX_RUNS
 from evalgate.reporting.results.results_json import load_results
 

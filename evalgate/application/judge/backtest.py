@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
@@ -17,7 +19,7 @@ from evalgate.models.comparison.backtest import Backtest, PastRun
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
-from evalgate.records import dataclass, replace
+from evalgate.records import replace
 from evalgate.reporting.results.baseline_json import convert_baseline_run
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ MOST_RUNS = 1_000
 NO_TRACES = "use baseline.zip files: a results.json holds no traces"
 
 
-@dataclass(frozen=True, slots=True)
-class BacktestTools:
+class BacktestTools(Struct, frozen=True):
     """What a backtest needs; `read_stored` reads the lines of a baseline's traces."""
 
     suites: SuiteSource
@@ -49,8 +50,7 @@ class BacktestTools:
     prices: PriceTable | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgedRun:
+class _JudgedRun(Struct, frozen=True):
     """A past run judged by today's rules, for the next run to be compared with."""
 
     path: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.application.documents.run_documents import run_of
 from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
 from evalgate.application.judge.compare_finished import compare_finished
@@ -13,7 +15,6 @@ from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.trajectory.trial_pairs import compare_pair, pair_worst_trial
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.records import dataclass, field
 from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ class ExplainRequest(NamedTuple):
     variant: str | None = None
 
 
-@dataclass(slots=True)
-class Explanation:
+class Explanation(Struct):
     """The scenario in its document; `removed` instead if only the baseline has it."""
 
     document: ResultsDoc

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
 from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline
 from evalgate.application.comparison.changed_rules import (
@@ -29,7 +31,6 @@ from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachabl
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach.harmless import find_harmless_suites
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from datetime import datetime

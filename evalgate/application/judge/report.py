@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.messages.request import Judgement
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
-from evalgate.records import dataclass
 from evalgate.reporting.ci.annotations import build_annotations
 from evalgate.reporting.ci.junit import render_junit
 from evalgate.reporting.markdown.heading import build_heading
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Warning_
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedRun:
+class DecidedRun(Struct, frozen=True):
     """Everything known once the decision is made."""
 
     run: Run

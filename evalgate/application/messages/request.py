@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from evalgate.ports import Annotation
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
+class JudgeRequest(Struct, frozen=True):
     """One request to the judge. Paths are relative to the working directory."""
 
     configs: Sequence[str] = ()
@@ -62,8 +61,7 @@ class JudgeRequest:
         return has_file or bool(self.remembered) or bool(self.consents)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """One answer. `problems` is non-empty exactly if the verdict is `invalid`.
 
     From a judge in another process `results` comes without suites: the file has them.
@@ -84,8 +82,7 @@ class Judgement:
         return self.results["exit_code"]
 
 
-@dataclass(frozen=True, slots=True)
-class RenderOptions:
+class RenderOptions(Struct, frozen=True):
     """How to render a report: comment key, maximum length, and the URL of the run."""
 
     comment_key: str
@@ -94,8 +91,7 @@ class RenderOptions:
     template: TemplateFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedReport:
+class RenderedReport(Struct, frozen=True):
     """A report to post; `results` may lack suites, as in a judgement."""
 
     results: ResultsDoc
@@ -104,8 +100,7 @@ class RenderedReport:
     warnings: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovedReport:
+class ApprovedReport(Struct, frozen=True):
     """A report decided with approvals: its heading, and the ruling on each approval.
 
     `refused` holds the id of each comment that approves nothing, and why.

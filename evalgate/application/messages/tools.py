@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.models.run.spool import MemorySpool
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from evalgate.ports.shards import OpenShard
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """Everything outside that the judge can reach."""
 
     suites: SuiteSource

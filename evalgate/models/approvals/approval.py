@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -43,8 +43,7 @@ class ApprovalFile(NamedTuple):
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """One approval as written. A field that is None does not restrict it; `until` is its last valid day.
 
     `least_score` is the lowest approved score; `traces` are the sha256 of the traces that may fail, empty for
@@ -75,8 +74,7 @@ class Approval:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Approvals:
+class Approvals(Struct, frozen=True):
     """The approvals that take effect in a run, and those that only its pull request proposes."""
 
     effective: tuple[Approval, ...] = ()
@@ -99,8 +97,7 @@ class ApprovalRulings(NamedTuple):
     approved: frozenset[ScenarioKey] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class StoredApproval:
+class StoredApproval(Struct, frozen=True):
     """One approval; `id` is empty and `recorded_at` None until it is stored."""
 
     id: str

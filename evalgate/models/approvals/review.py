@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -74,8 +74,7 @@ class Permission(NamedTuple):
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommentApproval:
+class CommentApproval(Struct, frozen=True):
     """One `/evalgate approve`. `scenario` is None for all that failed; `until` is the last valid day.
 
     `report` is the results document that the person saw; it contains what failed, and how badly.
@@ -86,7 +85,7 @@ class CommentApproval:
     reason: str
     who: str
     provenance: Provenance
-    report: bytes = field(repr=False)
+    report: bytes
 
     @property
     def label(self) -> str:

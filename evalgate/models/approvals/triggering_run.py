@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class TriggeringRun:
+class TriggeringRun(Struct, frozen=True):
     """A run and its commit. Names of branches and owners are untrusted.
 
     `head_repository_id` is None, and `head_repository` empty, if the fork was deleted.

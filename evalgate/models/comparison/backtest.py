@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 SCHEMA = "evalgate.backtest/1"
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Struct, frozen=True):
     """One past run: the verdict it had, and the verdict by today's rules.
 
     `compared_with` is the run before it. `incomplete` counts traces that it did not keep; a run with any is
@@ -40,8 +39,7 @@ class PastRun:
         return self.verdict_now == "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Backtest:
+class Backtest(Struct, frozen=True):
     """All past runs, oldest first, and the number of runs that each scenario would have blocked."""
 
     runs: Sequence[PastRun]

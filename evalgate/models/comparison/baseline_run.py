@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta, Struct
 
 from evalgate.models.run.run import AgentParts
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,8 +95,7 @@ class BaselineSuite(Struct, frozen=True):
     scenarios: list[BaselineEntry]
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRun:
+class BaselineRun(Struct, frozen=True):
     """The baseline run; of several scenarios with one key, `entries` has the last one.
 
     `suite_sizes` counts the scenarios by suite. `fingerprint` identifies the results. `document` is set only if

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,8 +97,7 @@ class ScenarioKey(NamedTuple):
         return {joint.join(parts) for joint in ("/", " / ") for parts in (short, [self.suite, *short])}
 
 
-@dataclass(slots=True)
-class ScenarioOutcome:
+class ScenarioOutcome(Struct):
     """One scenario of one run, reduced to what a comparison needs.
 
     Lists have one entry per measured trial; an unknown entry makes the mean None. `unmeasured` counts the others.
@@ -130,8 +129,7 @@ class CallsDiff(NamedTuple):
     current: list[str]
 
 
-@dataclass(slots=True)
-class Change:
+class Change(Struct):
     """How one scenario changed. `increases` names cost, latency or tokens that grew over their limit.
 
     `calls` is set if the scenario does not pass or got worse and both sides have trials, `trajectory_diff` if
@@ -170,8 +168,7 @@ class BaselineDrift(NamedTuple):
     evaluators: Sequence[ChangedEvaluator]  # only evaluators that these suites use
 
 
-@dataclass(slots=True)
-class BaselineInfo:
+class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted."""
 
     status: BaselineStatus
@@ -196,8 +193,7 @@ class StatisticalPower(NamedTuple):
     expected_false_alarms: float | None
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(Struct):
     """Changes by scenario key, and scenarios of the baseline that the run no longer has.
 
     `baseline_outcomes` has the baseline's outcomes by the scenario's key in the run; `trial_counts` the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,8 +57,7 @@ def exit_code_of(codes: Iterable[str]) -> int:
     return UNREACHABLE if found else PASS
 
 
-@dataclass(slots=True)
-class Reason:
+class Reason(Struct):
     """Why the gate decided as it did.
 
     `code` is a `fail_on` word, or duplicates, no_traces, not_measured, nothing_evaluated, min_evaluated, unreachable,
@@ -72,8 +71,7 @@ class Reason:
     variant: str | None = None
 
 
-@dataclass(slots=True)
-class Decision:
+class Decision(Struct):
     """One verdict, its exit code and every reason, most severe first."""
 
     verdict: GateVerdict

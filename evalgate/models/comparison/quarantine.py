@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import date
@@ -17,8 +17,7 @@ MAX_DAYS = 90
 QuarantineStatus = Literal["active", "expired", "unused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantine:
+class Quarantine(Struct, frozen=True):
     """One quarantine as written. `scenario` may contain `*`; a `variant` of None means every variant.
 
     `until` is its last valid day.

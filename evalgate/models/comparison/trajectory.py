@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,16 +41,14 @@ class TrajectoryCall(NamedTuple):
     answer: str
 
 
-@dataclass(slots=True)
-class TrajectoryTurn:
+class TrajectoryTurn(Struct):
     """The texts of user and agent in one exchange, shortened."""
 
     user: str = ""
     agent: str = ""
 
 
-@dataclass(slots=True)
-class Trajectory:
+class Trajectory(Struct):
     """What an agent did in one trace, as far as a diff needs it. `left_out` counts omitted calls."""
 
     calls: list[TrajectoryCall]
@@ -75,8 +73,7 @@ class CallPosition(NamedTuple):
     call: int
 
 
-@dataclass(slots=True)
-class CallStep:
+class CallStep(Struct):
     """One step of two aligned lists of calls. `arguments` are JSON: this run's, or of a removed call."""
 
     kind: StepKind
@@ -116,8 +113,7 @@ class FigureDelta(NamedTuple):
     current: float | None
 
 
-@dataclass(slots=True)
-class TrajectoryDiff:
+class TrajectoryDiff(Struct):
     """The diff of a trial of this run and one of the baseline: calls, texts and figures.
 
     `first` is None if nothing differs, `response` is empty if the final answers are equal.

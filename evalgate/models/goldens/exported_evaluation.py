@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from evalgate.models.goldens.feedback import Feedback
@@ -14,8 +14,7 @@ ENTRY_SCHEMA = "evalgate.evaluation/1"
 METRICS_SCHEMA = "evalgate.metrics/1"
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenSummary:
+class GoldenSummary(Struct, frozen=True):
     """What an export contains of the golden besides its id, so that a line is clear without the store."""
 
     title: str
@@ -24,8 +23,7 @@ class GoldenSummary:
     conversation_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedEvaluation:
+class ExportedEvaluation(Struct, frozen=True):
     """One evaluation, its golden, and people's feedback on the conversation."""
 
     evaluation: GoldenEvaluation

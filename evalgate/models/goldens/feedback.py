@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,8 +15,7 @@ SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
 MIN_RATING, MAX_RATING = 1, 5
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
+class Feedback(Struct, frozen=True):
     """Feedback of one person on a conversation, or on one message of it.
 
     `id` is empty and `created_at` None until it is stored; `user_id` is a UUID in its usual spelling.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 PASSING_SCORE = 0.85
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionSuite:
+class RegressionSuite(Struct, frozen=True):
     """Goldens selected by ids, tags or intents: one that matches any of the three belongs to the suite.
 
     A dimension that is not evaluated is left out of the score. The times are None until a store has set them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,8 +28,7 @@ class Flip(NamedTuple):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PastOutcomes:
+class PastOutcomes(Struct, frozen=True):
     """The past outcomes of one scenario: `outcomes` has one sign per run, oldest first.
 
     `fingerprint` is that of the last run's trace: judging the same trace again replaces its outcome.
@@ -41,8 +40,7 @@ class PastOutcomes:
     fingerprint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Struct, frozen=True):
     """One scenario over its last runs: the number of runs, of passes, and of changes between them.
 
     `interval` is the 95% confidence interval of the pass rate. `since` is the time of the first change in
@@ -71,8 +69,7 @@ class ScenarioHistory(NamedTuple):
     outcomes: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunHistory:
+class RunHistory(Struct, frozen=True):
     """The past runs in a store that a new run reports on, oldest first; `branch` is their branch, None for all."""
 
     branch: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +32,7 @@ class RunTotals(NamedTuple):
     degradations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RunIssues:
+class RunIssues(Struct, frozen=True):
     """Issues of a run, counted by category and by severity, and the most severe ones."""
 
     by_category: Mapping[str, int] = field(default_factory=dict)
@@ -50,8 +49,7 @@ class RunApproval(NamedTuple):
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """The row of a run. Amounts in USD, latencies in seconds; an amount with an unknown part is None.
 
     `not_measured` counts the trials that outages left unmeasured, here and in the rows of suites and scenarios.
@@ -83,8 +81,7 @@ class RunFacts:
     not_measured: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSuiteRow:
+class StoredSuiteRow(Struct, frozen=True):
     """One suite of a stored run; `dimensions` are means over its scenarios."""
 
     name: str
@@ -99,8 +96,7 @@ class StoredSuiteRow:
     not_measured: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredScenarioRow:
+class StoredScenarioRow(Struct, frozen=True):
     """One scenario of a stored run: `passed` of its `n` measured trials passed. Cost, latency and tokens are means.
 
     `trace_sha256` is the fingerprint of the trace of its first measured trial.
@@ -122,8 +118,7 @@ class StoredScenarioRow:
     not_measured: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Struct, frozen=True):
     """A whole run; `results` are the bytes of its results.json."""
 
     facts: RunFacts
@@ -132,8 +127,7 @@ class StoredRun:
     results: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioHistoryEntry:
+class ScenarioHistoryEntry(Struct, frozen=True):
     """The result of one scenario in one stored run."""
 
     run_id: str
@@ -143,8 +137,7 @@ class ScenarioHistoryEntry:
     row: StoredScenarioRow
 
 
-@dataclass(frozen=True, slots=True)
-class TrendPoint:
+class TrendPoint(Struct, frozen=True):
     """One run in a trend. `verdict` is that of the run, the suite or the scenario; cost and latency likewise.
 
     `dimension` is the score of the requested dimension, None if none was requested; `approval` is what people

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from evalgate.measures.text.plain_text import mark_unseen
-from evalgate.records import dataclass, field, replace
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
 from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location, format_name
@@ -49,8 +50,7 @@ RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Limits of a report: total characters, detailed failures, rows per table, suites with statistics."""
 
     room: int
@@ -270,8 +270,7 @@ ROW_OVERHEAD, NAME_OVERHEAD = 60, 2
 """Most characters that a template puts around a row, and around a name in a list of names."""
 
 
-@dataclass(slots=True)
-class Group(Generic[S, T]):
+class Group(Struct, Generic[S, T]):
     """Candidates by importance, and how to render one; `share` is their fraction of the space."""
 
     candidates: Sequence[S]
@@ -359,8 +358,8 @@ def count_chars(value: Any) -> int:
     """Counts the characters of text in a row."""
     if isinstance(value, str):
         return len(value)
-    if is_dataclass(value):
-        return sum(count_chars(getattr(value, each.name)) for each in fields(value))
+    if isinstance(value, Struct):
+        return sum(count_chars(getattr(value, name)) for name in value.__struct_fields__)
     if isinstance(value, tuple):
         return sum(count_chars(item) + ROW_OVERHEAD for item in value)
     return 0

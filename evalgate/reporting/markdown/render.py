@@ -6,8 +6,9 @@ import re
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.errors import InvalidTemplate, Location, Problem, SettingError
-from evalgate.records import replace
 from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build_report
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.measures.sequences.list_difference import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
-from evalgate.records import replace
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell, escape_diff, escape_fence, escape_span

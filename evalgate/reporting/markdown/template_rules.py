@@ -7,7 +7,6 @@ text out of the code that makes it harmless. So only a small part of the languag
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
@@ -25,8 +24,8 @@ MACROS = frozenset({"super", "table", "folded", "items"})
 FILTERS = frozenset({"length", "first", "last", "join", "thousands"})
 TAGS = ("details", "summary", "b", "i", "em", "strong", "sub", "sup", "kbd", "br")
 MAX_DEPTH = 40
-_RECORDS = [record for record in vars(view).values() if hasattr(record, "__dataclass_fields__")]
-FIELDS = frozenset(field.name for record in _RECORDS for field in fields(record)) | {"left"}
+_RECORDS = [record for record in vars(view).values() if hasattr(record, "__struct_fields__")]
+FIELDS = frozenset(name for record in _RECORDS for name in record.__struct_fields__) | {"left"}
 LOOP_FIELDS = frozenset({"first", "last", "index", "length"})
 _ALLOWED_NODES = (nodes.If, nodes.Name, nodes.CondExpr, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not)
 _TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>")

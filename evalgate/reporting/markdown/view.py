@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rows(Generic[T]):
+class Rows(Struct, Generic[T], frozen=True, eq=False):
     """The rows of a list that fit, most important first; `total` counts all of them.
 
     If rows stand for several scenarios, `total` counts scenarios and `grouped` those of the rows beyond one each.
@@ -30,16 +29,14 @@ class Rows(Generic[T]):
         return self.total - len(self.shown) - self.grouped
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Alert:
+class Alert(Struct, frozen=True, eq=False):
     """One sentence; `kind` is a GitHub alert type: CAUTION, WARNING, IMPORTANT, NOTE or TIP."""
 
     kind: str
     text: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SuiteRow:
+class SuiteRow(Struct, frozen=True, eq=False):
     """A row of the suite table. Deltas are empty if unchanged or unknown."""
 
     name: str
@@ -51,8 +48,7 @@ class SuiteRow:
     changes: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CheckRow:
+class CheckRow(Struct, frozen=True, eq=False):
     """A check that did not pass: in how many trials, and why in the first of those.
 
     `scenarios` is the number of all scenarios that lack the same evidence, else 0. If the failure stands for several
@@ -67,8 +63,7 @@ class CheckRow:
     scenarios: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Failure:
+class Failure(Struct, frozen=True, eq=False):
     """A scenario in detail, or several that fail for the same reasons: `names` has all that fit.
 
     `facts` are short remarks; `evidence` is a fenced block or empty. `behaviour` shows how the trajectory of the
@@ -87,8 +82,7 @@ class Failure:
     others: tuple[Failure, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScenarioRow:
+class ScenarioRow(Struct, frozen=True, eq=False):
     """A scenario as a table row, or several that fail for the same reasons: `names` has all that fit."""
 
     name: str
@@ -100,8 +94,7 @@ class ScenarioRow:
     names: Rows[str]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Figure:
+class Figure(Struct, frozen=True, eq=False):
     """A figure of the run; `delta` is its change since the baseline or empty."""
 
     name: str
@@ -109,8 +102,7 @@ class Figure:
     delta: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class VariantRow:
+class VariantRow(Struct, frozen=True, eq=False):
     """A variant of a suite, for comparison with the suite's others; values are means over its trials."""
 
     suite: str
@@ -125,8 +117,7 @@ class VariantRow:
     latency: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StatisticsRow:
+class StatisticsRow(Struct, frozen=True, eq=False):
     """Statistics of a suite or the whole run, with intervals; deltas are empty if unknown."""
 
     name: str
@@ -144,8 +135,7 @@ class StatisticsRow:
     latency_delta: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CostlyAssertionRow:
+class CostlyAssertionRow(Struct, frozen=True, eq=False):
     """A check that failed in some trial, and the weight that its failures lost."""
 
     name: str
@@ -155,8 +145,7 @@ class CostlyAssertionRow:
     weight_lost: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DimensionRow:
+class DimensionRow(Struct, frozen=True, eq=False):
     """A dimension over all goldens in which it could be judged; `goldens` is their number.
 
     `level` is a word, `bar` the score as a bar; `moved_by` is the golden and turn that changed it most.
@@ -171,8 +160,7 @@ class DimensionRow:
     moved_by: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GoldenRow:
+class GoldenRow(Struct, frozen=True, eq=False):
     """A golden as a table row. `told` names the dimensions that changed, else those below 1."""
 
     name: str
@@ -188,8 +176,7 @@ class GoldenRow:
     worst_issue: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PastRunRow:
+class PastRunRow(Struct, frozen=True, eq=False):
     """A past run, or this one, as a table row; `number` is its position in the charts."""
 
     number: str
@@ -201,8 +188,7 @@ class PastRunRow:
     cost: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Trend:
+class Trend(Struct, frozen=True, eq=False):
     """The last runs: `charts` are code blocks that GitHub draws, `runs` the same as rows, newest first."""
 
     title: str
@@ -210,8 +196,7 @@ class Trend:
     runs: Rows[PastRunRow]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Struct, frozen=True, eq=False):
     """The whole report."""
 
     heading: str  # the first line of any report, above its template

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.comparison.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import RESULTS_SCHEMA
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.records import replace
 from evalgate.reporting.results.results_checks import ShapeError
 from evalgate.reporting.results.results_json import check_size, dump_results, load_results
 from evalgate.reporting.results.results_shape import check_approvals, check_pricing, check_summary, check_time

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SINGLE_TRIAL_CAVEAT
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
-from evalgate.records import dataclass, field
 from evalgate.reporting.text.trial_reasons import (
     count_failed_checks,
     count_passed,
@@ -60,8 +61,7 @@ class FailedCheck(NamedTuple):
         return self.first["required"]
 
 
-@dataclass(slots=True)
-class ScenarioSections:
+class ScenarioSections(Struct):
     """All scenarios but those of suites without traces, each in exactly one list; each list worst first."""
 
     failures: list[SuiteScenario] = field(default_factory=list)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from fakes.world import (
     FakeArtifacts,
@@ -13,6 +11,7 @@ from fakes.world import (
     FakeStep,
     FakeTemplate,
 )
+from msgspec.structs import replace
 from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite, results
 
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate

@@ -58,7 +58,7 @@ def priced(trace, suite_prices=(), table=None):
 
 
 def run(suite, *traces, table=None, request=None, **given):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     tools = replace(make_tools(suite, traces=traces, **given), prices=table)
     return judge(request or JudgeRequest(), tools).results

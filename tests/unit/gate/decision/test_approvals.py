@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from run_builders import make_assertion, make_run, make_scenario, make_trial
 
 from evalgate.gate.decision.approvals import find_proposals, rule_by_date, rule_on_approvals

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from evalgate.reporting.markdown.build_view import ROW_OVERHEAD, Group, count_chars, fill_groups
 
 
-@dataclass
-class Row:
+class Row(Struct):
     text: str
     more: tuple[str, ...] = ()
 
