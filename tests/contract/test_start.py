@@ -47,6 +47,7 @@ SUITES = {
     *NO_VERB,
     *("annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"),
     "jmespath",
+    "msgspec",
     "orjson",
     "yaml",
 }
@@ -160,6 +161,7 @@ HEAVY = {
     "jinja2",
     "yaml",
     "jmespath",
+    "msgspec",
     "regex",
     "jsonschema_rs",
     "requests",
