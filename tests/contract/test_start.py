@@ -161,12 +161,12 @@ HEAVY = {
     "jinja2",
     "yaml",
     "jmespath",
-    "msgspec",
     "regex",
     "jsonschema_rs",
     "requests",
     "orjson",
 }
+"""Readers of files; msgspec is not among them, since it also makes the records."""
 
 
 def modules_of(script: str, expected: str = "0") -> set[str]:
