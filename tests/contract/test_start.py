@@ -245,4 +245,4 @@ def test_modules_of_both_parent_and_judge_are_loaded_before_the_fork(project, tm
     at_fork = modules_of(AT_FORK)
     assert len(parent & judge - at_fork) <= MAY_BE_LOADED_TWICE, parent & judge - at_fork
     assert set(LOADED_BY_BOTH) <= parent & judge
-    assert packages(at_fork) == {"evalgate"}
+    assert packages(at_fork) == {"evalgate", "msgspec", "typing_extensions"}  # msgspec loads the latter
