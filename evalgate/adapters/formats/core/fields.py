@@ -14,6 +14,8 @@ from evalgate.models.trace.trace import MAX_ID_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    Read = Callable[[Any, str], Any]
+
 # Real traces stay far below these bounds; sums over a whole run stay finite and within 64 bits.
 LARGEST_NUMBER = 1e15
 LARGEST_COUNT = 10**11
@@ -30,6 +32,8 @@ class FieldError(TraceError):
 
     def with_prefix(self, path: str) -> FieldError:
         """The same error with `path` put before its own."""
+        if not path:
+            return self
         join = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{path}{join}{self.path}", self.problem)
 
@@ -50,11 +54,77 @@ def do_each(values: Iterable[Any], path: str, do_one: Callable[[dict[str, Any]],
             do_one(mapping(value, ""))
 
 
+class FieldTable:
+    """The fields of a recorded object: by name, the function that reads each and the keys it is recorded under.
+
+    Without keys the name is the key; of several keys the first that has a value is read; `a.b` is the field `b`
+    of the object `a`. A function gets None for a field that is missing.
+
+    >>> FieldTable(id=text, tokens=(count, "usage.total", "tokens")).read({"id": "r1", "usage": {"total": 3}})
+    {'id': 'r1', 'tokens': 3}
+    """
+
+    __slots__ = ("_fields", "keys")
+
+    def __init__(self, **fields: Read | tuple[Read, *tuple[str, ...]]) -> None:
+        self._fields: list[tuple[str, Read, str, list[list[str]]]] = []
+        keys: set[str] = set()
+        for name, field in fields.items():
+            read, *own_keys = field if isinstance(field, tuple) else (field, name)
+            ways = [key.split(".") for key in own_keys]
+            keys.update(way[0] for way in ways)
+            self._fields.append((name, read, own_keys[0], [] if ways == [own_keys] else ways))
+        self.keys = frozenset(keys)
+
+    def read(self, value: Any, path: str = "") -> Any:
+        """The fields of an object (of an empty one for None) by name; raises FieldError naming the field."""
+        recorded, found = mapping(value, path), {}
+        try:
+            for name, read, key, ways in self._fields:
+                found[name] = _read_first(read, recorded, ways) if ways else read(recorded.get(key), key)
+        except FieldError as error:
+            raise error.with_prefix(path) from None
+        return found
+
+    def read_each(self, value: Any, path: str) -> list[Any]:
+        """The fields of each object of a list, of an empty one for None."""
+        return [self.read(item, f"{path}[{number}]") for number, item in enumerate(listing(value, path))]
+
+
+def _read_first(read: Read, recorded: dict[str, Any], ways: list[list[str]]) -> Any:
+    """Reads the first of several fields that has a value; if none has one, reads None as the first of them."""
+    for way in ways:
+        value: Any = recorded
+        for depth, key in enumerate(way):
+            value = mapping(value, ".".join(way[:depth])).get(key)
+        if value is not None:
+            return read(value, ".".join(way))
+    return read(None, ".".join(ways[0]))
+
+
 def text(value: Any, path: str) -> str | None:
     """Text or None."""
     if value is None or type(value) is str:
         return value
     raise FieldError(path, "is not text")
+
+
+def filled_text(value: Any, path: str) -> str | None:
+    """Text that is not empty, or None."""
+    return text(value, path) or None
+
+
+def one_of(*words: str) -> Read:
+    """A function that reads one of the words; None is the first of them."""
+
+    def read(value: Any, path: str) -> str:
+        if value is None:
+            return words[0]
+        if type(value) is not str or value not in words:
+            raise FieldError(path, f"is not one of {', '.join(words)}")
+        return value
+
+    return read
 
 
 def required_text(value: Any, path: str) -> str:
