@@ -68,7 +68,7 @@ def load_goldens(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
 
 
 def _load_expected(document: Document) -> Sequence[Golden]:
-    from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+    from evalgate.adapters.formats.adk.evals import expected_traces
     from evalgate.application.goldens.golden_import import expected_goldens
 
     try:

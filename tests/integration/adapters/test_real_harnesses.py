@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 
 from evalgate.adapters.files.workspace import Workspace
-from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+from evalgate.adapters.formats.adk.evals import expected_traces
 from evalgate.adapters.formats.atif import reader as atif
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import DamagedTrace, Trace

@@ -1,6 +1,6 @@
 """Reads Google ADK: sessions and events, results of `adk eval`, and eval sets.
 
-Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, `reader`, `eval_reader`, `evalset_reader`.
+Entry points: `ADK`, `ADK_EVAL`, `ADK_EVALSET`, `reader`, `evals`.
 """
 
 from __future__ import annotations
@@ -61,11 +61,12 @@ ADK_EVAL = Format(
     name="adk-eval",
     needs="an object with `eval_case_results`",
     claims=_claims_adk_eval,
-    module="adk.eval_reader",
+    module="adk.evals",
 )
 ADK_EVALSET = Format(
     name="adk-evalset",
     needs="an object with `eval_cases` (for goldens only)",
     claims=_claims_adk_evalset,
-    module="adk.evalset_reader",
+    module="adk.evals",
+    reader_name="EVALSET_READER",
 )

@@ -2,22 +2,232 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
-from evalgate.adapters.formats.adk.events import AdkRun, normalize_keys
+from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
+from evalgate.adapters.formats.core.builder.raw_message import RawMessage, add_raw_message, encode_json
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    do_each,
+    flag,
+    listing,
+    mapping,
+    milliseconds_between,
+    number,
+    prefix_errors,
+    required_text,
+    text,
+    time,
+)
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
 from evalgate.adapters.formats.core.usage.totals import sum_call_usages
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.messages import gemini
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evalgate.adapters.formats.core.builder.raw_message import ToolResult
+    from evalgate.models.trace.trace import ErrorInfo, LlmCall, ToolCall, Warning_
+
+USER = "user"
+FASTEST_ANSWER_MS = 20.0
+SPELLINGS = {
+    "appName": "app_name",
+    "invocationId": "invocation_id",
+    "errorCode": "error_code",
+    "errorMessage": "error_message",
+    "usageMetadata": "usage_metadata",
+    "modelVersion": "model_version",
+    "finishReason": "finish_reason",
+    "longRunningToolIds": "long_running_tool_ids",
+    "eventLogs": "event_logs",
+}
+
+
+class AdkRun:
+    """Collects a session's events for a trace. `unmetered` counts answers of agents without tokens.
+
+    `is_stamped_early`: answers have the time of the request to the model, not that of its response.
+    """
+
+    def __init__(self) -> None:
+        self.conversation = Conversation()
+        self.llm_calls: list[LlmCall] = []
+        self.warnings: list[Warning_] = []
+        self.error: ErrorInfo | None = None
+        self.has_failed_call = False
+        self.agent: str | None = None
+        self.model: str | None = None
+        self.started_at: str | None = None
+        self.ended_at: str | None = None
+        self.unmetered = 0
+        self.is_stamped_early = False
+        self._calls: dict[str, ToolCall] = {}
+        self._long_running: set[str] = set()
+        self._times: dict[str, tuple[str, str]] = {}
+
+    def add(self, recorded: dict[str, Any]) -> None:
+        """Adds one event; partial events of a streamed answer are ignored."""
+        event = normalize_keys(recorded)
+        options = event.get("options")
+        early = options.get("partial") if isinstance(options, dict) else None
+        if flag(event.get("partial", early), "partial"):
+            return
+        author = required_text(event.get("author"), "author")
+        at = parse_time(event.get("timestamp"), "timestamp")
+        ids = listing(event.get("long_running_tool_ids"), "long_running_tool_ids")
+        self._long_running.update(known for known in ids if isinstance(known, str))
+        messages = _read_messages(event, author, at)
+        has_spoken = author != USER and any(one.content or one.calls for one in messages)
+        self._track_time(text(event.get("invocation_id"), "invocation_id") or "", at, has_spoken=has_spoken)
+        for one in messages:
+            self._add_message(one)
+        if author != USER:
+            self._meter(event, author, has_spoken=has_spoken)
+
+    def is_waiting(self) -> bool:
+        """True if the session ends before a long-running tool has answered."""
+        calls = self.conversation.calls
+        return bool(calls) and calls[-1]["status"] == "missing" and calls[-1]["id"] in self._long_running
+
+    def working_ms(self) -> float:
+        """Milliseconds from each message of the user to the last event of its invocation, summed."""
+        return round(sum(milliseconds_between(*times) or 0.0 for times in self._times.values()), 6)
+
+    def _track_time(self, invocation: str, at: str | None, *, has_spoken: bool) -> None:
+        if at is None:
+            return
+        self.started_at, self.ended_at = self.started_at or at, at
+        times = self._times.get(invocation)
+        if times is not None and has_spoken:
+            waited = milliseconds_between(times[1], at)
+            self.is_stamped_early |= waited is not None and waited < FASTEST_ANSWER_MS
+        started, _ = times or (at, at)
+        self._times[invocation] = (started, at)
+
+    def _add_message(self, message: RawMessage) -> None:
+        first = []
+        for result in message.answers:
+            if self._has_result(result):
+                self._replace_result(result, message)
+            else:
+                first.append(result)
+        message.answers = first
+        if not (message.answers or message.content or message.calls or message.parts or message.reasoning):
+            return
+        before = len(self.conversation.calls)
+        add_raw_message(self.conversation, message)
+        for call in self.conversation.calls[before:]:
+            if call["id"] is not None:
+                self._calls[call["id"]] = call
+
+    def _has_result(self, result: ToolResult) -> bool:
+        call = self._calls.get(result.id) if result.id is not None else None
+        return call is not None and call["status"] != "missing"
+
+    def _replace_result(self, result: ToolResult, raw_message: RawMessage) -> None:
+        """Replaces the result of a long-running tool, which answers several times; the last answer counts."""
+        call = self._calls[result.id or ""]
+        content = result.content
+        shown = content if content is None or isinstance(content, str) else encode_json(content)
+        message = self.conversation.add_message("tool", shown)
+        message["tool_call_id"], message["tool_name"] = result.id, call["name"]
+        message["timestamp"], message["agent"] = raw_message.timestamp, raw_message.agent
+        call["status"], call["error"] = "ok", None
+        call["result"], call["result_text"] = content, shown
+        if result.is_error:
+            mark_failed(call)
+
+    def _meter(self, event: dict[str, Any], author: str, *, has_spoken: bool) -> None:
+        self._track_error(event, has_spoken=has_spoken)
+        answer = read_provider_response({"usage_metadata": event.get("usage_metadata")})
+        model = text(event.get("model_version"), "model_version") or None
+        self.model = self.model or model
+        if has_spoken:
+            self.agent = self.agent or author
+        if answer.usage is None or answer.usage["total_tokens"] is None:
+            self.unmetered += has_spoken
+            return
+        call: LlmCall = {
+            "index": len(self.llm_calls),
+            "turn": self.conversation.messages[-1]["turn"] if self.conversation.messages else 0,
+            "step": self.conversation.step,
+            "provider": None,
+            "model": model,
+            "response_id": None,
+            "usage": answer.usage,
+            "cost_usd": None,
+            "duration_ms": None,
+            "finish_reason": finish_reason(text(event.get("finish_reason"), "finish_reason")),
+        }
+        self.llm_calls.append(call)
+
+    def _track_error(self, event: dict[str, Any], *, has_spoken: bool) -> None:
+        """Records an error; it ends the run only if no agent answers after it."""
+        code = text(event.get("error_code"), "error_code") or None
+        if code is None:
+            if has_spoken and self.error is not None:
+                message = "a model call failed before the agent continued"
+                self.warnings.append({"code": "model_error", "message": message, "where": "events"})
+                self.error = None
+            return
+        self.error = {"type": code, "message": text(event.get("error_message"), "error_message")}
+        self.has_failed_call = not has_spoken and event.get("usage_metadata") is None
+
+
+def normalize_keys(recorded: dict[str, Any]) -> dict[str, Any]:
+    """The fields with keys in snake case, without those that are None."""
+    return {SPELLINGS.get(key, key): value for key, value in recorded.items() if value is not None}
+
+
+def parse_time(value: Any, path: str) -> str | None:
+    """A time as RFC 3339, from that or from seconds since 1970."""
+    if value is None or isinstance(value, str):
+        return time(value, path)
+    seconds = number(value, path)
+    try:
+        found = datetime.fromtimestamp(seconds or 0.0, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise FieldError(path, "is not a valid time") from None
+    return found.isoformat().replace("+00:00", "Z")
+
+
+def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
+    content = mapping(event.get("content"), "content")
+    if not content.get("parts"):
+        return []
+    with prefix_errors("content"):
+        found = gemini.read_message({**content, "role": USER if author == USER else "model"})
+    for message in found:
+        message.timestamp = at
+        message.answers = [unwrap_result(answered) for answered in message.answers]
+        if author != USER:
+            message.agent = author
+        if message.role == "assistant":
+            message.model = text(event.get("model_version"), "model_version")
+            message.finish_reason = text(event.get("finish_reason"), "finish_reason")
+    return found
+
+
+def unwrap_result(result: ToolResult) -> ToolResult:
+    """The tool's own return value: ADK wraps values that are not objects as `result`."""
+    content = result.content
+    if not isinstance(content, dict):
+        return result
+    has_failed = result.is_error or content.get("status") == "error" or content.get("isError") is True
+    if content.keys() == {"result"}:
+        content = content["result"]
+    return result._replace(content=content, is_error=has_failed)
+
 
 LENGTH = "length"
 

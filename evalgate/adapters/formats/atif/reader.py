@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.atif.steps import AtifConversation, AtifPart
-from evalgate.adapters.formats.core.builder.conversation import get_instructions
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.builder.run_end import mark_final_call
+from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    amount,
     count,
+    do_each,
+    flag,
     listing,
     mapping,
     milliseconds_between,
+    prefix_errors,
     required_text,
     text,
+    time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -27,15 +34,203 @@ from evalgate.adapters.formats.core.usage.totals import (
     warn_of_mismatch,
 )
 from evalgate.adapters.formats.core.usage.usage_fields import (
+    finish_reason,
     read_cost_usd,
     split_provider_and_model,
     sum_usages,
     total_tokens,
 )
-from evalgate.models.trace.trace import Cost, Trace, Usage, unknown_usage
+from evalgate.models.trace.trace import Cost, LlmCall, Message, Role, ToolCall, Trace, Usage, unknown_usage
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Response, Warning_
+
+ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
+
+
+@dataclass(slots=True)
+class AtifPart:
+    """One trajectory of a run: the agent's, or a sub-agent's. `copied` counts the copied, skipped steps."""
+
+    trajectory: dict[str, Any]
+    name: str | None
+    model: str | None
+    is_own: bool
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    copied: int = 0
+    started_at: str | None = None
+    ended_at: str | None = None
+
+
+class ObservationResult(NamedTuple):
+    """One result of a step's observation, and whether it is the only one."""
+
+    path: str
+    value: dict[str, Any]
+    is_only: bool
+
+
+class AtifConversation:
+    """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files."""
+
+    def __init__(self, trajectory: dict[str, Any]) -> None:
+        self.conversation = Conversation()
+        self.parts: list[AtifPart] = []
+        self.answer: Message | None = None
+        self.external_subagents = 0
+        self._call_count = 0
+        self._add_trajectory(trajectory, is_own=True)
+
+    def _add_trajectory(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
+        agent = mapping(trajectory.get("agent"), "agent")
+        name, model = text(agent.get("name"), "agent.name"), text(agent.get("model_name"), "agent.model_name")
+        part = AtifPart(trajectory, name, model, is_own)
+        self.parts.append(part)
+        inner = _subagents_by_id(trajectory)
+        steps = listing(trajectory.get("steps"), "steps")
+        do_each(steps, "steps", lambda step: self._add_step(part, step, inner))
+        for trajectory_id in list(inner):  # no step refers to these
+            self._add_subagent(inner, trajectory_id)
+
+    def _add_subagent(self, inner: dict[str, dict[str, Any]], name: str) -> None:
+        with prefix_errors("subagent_trajectories"):
+            self._add_trajectory(inner.pop(name), is_own=False)
+
+    def _add_step(self, part: AtifPart, step: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+        if flag(step.get("is_copied_context"), "is_copied_context"):
+            part.copied += 1
+            return
+        source = step.get("source")
+        role = ROLES.get(source) if isinstance(source, str) else None
+        if role is None:
+            raise FieldError("source", "is not one of user, agent, system")
+        at = time(step.get("timestamp"), "timestamp")
+        part.started_at, part.ended_at = part.started_at or at, at or part.ended_at
+        first_new = len(self.conversation.messages)
+        calls = self._add_message(part, role, step)
+        waiting = deque(calls)
+        for result in _read_results(step):
+            self._add_subagents(result, inner)
+            with prefix_errors(result.path):
+                self._add_result(role, waiting, result)
+        for message in self.conversation.messages[first_new:]:
+            message["timestamp"] = message["timestamp"] or at
+            message["agent"] = message["agent"] or part.name
+        for call in calls:
+            call["started_at"], call["agent"] = at, part.name
+
+    def _add_message(self, part: AtifPart, role: Role, step: dict[str, Any]) -> list[ToolCall]:
+        content, parts = read_content(step.get("message"), "message")
+        if role != "assistant":
+            if content or parts:
+                message = self.conversation.add_message(role, content, is_input=part.is_own)
+                message["parts"] = parts
+            return []
+        values = listing(step.get("tool_calls"), "tool_calls")
+        message = self.conversation.add_message(role, content or (None if values else content))
+        message["parts"] = parts
+        message["reasoning"] = text(step.get("reasoning_content"), "reasoning_content")
+        message["model"] = text(step.get("model_name"), "model_name") or part.model
+        is_first_empty = content == "" and not values and (self.answer is None or not self.answer["content"])
+        if part.is_own and (content or is_first_empty):
+            self.answer = message
+        self._add_model_call(part, step, message)
+        return [self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
+
+    def _add_call(self, message: Message, value: Any, path: str) -> ToolCall:
+        recorded = mapping(value, path)
+        name = required_text(recorded.get("function_name"), f"{path}.function_name")
+        call_id = text(recorded.get("tool_call_id"), f"{path}.tool_call_id") or None
+        return self.conversation.add_call(message, call_id, name, read_arguments(recorded.get("arguments")))
+
+    def _add_model_call(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
+        """Adds the model call of a step; a step with `llm_call_count` 0 came from the runtime."""
+        if count(step.get("llm_call_count"), "llm_call_count") == 0:
+            return
+        metrics = mapping(step.get("metrics"), "metrics")
+        extra = metrics.get("extra")
+        reason = extra.get("finish_reason") if isinstance(extra, dict) else None
+        message["finish_reason"] = finish_reason(reason if isinstance(reason, str) else None)
+        provider, model = split_provider_and_model(message["model"])
+        call: LlmCall = {
+            "index": self._call_count,
+            "turn": message["turn"],
+            "step": self.conversation.step,
+            "provider": provider,
+            "model": model,
+            "response_id": None,
+            "usage": _read_usage(metrics),
+            "cost_usd": amount(metrics.get("cost_usd"), "metrics.cost_usd"),
+            "duration_ms": None,
+            "finish_reason": message["finish_reason"],
+        }
+        self._call_count += 1
+        part.llm_calls.append(call)
+
+    def _add_subagents(self, result: ObservationResult, inner: dict[str, dict[str, Any]]) -> None:
+        refs = result.value.get("subagent_trajectory_ref")
+        for ref in refs if isinstance(refs, list) else [refs]:
+            if not isinstance(ref, dict):
+                continue
+            name = ref.get("trajectory_id")
+            if isinstance(name, str) and name in inner:
+                self._add_subagent(inner, name)
+            else:
+                self.external_subagents += 1
+
+    def _add_result(self, role: Role, waiting: deque[ToolCall], result: ObservationResult) -> None:
+        """Adds a result; without a call id it answers the calls of its step, or is an environment message."""
+        content, parts = read_content(result.value.get("content"), "content")
+        call_id = text(result.value.get("source_call_id"), "source_call_id") or None
+        if call_id is not None:
+            message, _ = self.conversation.add_result(call_id, None, content)
+        elif content is None and parts is None:
+            return
+        else:
+            message = self.conversation.add_message("system" if role == "system" else "tool", content)
+            taken: list[ToolCall] = []
+            while waiting and (result.is_only or not taken):
+                call = waiting.popleft()
+                if call["status"] == "missing":
+                    call["status"], call["result"], call["result_text"] = "ok", content, content
+                    taken.append(call)
+            if len(taken) == 1:
+                message["tool_call_id"], message["tool_name"] = taken[0]["id"], taken[0]["name"]
+        message["parts"] = parts
+
+
+def _read_results(step: dict[str, Any]) -> list[ObservationResult]:
+    observation = mapping(step.get("observation"), "observation")
+    results = listing(observation.get("results"), "observation.results")
+    paths = [f"observation.results[{number}]" for number in range(len(results))]
+    return [
+        ObservationResult(path, mapping(value, path), len(results) == 1)
+        for path, value in zip(paths, results, strict=True)
+    ]
+
+
+def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for number, value in enumerate(listing(trajectory.get("subagent_trajectories"), "subagent_trajectories")):
+        path = f"subagent_trajectories[{number}]"
+        inner = mapping(value, path)
+        name = text(inner.get("trajectory_id"), f"{path}.trajectory_id") or path
+        if name in found:
+            raise FieldError(f"{path}.trajectory_id", "is also the id of another sub-agent")
+        found[name] = inner
+    return found
+
+
+def _read_usage(metrics: dict[str, Any]) -> Usage | None:
+    usage = unknown_usage()
+    usage["input_tokens"] = count(metrics.get("prompt_tokens"), "metrics.prompt_tokens")
+    usage["output_tokens"] = count(metrics.get("completion_tokens"), "metrics.completion_tokens")
+    usage["cache_read_input_tokens"] = count(metrics.get("cached_tokens"), "metrics.cached_tokens")
+    usage["total_tokens"] = total_tokens(usage)
+    usage["source"] = "recorded_total"
+    return None if usage["input_tokens"] is None and usage["output_tokens"] is None else usage
+
 
 VERSION_PREFIX = "ATIF-v1."
 DATA_SET_ID = "task_id"

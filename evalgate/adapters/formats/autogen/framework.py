@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.autogen import get_role
-from evalgate.adapters.formats.autogen.run import name_call
+from evalgate.adapters.formats.autogen.messages import name_call
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -25,7 +25,7 @@ from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.autogen.run import SavedRun
+    from evalgate.adapters.formats.autogen.messages import SavedRun
 
 MESSAGE_FIELDS = frozenset(
     {"type", "role", "contents", "author_name", "message_id", "additional_properties", "created_at"}

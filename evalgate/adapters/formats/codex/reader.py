@@ -2,23 +2,194 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
-from evalgate.adapters.formats.codex.exec_events import Execution
-from evalgate.adapters.formats.codex.rollout import Rollout
+from evalgate.adapters.formats.codex.rollout import Rollout, read_total_usage
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error, measure_user_wait
-from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
+from evalgate.adapters.formats.core.builder.raw_message import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    conversation_from_messages,
+)
 from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
-from evalgate.adapters.formats.core.fields import do_each
+from evalgate.adapters.formats.core.fields import do_each, mapping, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
-from evalgate.models.trace.trace import Trace
+from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+IN_PROGRESS = "in_progress"
+FAILED = frozenset({"failed", "declined", "errored"})
+TOOLS = {
+    "command_execution": ("command",),
+    "file_change": ("changes",),
+    "web_search": ("query", "action"),
+    "collab_tool_call": ("tool", "prompt", "receiver_thread_ids"),
+}
+HARMLESS_ITEMS = frozenset({"todo_list", "error", "user_message", "plan"})
+HARMLESS_EVENTS = frozenset({"thread.resumed", "thread.completed", "session.created"})
+SHOWN_CHARS = 60
+LATE_ARGUMENTS = frozenset({"action", "receiver_thread_ids"})
+"""Arguments that may differ between the start and the completion of an item."""
+META = frozenset({"id", "type", "item_type", "status", "result", "error", "aggregated_output", "exit_code"})
+
+
+class CallSlot(NamedTuple):
+    """The position of a call that an earlier event of the same item added."""
+
+    calls: list[ToolRequest]
+    position: int
+
+    def is_other_call(self, name: str, given: Any) -> bool:
+        """True if the item can't be a later state of this call."""
+        call = self.calls[self.position]
+        return call.name != name or any(call.arguments[key] != given[key] for key in self._shared_keys(given))
+
+    def add_arguments(self, given: Any) -> None:
+        """Adds arguments that were not known when the item started."""
+        call = self.calls[self.position]
+        if isinstance(given, dict) and isinstance(call.arguments, dict | None):
+            known = {key: value for key, value in given.items() if value}
+            self.calls[self.position] = call._replace(arguments={**given, **(call.arguments or {}), **known})
+
+    def _shared_keys(self, given: Any) -> Iterable[str]:
+        arguments = self.calls[self.position].arguments
+        if not (isinstance(arguments, dict) and isinstance(given, dict)):
+            return ()
+        return [key for key in arguments.keys() - LATE_ARGUMENTS if arguments[key] and given.get(key)]
+
+
+@dataclass(slots=True)
+class Execution:
+    """The run that the events describe, collected in order."""
+
+    messages: list[RawMessage] = field(default_factory=list)
+    id: str | None = None
+    version: str | None = None
+    provider: str | None = "openai"
+    model: str | None = None
+    usage: Usage = field(default_factory=unknown_usage)
+    llm_calls: list[LlmCall] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    error_type: str | None = None
+    error_cause: str | None = None
+    error_status: int | None = None
+    is_over: bool = False
+    positions_by_item: dict[str, CallSlot] = field(default_factory=dict)
+    answered_items: set[str] = field(default_factory=set)
+    unknown: str | None = None
+
+    @property
+    def incomplete_reason(self) -> str | None:
+        """Why the run is incomplete; in a complete run every turn has completed or failed."""
+        return None if self.is_over else "no turn was completed: the run was stopped, or its trace was cut off"
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Adds one event; raises FieldError."""
+        kind = text(event.get("type"), "type") or ""
+        if kind == "thread.started":
+            self.id = text(event.get("thread_id"), "thread_id")
+        elif kind == "turn.started":
+            self.is_over, self.error = False, None
+        elif kind == "turn.completed":
+            self.is_over = True
+            self.usage = read_total_usage(event.get("usage"), "usage") or self.usage
+        elif kind in ("turn.failed", "error"):
+            self._fail(kind, event)
+        elif kind.startswith("item."):
+            self._add_item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
+        elif kind not in HARMLESS_EVENTS:
+            self._note_unknown("event", kind)
+
+    def _fail(self, kind: str, event: dict[str, Any]) -> None:
+        """A failed turn is over; an error within a turn may still be retried."""
+        error = event if kind == "error" else mapping(event.get("error"), "error")
+        if kind == "turn.failed":
+            self.is_over = True
+            self.error = text(error.get("message"), "error.message") or "the turn failed"
+            self.error_type = "turn_failed"
+
+    def _add_item(self, item: dict[str, Any], *, is_done: bool) -> None:
+        kind = text(item.get("type", item.get("item_type")), "item.type") or ""
+        if kind in ("agent_message", "assistant_message", "reasoning"):
+            if is_done:
+                self._add_text(kind, text(item.get("text"), "item.text"))
+            return
+        is_tool = kind in TOOLS or kind == "mcp_tool_call"
+        if is_tool or (kind and "status" in item):
+            self._add_tool_item(kind, item, is_done=is_done)
+        if not is_tool and kind not in HARMLESS_ITEMS:
+            self._note_unknown("item", kind)
+
+    def _note_unknown(self, what: str, kind: str) -> None:
+        self.unknown = self.unknown or f"an {what} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+
+    def _add_text(self, kind: str, content: str | None) -> None:
+        last = self.messages[-1] if self.messages else None
+        if kind == "reasoning":
+            self.messages.append(RawMessage("assistant", reasoning=content))
+        elif last is not None and last.role == "assistant" and last.content is None and not last.calls:
+            last.content = content
+        else:
+            self.messages.append(RawMessage("assistant", content))
+
+    def _add_tool_item(self, kind: str, item: dict[str, Any], *, is_done: bool) -> None:
+        """Start and completion belong to one call; calls that overlap are requested in one message."""
+        item_id = required_text(item.get("id"), "item.id")
+        name = required_text(item.get("tool"), "item.tool") if kind == "mcp_tool_call" else kind
+        arguments = _read_arguments(kind, item)
+        position = self.positions_by_item.get(item_id)
+        if position is None or position.is_other_call(name, arguments):
+            if not self.messages or self.messages[-1].role != "assistant":
+                self.messages.append(RawMessage("assistant"))
+            calls = self.messages[-1].calls
+            self.positions_by_item[item_id] = CallSlot(calls, len(calls))
+            self.answered_items.discard(item_id)
+            calls.append(ToolRequest(item_id, name, arguments))
+        else:
+            position.add_arguments(arguments)
+        status = text(item.get("status"), "item.status")
+        if is_done and status != IN_PROGRESS and item_id not in self.answered_items:
+            self.answered_items.add(item_id)
+            if not self.messages or self.messages[-1].role != "tool":
+                self.messages.append(RawMessage("tool"))
+            self.messages[-1].answers.append(_build_result(item, item_id, name, status))
+
+
+def _read_arguments(kind: str, item: dict[str, Any]) -> Any:
+    if kind == "mcp_tool_call":
+        return item.get("arguments")
+    keys = TOOLS.get(kind) or [key for key in item if key not in META]
+    return {key: item[key] for key in keys if item.get(key) is not None}
+
+
+def _build_result(item: dict[str, Any], item_id: str, name: str, status: str | None) -> ToolResult:
+    code = whole_number(item.get("exit_code"), "item.exit_code")
+    error = mapping(item.get("error"), "item.error")
+    has_failed = status in FAILED or bool(error) or bool(code)
+    content: Any = item.get("aggregated_output")
+    if name != "command_execution":
+        result = mapping(item.get("result"), "item.result")
+        content = text(error.get("message"), "item.error.message") if error else _read_result(result)
+    return ToolResult(item_id, name, content, has_failed, code)
+
+
+def _read_result(result: dict[str, Any]) -> Any:
+    """The result of an MCP server: its structured content if present, else its text."""
+    from evalgate.adapters.formats.messages.blocks import parse_result
+
+    if result.get("structured_content") is not None:
+        return result["structured_content"]
+    return parse_result(result.get("content"))[0]
+
 
 NAME = "codex"
 STARTED = "thread.started"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.codex.tokens import read_total_usage
-from evalgate.adapters.formats.core.fields import mapping, text, time
+from evalgate.adapters.formats.core.fields import count, mapping, text, time
 from evalgate.adapters.formats.core.strict_json import decode, make_printable
+from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.messages import responses
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
@@ -15,6 +15,28 @@ from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult
+
+
+def read_total_usage(value: Any, path: str) -> Usage | None:
+    """Usage; raises FieldError. Input includes cache; output includes reasoning, as the total shows."""
+    if value is None:
+        return None
+    fields = mapping(value, path)
+    tokens_in, tokens_out, reasoning, total = (
+        count(fields.get(key), f"{path}.{key}")
+        for key in ("input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
+    )
+    parts_sum = (tokens_in or 0) + (tokens_out or 0) + (reasoning or 0)
+    if reasoning and tokens_out is not None and total == parts_sum:
+        tokens_out += reasoning
+    usage = unknown_usage()
+    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
+    usage["cache_read_input_tokens"] = count(fields.get("cached_input_tokens"), f"{path}.cached_input_tokens")
+    usage["reasoning_output_tokens"] = reasoning
+    usage["total_tokens"] = total_tokens(usage) if total is None else total
+    usage["source"] = "recorded_total"
+    return usage
+
 
 INJECTED_PREFIXES = (
     "<environment_context>",

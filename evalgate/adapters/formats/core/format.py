@@ -101,27 +101,28 @@ class Format:
 
     `claims` checks whether a decoded document or line is of the format; `needs` describes that for errors.
     `joins_lines`: the lines of a file always form one trace, not one record each.
-    `magic` recognises binary files by their first bytes (at most 512).
+    `magic` recognises binary files by their first bytes (at most 512). `reader_name` is the Reader in `module`.
     """
 
     name: str
     needs: str
     claims: Callable[[Any], bool]
     module: str
+    reader_name: str = "READER"
     joins_lines: bool = False
     magic: Callable[[bytes], bool] | None = None
 
     @property
     def reader(self) -> Reader:
         """The reader of the format."""
-        return _load_reader(self.module)
+        return _load_reader(self.module, self.reader_name)
 
 
 @cache
-def _load_reader(module: str) -> Reader:
+def _load_reader(module: str, name: str) -> Reader:
     from importlib import import_module
 
-    found: Reader = import_module(f"evalgate.adapters.formats.{module}").READER
+    found: Reader = getattr(import_module(f"evalgate.adapters.formats.{module}"), name)
     return found
 
 

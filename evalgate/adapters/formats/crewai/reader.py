@@ -22,8 +22,7 @@ from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
-from evalgate.adapters.formats.crewai.events import EventReader, drop_wrapped, list_events
-from evalgate.adapters.formats.crewai.tasks import add_task
+from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.models.trace.trace import Usage, unknown_usage
 

@@ -16,9 +16,8 @@ from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape,
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
-from evalgate.adapters.formats.inspect_ai.events import InspectEvents, read_duration_ms
+from evalgate.adapters.formats.inspect_ai.events import InspectEvents, llm_calls, measure, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
-from evalgate.adapters.formats.inspect_ai.usage import llm_calls, measure
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace

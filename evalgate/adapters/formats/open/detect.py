@@ -19,7 +19,6 @@ from evalgate.adapters.formats.dspy import DSPY
 from evalgate.adapters.formats.exgentic import EXGENTIC
 from evalgate.adapters.formats.gemini import GEMINI
 from evalgate.adapters.formats.inspect_ai import INSPECT
-from evalgate.adapters.formats.jaeger import JAEGER
 from evalgate.adapters.formats.langchain import LANGCHAIN
 from evalgate.adapters.formats.langfuse import LANGFUSE
 from evalgate.adapters.formats.langgraph import LANGGRAPH
@@ -32,13 +31,12 @@ from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, OPENAI_AGENTS
 from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
 from evalgate.adapters.formats.openai_responses import OPENAI_RESPONSES
 from evalgate.adapters.formats.openhands import OPENHANDS
-from evalgate.adapters.formats.otlp import OTLP
+from evalgate.adapters.formats.opentelemetry import JAEGER, OTLP, SPAN_LIST
 from evalgate.adapters.formats.promptfoo import PROMPTFOO
 from evalgate.adapters.formats.pydantic_ai import PYDANTIC_AI
 from evalgate.adapters.formats.ragas import RAGAS
 from evalgate.adapters.formats.response_cache import RESPONSE_CACHE
 from evalgate.adapters.formats.salvo import SALVO
-from evalgate.adapters.formats.span_list import SPAN_LIST
 from evalgate.adapters.formats.swe_agent import SWE_AGENT
 from evalgate.adapters.formats.tau import TAU2, TAU2_FOLDER, TAU_BENCH
 from evalgate.adapters.formats.toolbench import TOOLBENCH

@@ -1,6 +1,6 @@
 """Reads the OpenAI Agents SDK: its spans, and saved run states.
 
-Entry points: `OPENAI_AGENTS`, `OPENAI_AGENTS_STATE`, `reader`, `state_reader`.
+Entry points: `OPENAI_AGENTS`, `OPENAI_AGENTS_STATE`, `reader`.
 """
 
 from __future__ import annotations
@@ -40,5 +40,6 @@ OPENAI_AGENTS_STATE = Format(
     name="openai-agents-state",
     needs="`$schemaVersion`, `original_input` and `current_agent`",
     claims=_claims_agents_state,
-    module="openai_agents.state_reader",
+    module="openai_agents.reader",
+    reader_name="STATE_READER",
 )

@@ -1,6 +1,6 @@
 """tau-bench and tau2-bench: result files of one document, and tau2 runs written as a folder.
 
-Entry points: `TAU_BENCH`, `TAU2`, `TAU2_FOLDER`, `tau_bench_reader`, `tau2_reader`, `tau2_folder_reader`.
+Entry points: `TAU_BENCH`, `TAU2`, `TAU2_FOLDER`, `reader`, `tau2_folder_reader`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ TAU_BENCH = Format(
     name="tau-bench",
     needs="a list of runs with `task_id` and `traj`",
     claims=_claims_tau_bench,
-    module="tau.tau_bench_reader",
+    module="tau.reader",
+    reader_name="TAU_BENCH_READER",
 )
 TAU2 = Format(
     name="tau2",
     needs="an object with `info` and `simulations`",
     claims=_claims_tau2,
-    module="tau.tau2_reader",
+    module="tau.reader",
 )
 TAU2_FOLDER = Format(
     name="tau2-folder",

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.fields import listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.tau import is_tau2_settings, tau2_reader
+from evalgate.adapters.formats.tau import is_tau2_settings, reader
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def folder(path: str) -> str:
     return posixpath.dirname(parent) if posixpath.basename(parent) == SIMULATIONS else parent
 
 
-def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
+def split(documents: list[Any]) -> Sequence[reader.Simulation]:
     """The simulations, each with the run's settings; raises TraceError if there are only settings."""
     settings: tuple[Any, Any, Any] = (None, None, None)
     simulations = []
@@ -44,12 +44,12 @@ def split(documents: list[Any]) -> Sequence[tau2_reader.Simulation]:
         raise TraceError(
             f"these are only the settings of a run: include its simulations, {SIMULATIONS}/*.json, in the glob"
         )
-    return [tau2_reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations]
+    return [reader.Simulation(simulation, *settings, has_equal_durations=False) for simulation in simulations]
 
 
 def _read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Like `tau2_reader.read_settings`; a voice agent's model is in `audio_native_config`."""
-    model, agent, domain = tau2_reader.read_settings(info)
+    """Like `reader.read_settings`; a voice agent's model is in `audio_native_config`."""
+    model, agent, domain = reader.read_settings(info)
     audio = info.get("audio_native_config")
     if isinstance(audio, dict) and isinstance(audio.get("model"), str):
         provider = audio.get("provider")
@@ -57,7 +57,7 @@ def _read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
     return model, agent, domain
 
 
-def build(record: tau2_reader.Simulation) -> Trace:
+def build(record: reader.Simulation) -> Trace:
     """Builds one simulation; refuses one without text or tool calls: its content was not kept."""
     require_shallow(record.data)
     run = mapping(record.data, "")
@@ -69,7 +69,7 @@ def build(record: tau2_reader.Simulation) -> Trace:
                 f"none of {len(ticks):,} ticks has text or a tool call: the simulation was saved without its content"
             )
         record = record._replace(data={**run, "messages": messages})
-    trace = tau2_reader.build(record)
+    trace = reader.build(record)
     note_unknown(trace, find_unknown(run, SHAPES))
     if record.model is None:
         message = "the results.json of the run was not read: the agent's model is unknown"
@@ -89,10 +89,10 @@ TICK_FIELDS = frozenset(
 SHAPES = (Shape(("ticks", EACH), TICK_FIELDS),)
 READER = Reader(
     build=build,
-    identify=tau2_reader.identify,
+    identify=reader.identify,
     split=split,
     heading_rule=HeadingRule(folder, is_tau2_settings),
-    without_calls=tau2_reader.EXPECTATIONS,
+    without_calls=reader.EXPECTATIONS,
 )
 
 

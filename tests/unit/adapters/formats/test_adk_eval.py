@@ -7,7 +7,7 @@ from damage import damage_document
 from fakes.files import MemoryFiles
 from hypothesis import given
 
-from evalgate.adapters.formats.adk import ADK_EVAL, eval_reader
+from evalgate.adapters.formats.adk import ADK_EVAL, evals
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import TraceError
 
@@ -56,7 +56,7 @@ def result(*cases):
 
 
 def test_a_case_is_a_scenario_with_its_session_and_scores():
-    trace = eval_reader.build(case())
+    trace = evals.build(case())
     assert (trace.scenario_id, trace.trial, trace.trace_id) == ("lamp", None, "s-1")
     assert [(c["name"], c["result"]) for c in trace.tool_calls] == [("status", "on")]
     assert trace.response["content"] == "It is."
@@ -64,11 +64,11 @@ def test_a_case_is_a_scenario_with_its_session_and_scores():
         ("tool_trajectory_avg_score", 0.5, "failed")
     ]
     assert trace.metadata["eval_set_id"] == "lamps"
-    assert eval_reader.identify(case()) == ("lamp", None)
+    assert evals.identify(case()) == ("lamp", None)
 
 
 def test_a_case_without_its_session_is_read_by_what_was_kept():
-    trace = eval_reader.build(case(session_details=None))
+    trace = evals.build(case(session_details=None))
     assert [m["role"] for m in trace.messages] == ["user", "assistant", "assistant"]
     assert (trace.response["content"], trace.tool_calls[0]["status"]) == ("Yes.", "missing")
     assert "expected" not in trace.metadata
@@ -77,14 +77,14 @@ def test_a_case_without_its_session_is_read_by_what_was_kept():
 def test_expected_events_are_never_read_as_done():
     judged = [{"actual_invocation": None, "expected_invocation": INVOCATION}]
     with pytest.raises(TraceError, match="actual_invocation is missing"):
-        eval_reader.build(case(session_details=None, eval_metric_result_per_invocation=judged))
+        evals.build(case(session_details=None, eval_metric_result_per_invocation=judged))
 
 
 def test_a_measured_duration_takes_precedence_over_the_times_of_events():
     timed = [{"actual_invocation": {**INVOCATION, "duration": 1.25}}] * 2
-    trace = eval_reader.build(case(eval_metric_result_per_invocation=timed))
+    trace = evals.build(case(eval_metric_result_per_invocation=timed))
     assert (trace.latency, trace.warnings) == ({"total_ms": 2500.0, "source": "recorded"}, [])
-    assert [w["code"] for w in eval_reader.build(case()).warnings] == ["suspicious_latency"]
+    assert [w["code"] for w in evals.build(case()).warnings] == ["suspicious_latency"]
 
 
 @pytest.mark.parametrize("is_text", [False, True])
@@ -111,12 +111,12 @@ def test_results_are_claimed_in_both_spellings():
 @given(damage_document(result(case(), case(session_details=None))))
 def test_damage_is_a_trace_error_or_none(document):
     try:
-        records = eval_reader.split(document)
+        records = evals.split(document)
     except TraceError:
         return
     for record in records:
-        eval_reader.identify(record)
+        evals.identify(record)
         try:
-            eval_reader.build(record)
+            evals.build(record)
         except TraceError as error:
             assert "\n" not in str(error)

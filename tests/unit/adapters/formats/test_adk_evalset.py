@@ -8,7 +8,7 @@ from fakes.files import MemoryFiles
 from hypothesis import given
 
 from evalgate.adapters.formats.adk import ADK_EVALSET
-from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+from evalgate.adapters.formats.adk.evals import expected_traces
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.crewai import reader as crewai
-from evalgate.adapters.formats.crewai.tasks import clean_name
+from evalgate.adapters.formats.crewai.events import clean_name
 from evalgate.adapters.formats.open import detect
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation

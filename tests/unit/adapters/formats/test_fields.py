@@ -20,7 +20,10 @@ def test_reads_each_field_by_its_name_or_the_first_of_its_keys_that_has_a_value(
     recorded = {"name": "a", "model": "m", "details": {"cached_tokens": 3}, "cached": 4, "other": [1]}
     assert TABLE.read(recorded) == {"name": "a", "model": "m", "cached": 3, "status": "ok"}
     assert TABLE.read({"name": "a", "model_name": "n", "model": "m", "details": None, "cached": 4}) == {
-        **{"name": "a", "model": "n", "cached": 4, "status": "ok"},
+        "name": "a",
+        "model": "n",
+        "cached": 4,
+        "status": "ok",
     }
     assert TABLE.read_each([{"name": "b"}], "")[0]["name"] == "b"
     assert FieldTable(name=text).read(None) == {"name": None}

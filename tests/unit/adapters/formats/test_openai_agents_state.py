@@ -4,8 +4,7 @@ import pytest
 from damage import damage_document
 from hypothesis import given
 
-from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS_STATE
-from evalgate.adapters.formats.openai_agents import state_reader as reader
+from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS_STATE, reader
 from evalgate.errors import TraceError
 
 CALL = {
@@ -59,7 +58,7 @@ def state(items=DONE, step="next_step_final_output", **fields):
 
 
 def test_input_and_items_are_the_conversation():
-    trace = reader.build(state())
+    trace = reader.build_state(state())
     assert [(m["role"], m["content"]) for m in trace.messages] == [
         ("user", "Close my account."),
         ("assistant", None),
@@ -72,14 +71,14 @@ def test_input_and_items_are_the_conversation():
 
 
 def test_tokens_are_those_of_the_responses():
-    trace = reader.build(state())
+    trace = reader.build_state(state())
     assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (300, 30)
     assert trace.usage["cache_read_input_tokens"] == 16
     assert [(call["response_id"], call["step"]) for call in trace.llm_calls] == [("resp_1", 1), ("resp_2", 2)]
 
 
 def test_a_run_that_waits_for_approval_is_incomplete_and_its_call_is_read_once():
-    trace = reader.build(state(WAITING, "next_step_interruption"))
+    trace = reader.build_state(state(WAITING, "next_step_interruption"))
     assert trace.status == "incomplete"
     assert [(c["name"], c["arguments"], c["status"]) for c in trace.tool_calls] == [
         ("close", {"account": "a-1"}, "missing")
@@ -87,34 +86,34 @@ def test_a_run_that_waits_for_approval_is_incomplete_and_its_call_is_read_once()
 
 
 def test_a_run_that_just_began_holds_only_its_input():
-    trace = reader.build(state([], current_step=None, model_responses=[], trace=None))
+    trace = reader.build_state(state([], current_step=None, model_responses=[], trace=None))
     assert [m["content"] for m in trace.messages] == ["Close my account."]
     assert (trace.status, trace.usage["total_tokens"]) == ("incomplete", None)
 
 
 def test_input_may_be_a_list_of_items():
-    trace = reader.build(
+    trace = reader.build_state(
         state(original_input=[{"role": "user", "content": "Hi"}, {"role": "user", "content": "Close."}])
     )
     assert [m["content"] for m in trace.messages if m["role"] == "user"] == ["Hi", "Close."]
 
 
 def test_tokens_of_0_are_unknown():
-    assert reader.build(state(model_responses=[answered(1, 0, 0)])).usage["total_tokens"] is None
+    assert reader.build_state(state(model_responses=[answered(1, 0, 0)])).usage["total_tokens"] is None
 
 
 def test_metadata_names_the_scenario():
     marked = {"id": "trace_1", "metadata": {"evalgate.scenario.id": "close", "evalgate.trial": 1}}
-    trace = reader.build(state(trace=marked))
+    trace = reader.build_state(state(trace=marked))
     assert (trace.scenario_id, trace.trial) == ("close", 1)
-    assert reader.identify(state(trace=marked)) == ("close", 1)
+    assert reader.identify_state(state(trace=marked)) == ("close", 1)
 
 
 def test_errors_name_the_field():
     with pytest.raises(TraceError, match=r"session_items\[0\]"):
-        reader.build(state(["x"]))
+        reader.build_state(state(["x"]))
     with pytest.raises(TraceError, match=r"model_responses\[0\]\.usage\.input_tokens"):
-        reader.build(state(model_responses=[{"usage": {"input_tokens": "many"}}]))
+        reader.build_state(state(model_responses=[{"usage": {"input_tokens": "many"}}]))
 
 
 @pytest.mark.parametrize("value", [None, [], {}, {"$schemaVersion": "1", "original_input": ""}])
@@ -125,8 +124,8 @@ def test_other_values_are_not_claimed(value):
 
 @given(damage_document(state()))
 def test_damage_is_a_trace_or_a_reason(document):
-    reader.identify(document)
+    reader.identify_state(document)
     try:
-        reader.build(document)
+        reader.build_state(document)
     except TraceError as error:
         assert "\n" not in str(error)

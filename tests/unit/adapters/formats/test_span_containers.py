@@ -38,11 +38,9 @@ from span_containers import (
 )
 
 from evalgate.adapters.formats.core.read_limits import TraceLimits
-from evalgate.adapters.formats.jaeger import reader as jaeger_reader
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
-from evalgate.adapters.formats.otlp import reader as otlp_reader
-from evalgate.adapters.formats.span_list import reader as list_reader
+from evalgate.adapters.formats.opentelemetry import reader as span_readers
 from evalgate.adapters.formats.spans.encodings import container
 from evalgate.adapters.formats.spans.groups import group_runs
 from evalgate.adapters.formats.spans.span import Span
@@ -462,9 +460,9 @@ def test_a_damaged_trace_keeps_its_scenario():
 
 def test_too_many_spans_are_refused():
     with pytest.raises(TraceError, match="more than 3 spans and log records"):
-        otlp_reader.otlp.read_spans([otlp()], container.SpanFile(max_records=3))
+        span_readers.otlp.read_spans([otlp()], container.SpanFile(max_records=3))
     with pytest.raises(TraceError, match="more than 1 spans and log records"):
-        otlp_reader.otlp.read_spans([logs(*LOGS)], container.SpanFile(max_records=1))
+        span_readers.otlp.read_spans([logs(*LOGS)], container.SpanFile(max_records=1))
 
 
 def test_cycles_and_spans_that_are_their_own_parents_are_read():
@@ -506,7 +504,7 @@ def test_jaeger_records_errors_events_and_resources_in_tags():
     ]
     span["logs"] = [{"timestamp": T0 // 1000, "fields": fields}]
     held = container.SpanFile()
-    jaeger_reader.jaeger.read_spans([document], held)
+    span_readers.jaeger.read_spans([document], held)
     found = held.spans[2]
     assert (found.has_failed, found.status_message, found.scope) == (True, "timed out", "lib")
     assert [found.attributes[key] for key in ("n", "f", "b", "odd", "text")] == [12, 0.5, False, "many", "12"]
@@ -525,7 +523,7 @@ def test_jaeger_spans_that_follow_from_others_are_their_children():
     child, follower = jaeger_span(rows()[1]), {"refType": "FOLLOWS_FROM", "spanID": TOOL}
     child["references"].insert(0, follower)
     held = container.SpanFile()
-    jaeger_reader.jaeger.read_spans([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
+    span_readers.jaeger.read_spans([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
     assert held.spans[0].parent_id == ROOT
 
 
@@ -590,7 +588,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
         return {**rest, "context": context, "parent": {"trace_id": trace_id, "span_id": ids.get(row[1])}}
 
     held = container.SpanFile()
-    list_reader.span_objects.read_spans([json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held)
+    span_readers.span_objects.read_spans([json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held)
     assert [span.parent_id for span in held.spans] == [
         None if parent is None else str(ids[parent]) for _, parent, *_ in rows()
     ]
@@ -610,7 +608,7 @@ def test_spans_and_their_logs_may_be_in_one_document():
 def test_without_the_extra_protobuf_says_what_to_install():
     code = (
         "import sys; sys.modules['google.protobuf'] = None\n"
-        "from evalgate.adapters.formats.otlp.reader import READER\n"
+        "from evalgate.adapters.formats.opentelemetry.reader import READER\n"
         "from evalgate.errors import TraceError\n"
         "try:\n    list(READER.unpack(b'', None))\nexcept TraceError as error:\n    print(error)"
     )
@@ -652,27 +650,27 @@ def test_damaged_protobuf_is_documents_or_a_reason(place, instead):
     at = place % len(whole)
     data = whole[:at] + instead + whole[at + len(instead) :]
     try:
-        documents = list(otlp_reader.READER.unpack(data, TraceLimits()))
+        documents = list(span_readers.READER.unpack(data, TraceLimits()))
     except TraceError as error:
         assert str(error) == "the file looks like OTLP in protobuf but is damaged"
         return
     for document in documents:
-        _anything_but_a_crash(otlp_reader.READER, document)
+        _anything_but_a_crash(span_readers.READER, document)
 
 
 @settings(max_examples=120, deadline=None)
 @given(damage_document(BOTH))
 def test_damaged_otlp_is_a_trace_or_a_reason(document):
-    _anything_but_a_crash(otlp_reader.READER, document)
+    _anything_but_a_crash(span_readers.READER, document)
 
 
 @settings(max_examples=120, deadline=None)
 @given(damage_document(jaeger()))
 def test_damaged_jaeger_is_a_trace_or_a_reason(document):
-    _anything_but_a_crash(jaeger_reader.READER, document)
+    _anything_but_a_crash(span_readers.JAEGER_READER, document)
 
 
 @settings(max_examples=120, deadline=None)
 @given(damage_document(LIST))
 def test_a_damaged_list_of_spans_is_a_trace_or_a_reason(document):
-    _anything_but_a_crash(list_reader.READER, document)
+    _anything_but_a_crash(span_readers.SPAN_LIST_READER, document)

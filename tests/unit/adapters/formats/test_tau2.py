@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.tau import tau2_reader
+from evalgate.adapters.formats.tau import reader as tau2_reader
 from evalgate.errors import TraceError
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.tau import tau_bench_reader
+from evalgate.adapters.formats.tau import reader
 from evalgate.errors import TraceError
 
 TRAJ = [
@@ -30,7 +30,7 @@ def run(**fields):
 
 
 def test_a_run_has_its_task_trial_and_reward():
-    trace = tau_bench_reader.build(run())
+    trace = reader.build_tau_bench(run())
     assert (trace.scenario_id, trace.trial) == ("3", 1)
     assert {e["name"]: e["score_value"] for e in trace.evaluations} == {
         "reward": 0.0,
@@ -39,24 +39,24 @@ def test_a_run_has_its_task_trial_and_reward():
 
 
 def test_the_simulators_stop_word_is_kept_but_is_not_the_response():
-    trace = tau_bench_reader.build(run())
+    trace = reader.build_tau_bench(run())
     assert trace.messages[-1]["content"] == "###STOP###"
     assert trace.response["content"] == "I could not cancel it."
 
 
 def test_a_result_that_begins_with_error_failed():
-    call = tau_bench_reader.build(run()).tool_calls[0]
+    call = reader.build_tau_bench(run()).tool_calls[0]
     assert call["status"] == "error"
     assert call["error"] == {"type": None, "message": "Error: no such flight"}
 
 
 def test_cost_of_the_simulated_user_is_not_the_agents():
-    trace = tau_bench_reader.build(run())
+    trace = reader.build_tau_bench(run())
     assert trace.cost["usd"] is trace.usage["total_tokens"] is trace.latency["total_ms"] is None
 
 
 def test_a_run_that_crashed_is_an_error():
-    trace = tau_bench_reader.build(run(traj=[], info={"error": "timeout", "traceback": "..."}))
+    trace = reader.build_tau_bench(run(traj=[], info={"error": "timeout", "traceback": "..."}))
     assert trace.status == "error"
     assert trace.error == {"type": None, "message": "timeout"}
 
@@ -75,7 +75,7 @@ def test_a_run_that_crashed_is_an_error():
 )
 def test_a_field_of_the_wrong_kind_is_named(fields, message):
     with pytest.raises(TraceError) as caught:
-        tau_bench_reader.build(run(**fields))
+        reader.build_tau_bench(run(**fields))
     assert str(caught.value).startswith(message)
 
 
@@ -95,8 +95,8 @@ JUNK = st.recursive(
 @given(st.sampled_from(["task_id", "trial", "reward", "info", "traj"]), JUNK)
 def test_any_content_of_a_run_gives_a_trace_or_a_reason(field, junk):
     record = run(**{field: junk})
-    tau_bench_reader.identify(record)
+    reader.identify_run(record)
     try:
-        tau_bench_reader.build(record)
+        reader.build_tau_bench(record)
     except TraceError as error:
         assert "\n" not in str(error)

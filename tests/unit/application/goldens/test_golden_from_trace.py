@@ -8,7 +8,7 @@ import pytest
 from builders import make_call
 from golden_builders import talk
 
-from evalgate.adapters.formats.adk.evalset_reader import expected_traces
+from evalgate.adapters.formats.adk.evals import expected_traces
 from evalgate.adapters.suites.golden_files import json_lines
 from evalgate.application.goldens.golden_from_trace import golden_from_trace
 from evalgate.application.goldens.golden_import import expected_goldens, goldens_in

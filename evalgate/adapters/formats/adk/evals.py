@@ -1,23 +1,28 @@
-"""Reads Google ADK eval sets: expected conversations, which are not traces but can become goldens."""
+"""Reads results of `adk eval`: the agent's run in each case of an eval set, and its scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from evalgate.adapters.formats.adk.events import unwrap_result
+from evalgate.adapters.formats.adk.reader import SHAPES as SESSION_SHAPES
+from evalgate.adapters.formats.adk.reader import build as build_session
+from evalgate.adapters.formats.adk.reader import unwrap_result
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    amount,
     identifier,
     listing,
     mapping,
+    number,
     prefix_errors,
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Reader, no_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
+from evalgate.adapters.formats.core.strict_json import decode, require_shallow
+from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
 from evalgate.adapters.formats.messages import gemini
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
@@ -25,10 +30,12 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.trace.trace import TraceScore
+
 NO_TRACE = "an eval set holds expected conversations, not what an agent did: pass the sessions of its runs instead"
 
 
-def build(record: Any) -> NoReturn:
+def refuse_expectations(record: Any) -> NoReturn:
     """Always raises TraceError: expectations must not pass as recorded behaviour."""
     del record
     raise TraceError(NO_TRACE)
@@ -46,8 +53,8 @@ def expected_traces(document: Any) -> list[Trace]:
     evalset = mapping(document, "")
     set_id = text(get_field(evalset, "eval_set_id"), "eval_set_id")
     traces = []
-    for number, value in enumerate(listing(get_field(evalset, "eval_cases"), "eval_cases")):
-        with prefix_errors(f"eval_cases[{number}]"):
+    for position, value in enumerate(listing(get_field(evalset, "eval_cases"), "eval_cases")):
+        with prefix_errors(f"eval_cases[{position}]"):
             case = mapping(value, "")
             name = identifier(get_field(case, "eval_id"), "eval_id")
             traces.append(_trace(read_conversation(case.get("conversation"), "conversation"), name, set_id))
@@ -60,8 +67,8 @@ def read_conversation(invocations: Any, path: str) -> Conversation:
     values = listing(invocations, path)
     if not values:
         raise FieldError(path, "is missing")
-    for number, value in enumerate(values):
-        with prefix_errors(f"{path}[{number}]"):
+    for position, value in enumerate(values):
+        with prefix_errors(f"{path}[{position}]"):
             for message in _read_invocation(mapping(value, "")):
                 add_raw_message(conversation, message)
     if not conversation.messages:
@@ -105,8 +112,8 @@ def _traces_from_list(document: list[Any]) -> list[Trace]:
     if not (isinstance(first, dict) and isinstance(first.get("data"), list)):
         return [_trace(_conversation_from_exchanges(document), None, None)]
     traces = []
-    for number, value in enumerate(document):
-        with prefix_errors(f"[{number}]"):
+    for position, value in enumerate(document):
+        with prefix_errors(f"[{position}]"):
             case = mapping(value, "")
             name = identifier(case.get("name"), "name")
             traces.append(_trace(_conversation_from_exchanges(listing(case.get("data"), "data")), name, None))
@@ -115,8 +122,8 @@ def _traces_from_list(document: list[Any]) -> list[Trace]:
 
 def _conversation_from_exchanges(values: Sequence[Any]) -> Conversation:
     conversation = Conversation()
-    for number, value in enumerate(values):
-        with prefix_errors(f"[{number}]"):
+    for position, value in enumerate(values):
+        with prefix_errors(f"[{position}]"):
             for message in _read_exchange(mapping(value, "")):
                 add_raw_message(conversation, message)
     return conversation
@@ -157,4 +164,75 @@ def get_field(fields: dict[str, Any], name: str) -> Any:
     return fields.get(head + "".join(part.capitalize() for part in tail)) if value is None else value
 
 
-READER = Reader(build=build, identify=no_identity)
+EVALSET_READER = Reader(build=refuse_expectations, identify=no_identity)
+
+
+STATUSES = {1: "passed", 2: "failed", 3: "not_evaluated"}
+PER_INVOCATION = "eval_metric_result_per_invocation"
+
+
+def split(document: Any) -> Sequence[Any]:
+    """The cases; early versions wrote the whole document as text within JSON."""
+    value = mapping(decode(document.encode()) if isinstance(document, str) else document, "")
+    return listing(get_field(value, "eval_case_results"), "eval_case_results")
+
+
+def build(record: Any) -> Trace:
+    """Builds one run of a case from its session, else from its recorded invocations."""
+    require_shallow(record)
+    case = mapping(record, "")
+    metric_results = [
+        mapping(value, PER_INVOCATION) for value in listing(get_field(case, PER_INVOCATION), PER_INVOCATION)
+    ]
+    invocations = [get_field(value, "actual_invocation") for value in metric_results]
+    actual = [mapping(value, "actual_invocation") for value in invocations if value is not None]
+    session = mapping(get_field(case, "session_details"), "session_details")
+    trace = build_session(session) if session.get("events") else _trace_from_invocations(actual)
+    trace.scenario_id = identifier(get_field(case, "eval_id"), "eval_id") or trace.scenario_id
+    set_id = text(get_field(case, "eval_set_id"), "eval_set_id")
+    if set_id:
+        trace.metadata["eval_set_id"] = set_id
+    trace.evaluations = _evaluations(case)
+    seconds = [amount(invocation.get("duration"), "actual_invocation.duration") for invocation in actual]
+    known = [one for one in seconds if one is not None]
+    if known and len(known) == len(seconds):
+        trace.latency = {"total_ms": to_milliseconds(sum(known)), "source": "recorded"}
+        trace.warnings = [found for found in trace.warnings if found["code"] != "suspicious_latency"]
+    return trace
+
+
+def identify(record: Any) -> Identity:
+    """The id of the case; several runs of a case are its trials, in order."""
+    return build_identity(get_field(record, "eval_id"), None) if isinstance(record, dict) else (None, None)
+
+
+def _trace_from_invocations(actual: list[dict[str, Any]]) -> Trace:
+    conversation = read_conversation(actual, "actual_invocation")
+    trace = Trace("", conversation.messages, conversation.calls, conversation.get_response())
+    trace.agent = {"name": None, "framework": "google-adk"}
+    trace.warnings = conversation.list_warnings()
+    return trace
+
+
+def _evaluations(case: dict[str, Any]) -> list[TraceScore]:
+    found: list[TraceScore] = []
+    key = "overall_eval_metric_results"
+    for position, value in enumerate(listing(get_field(case, key), key)):
+        path = f"{key}[{position}]"
+        metric = mapping(value, path)
+        status = get_field(metric, "eval_status")
+        found.append(
+            {
+                "name": required_text(get_field(metric, "metric_name"), f"{path}.metric_name"),
+                "score_value": number(metric.get("score"), f"{path}.score"),
+                "score_label": STATUSES.get(status) if type(status) is int else None,
+                "explanation": None,
+                "source": None,
+            }
+        )
+    return found
+
+
+SESSIONS = ("session_details", "sessionDetails")
+SHAPES = tuple(shape._replace(path=(key, *shape.path)) for shape in SESSION_SHAPES for key in SESSIONS)
+READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES)
