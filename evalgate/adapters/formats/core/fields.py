@@ -102,6 +102,12 @@ def _read_first(read: Read, recorded: dict[str, Any], ways: list[list[str]]) -> 
     return read(None, ".".join(ways[0]))
 
 
+def any_value(value: Any, path: str) -> Any:
+    """The value as recorded."""
+    del path
+    return value
+
+
 def text(value: Any, path: str) -> str | None:
     """Text or None."""
     if value is None or type(value) is str:

@@ -12,6 +12,7 @@ from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
+    any_value,
     identifier,
     read_timestamp,
     required_text,
@@ -23,7 +24,6 @@ from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
 from evalgate.adapters.formats.custom.expressions import (
     NOTHING,
     FieldExpression,
-    accept_any,
     check_value,
     describe_expression,
     find_value,
@@ -104,8 +104,8 @@ def _read_call(custom: CustomMapping, value: Any, location: str) -> dict[str, An
     return {
         "name": fields.get_required("name", required_text),
         "id": fields.get("id", identifier),
-        "arguments": fields.get("arguments", accept_any),
-        "result": fields.get("result", accept_any),
+        "arguments": fields.get("arguments", any_value),
+        "result": fields.get("result", any_value),
         "status": fields.get("status", _read_status),
         "error": fields.get("error", _read_error),
         "exit_code": fields.get("exit_code", whole_number),

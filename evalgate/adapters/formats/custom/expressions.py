@@ -73,12 +73,6 @@ def check_value(value: Any, check: Callable[[Any, str], Checked], where: str) ->
         raise FieldError(error.path, f"{error.problem}: it found {describe_value(value)}") from None
 
 
-def accept_any(value: Any, path: str) -> Any:
-    """Accepts any value."""
-    del path
-    return value
-
-
 def describe_value(value: Any) -> str:
     """A short description of a value for an error."""
     if isinstance(value, bool):

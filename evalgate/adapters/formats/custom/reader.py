@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.run_end import set_final_response, w
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
+    any_value,
     count,
     identifier,
     mapping,
@@ -33,7 +34,6 @@ from evalgate.adapters.formats.custom.conversations import build_conversation, r
 from evalgate.adapters.formats.custom.expressions import (
     NOTHING,
     FieldExpression,
-    accept_any,
     check_value,
     describe_expression,
     find_value,
@@ -91,7 +91,7 @@ def identify(custom: CustomMapping, record: Any) -> Identity:
     """Scenario id and trial, if their expressions find them."""
     run = FieldExpression(custom.run, record)
     try:
-        return build_identity(run.get("scenario_id", accept_any), run.get("trial", accept_any))
+        return build_identity(run.get("scenario_id", any_value), run.get("trial", any_value))
     except TraceError:
         return None, None
 

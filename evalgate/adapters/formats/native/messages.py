@@ -5,37 +5,60 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
+from evalgate.adapters.formats.core.builder.raw_message import encode_json
 from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
-    count,
+    any_value,
     flag,
     listing,
+    one_of,
     required_text,
     text,
     time,
     whole_number,
 )
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
-from evalgate.adapters.formats.native.calls import read_calls
-from evalgate.adapters.formats.native.parts import read_finish_reason, read_free_mappings
+from evalgate.adapters.formats.core.usage.usage_fields import read_finish_reason, to_milliseconds
+from evalgate.adapters.formats.native.parts import position, read_error_info, read_mappings
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.native.unknown_fields import UnknownFields
     from evalgate.models.trace.trace import Message, Role, ToolCall
 
+CALL = FieldTable(
+    turn=position,
+    step=position,
+    id=text,
+    name=required_text,
+    arguments=any_value,
+    arguments_raw=text,
+    arguments_error=text,
+    result=any_value,
+    result_text=text,
+    status=one_of("ok", "error", "missing"),
+    error=read_error_info,
+    exit_code=whole_number,
+    duration_ms=amount,
+    started_at=time,
+    requestor=one_of("assistant", "user"),
+    agent=text,
+)
+CALL_KEYS = CALL.keys | {"index", "type", "server", "span_id", "source"}
+DETAILS = FieldTable(timestamp=time, agent=text, model=text, reasoning=text, finish_reason=read_finish_reason)
+"""Fields that few messages have."""
 LEVELS_ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
 LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 BASIC_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 RESULT_FIELDS = frozenset({"is_error", "exit_code", "duration_seconds"})
-MESSAGE_FIELDS = frozenset({"timestamp", "agent", "model", "reasoning", "finish_reason", "parts", "turn", "tool_name"})
+MESSAGE_FIELDS = DETAILS.keys | {"parts", "turn", "tool_name"}
 IGNORED_FIELDS = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
 KNOWN = BASIC_FIELDS | RESULT_FIELDS | MESSAGE_FIELDS | IGNORED_FIELDS
-CALL_FIELDS = frozenset({"id", "name", "arguments"})
+REQUEST_FIELDS = frozenset({"id", "name", "arguments"})
 
 
 def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conversation:
@@ -51,8 +74,17 @@ def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conve
         except FieldError as error:
             raise error.with_prefix(f"messages[{number}]") from None
     if is_joined:
-        conversation.calls = read_calls(document["tool_calls"], unknown)
+        conversation.calls = _read_calls(document["tool_calls"], unknown)
     return conversation
+
+
+def _read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
+    """The calls of a full native trace, joined with their results; the index of each is its position in the list."""
+    require_shallow(recorded, 1)
+    calls: list[Any] = [{"index": index, **call} for index, call in enumerate(CALL.read_each(recorded, "tool_calls"))]
+    for call in recorded:
+        unknown.check("tool_calls[]", call, CALL_KEYS)
+    return calls
 
 
 def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFields, *, is_joined: bool) -> None:
@@ -78,6 +110,7 @@ def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFiel
 
 
 def _add_mixed_content(message: Message, content: Any) -> None:
+    require_shallow(content, LEVELS_ABOVE_FIELDS)
     message["content"], message["parts"] = read_content(content, "content")
 
 
@@ -88,8 +121,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: Any, unkn
             conversation.add_call(message, call_id, name, read_arguments(call.get("arguments"), LEVELS_ABOVE_ARGUMENTS))
         except FieldError as error:
             raise error.with_prefix(f"tool_calls[{number}]") from None
-        if len(call) > len(CALL_FIELDS) or not call.keys() <= CALL_FIELDS:
-            _note_call_fields(call, unknown)
+        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS)
 
 
 def _add_references(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
@@ -102,7 +134,7 @@ def _add_references(message: Message, recorded: dict[str, Any], unknown: Unknown
             raise error.with_prefix(f"tool_calls[{number}]") from None
         require_shallow(call, LEVELS_ABOVE_ARGUMENTS - 1)
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": call.get("arguments")})
-        _note_call_fields(call, unknown)
+        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS)
 
 
 def _id_and_name(call: Any) -> tuple[str | None, str]:
@@ -114,17 +146,12 @@ def _id_and_name(call: Any) -> tuple[str | None, str]:
     return text(call_id, "id"), required_text(name, "name")
 
 
-def _note_call_fields(call: dict[str, Any], unknown: UnknownFields) -> None:
-    for field in sorted(call.keys() - CALL_FIELDS):
-        unknown.add("messages[].tool_calls[]", field, CALL_FIELDS)
-
-
 def _add_result(conversation: Conversation, recorded: dict[str, Any], content: Any, unknown: UnknownFields) -> None:
     """Adds a tool's message of the short form, which has the call's outcome next to its content."""
     call_id, tool = recorded.get("tool_call_id"), recorded.get("name")
     if type(call_id) is not str or type(tool) is not str:
         call_id, tool = text(call_id, "tool_call_id"), text(tool, "name")
-    content_text, parts = (content, None) if type(content) is str else read_result_content(content)
+    content_text, parts = (content, None) if type(content) is str else _read_result_content(content)
     message, call = conversation.add_result(call_id, tool, content_text)
     message["parts"] = parts
     if call is not None and type(content) is dict:
@@ -135,14 +162,10 @@ def _add_result(conversation: Conversation, recorded: dict[str, Any], content: A
         _add_optional_fields(message, recorded, unknown)
 
 
-def read_result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
+def _read_result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
     """The text and parts of a result; an object becomes JSON text, so that it can be searched."""
-    if type(content) is not dict:
-        return read_content(content, "content")
-    import orjson
-
     require_shallow(content, LEVELS_ABOVE_FIELDS)
-    return orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode(), None
+    return (encode_json(content), None) if type(content) is dict else read_content(content, "content")
 
 
 def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
@@ -160,24 +183,21 @@ def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: Un
     if message["role"] != "tool" or recorded.get("tool_name") is not None:
         message["name"] = text(recorded.get("name"), "name")
     if not MESSAGE_FIELDS.isdisjoint(recorded):
-        message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
-        message["agent"] = text(recorded.get("agent"), "agent")
-        message["model"] = text(recorded.get("model"), "model")
-        message["reasoning"] = text(recorded.get("reasoning"), "reasoning")
-        message["finish_reason"] = read_finish_reason(recorded.get("finish_reason"), "finish_reason")
+        message.update(DETAILS.read(recorded))
         if recorded.get("tool_name") is not None:
             message["tool_name"] = text(recorded["tool_name"], "tool_name")
         if recorded.get("parts") is not None:
             _add_parts(message, recorded)
         if recorded.get("turn") is not None:
-            message["turn"] = count(recorded["turn"], "turn") or 0
+            message["turn"] = position(recorded["turn"], "turn")
     if not KNOWN.issuperset(recorded):
-        for field in sorted(recorded.keys() - KNOWN):
+        for field in recorded.keys() - KNOWN:
             require_shallow(recorded[field], LEVELS_ABOVE_FIELDS)
-            unknown.add("messages[]", field, KNOWN)
+        unknown.check("messages[]", recorded, KNOWN)
 
 
 def _add_parts(message: Message, recorded: dict[str, Any]) -> None:
-    message["parts"] = read_free_mappings(recorded["parts"], "parts")
+    require_shallow(recorded["parts"], LEVELS_ABOVE_FIELDS)
+    message["parts"] = read_mappings(recorded["parts"], "parts")
     if "content" not in recorded:
         message["content"], _ = read_content(recorded["parts"], "parts")

@@ -1,58 +1,48 @@
-"""Reads and checks the smaller parts of a native trace: usage, cost, latency, response, tags and others."""
+"""Reads the fields of a native trace besides its messages and calls; checks those that have two spellings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
     count,
+    identifier,
     listing,
     mapping,
+    milliseconds_between,
     number,
+    one_of,
     required_text,
     text,
+    time,
 )
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
+from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.usage.usage_fields import (
+    read_cost_usd,
+    read_finish_reason,
+    read_latency_seconds,
+    read_scores,
+    total_tokens,
+)
 from evalgate.models.trace.evidence import KINDS, NO_GAPS
-from evalgate.models.trace.trace import (
-    Cost,
-    ErrorInfo,
-    Latency,
-    LlmCall,
-    ModelError,
-    Response,
-    TraceLocation,
-    TraceScore,
-    Usage,
-    Warning_,
-    unknown_usage,
-)
+from evalgate.models.trace.trace import Cost, ErrorInfo, Latency, LlmCall, Response, TraceLocation, Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from evalgate.adapters.formats.native.unknown_fields import UnknownFields
     from evalgate.models.trace.evidence import EvidenceKind
+    from evalgate.models.trace.trace import ModelError, Trace
 
-TOKENS = unknown_usage().keys() - {"source"}
-USAGE_FIELDS = frozenset({*TOKENS, "source"})
-USAGE_SOURCES = ("recorded_total", "inference_sum", "agent_span", "none")
-COST_SOURCES = ("recorded", "computed", "partial", "unknown")
-LATENCY_SOURCES = ("recorded", "span", "timestamps", "none")
-RESPONSE_FIELDS = frozenset({"content", "finish_reason", "message_index"})
-STATUSES = ("ok", "error", "incomplete")
+TOLERANCE = 1e-9
 
 
-def read_one_of(value: Any, words: tuple[str, ...], path: str) -> Any:
-    """One of `words`; the first if the value is None."""
-    if value is None:
-        return words[0]
-    if type(value) is not str or value not in words:
-        raise FieldError(path, f"is not one of {', '.join(words)}")
-    return value
+def position(value: Any, path: str) -> int:
+    """A turn or step; 0 for None."""
+    return count(value, path) or 0
 
 
 def read_gaps(value: Any, path: str) -> Mapping[EvidenceKind, str]:
@@ -64,100 +54,75 @@ def read_gaps(value: Any, path: str) -> Mapping[EvidenceKind, str]:
     return value or NO_GAPS
 
 
-def read_status(value: Any, path: str) -> Any:
-    """The status of the run."""
-    return read_one_of(value, STATUSES, path)
-
-
-def read_finish_reason(value: Any, path: str) -> str | None:
-    """Why the model stopped, in one vocabulary."""
-    return None if value is None else finish_reason(text(value, path))
-
-
-def read_free_mapping(value: Any, path: str) -> dict[str, Any]:
-    """An object with any content."""
-    require_shallow(value, 1)
-    return mapping(value, path)
-
-
-def read_free_mappings(value: Any, path: str) -> list[dict[str, Any]]:
+def read_mappings(value: Any, path: str) -> list[dict[str, Any]]:
     """A list of objects with any content."""
-    require_shallow(value, 1)
     return [mapping(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
 
 
-def read_error_info(value: Any, path: str) -> ErrorInfo:
+ERROR = FieldTable(type=text, message=text)
+
+
+def read_error_info(value: Any, path: str) -> ErrorInfo | None:
     """An error: an object, or only its message."""
-    if type(value) is str:
-        return {"type": None, "message": value}
-    found = mapping(value, path)
-    return {
-        "type": text(found.get("type"), f"{path}.type"),
-        "message": text(found.get("message"), f"{path}.message"),
-    }
+    if value is None:
+        return None
+    return {"type": None, "message": value} if type(value) is str else ERROR.read(value, path)
+
+
+USAGE = FieldTable(
+    **dict.fromkeys(unknown_usage().keys() - {"source"}, count),
+    source=one_of("recorded_total", "inference_sum", "agent_span", "none"),
+)
 
 
 def read_usage(value: Any, path: str) -> Usage:
     """Tokens. Without `source` they are the recorded total, and a missing total is input plus output."""
-    found = mapping(value, path)
-    tokens = unknown_usage()
-    for name, recorded in found.items():
-        if name in TOKENS and recorded is not None:
-            tokens[name] = count(recorded, f"{path}.{name}")  # type: ignore[literal-required]
-    if found.get("source") is not None:
-        tokens["source"] = read_one_of(found["source"], USAGE_SOURCES, f"{path}.source")
-        return tokens
-    tokens["source"] = "recorded_total"
-    if tokens["total_tokens"] is None:
+    tokens: Usage = {**unknown_usage(), **USAGE.read(value, path)}
+    if tokens["total_tokens"] is None and value.get("source") is None:
         tokens["total_tokens"] = total_tokens(tokens)
     return tokens
 
 
-def note_unknown_usage(value: Any, unknown: UnknownFields) -> None:
-    """Notes unknown fields of usage, which would be lost silently."""
-    if value is not None and not value.keys() <= USAGE_FIELDS:
-        for name in sorted(value.keys() - USAGE_FIELDS):
-            unknown.add("usage", name, USAGE_FIELDS)
+COST = FieldTable(
+    usd=amount,
+    source=one_of("recorded", "computed", "partial", "unknown"),
+    price_table=text,
+    note=text,
+    known_usd=amount,
+)
 
 
 def read_cost(value: Any, path: str) -> Cost:
     """Cost in full; an amount without a source is recorded."""
-    found = mapping(value, path)
-    usd = amount(found.get("usd"), f"{path}.usd")
-    given = "unknown" if usd is None and found.get("source") is None else found.get("source")
-    result: Cost = {"usd": usd, "source": read_one_of(given, COST_SOURCES, f"{path}.source")}
-    for name in ("price_table", "note"):
-        if found.get(name) is not None:
-            result[name] = text(found[name], f"{path}.{name}")
-    if found.get("known_usd") is not None:
-        result["known_usd"] = amount(found["known_usd"], f"{path}.known_usd")
-    return result
+    cost: dict[str, Any] = {
+        key: each for key, each in COST.read(value, path).items() if each is not None or key == "usd"
+    }
+    if cost["usd"] is None and value.get("source") is None:
+        cost["source"] = "unknown"
+    return cast("Cost", cost)
+
+
+LATENCY = FieldTable(total_ms=amount, source=one_of("recorded", "span", "timestamps", "none"))
 
 
 def read_latency(value: Any, path: str) -> Latency:
     """Latency in full; a total without a source is recorded."""
-    found = mapping(value, path)
-    total = amount(found.get("total_ms"), f"{path}.total_ms")
-    given = "none" if total is None and found.get("source") is None else found.get("source")
-    return {"total_ms": total, "source": read_one_of(given, LATENCY_SOURCES, f"{path}.source")}
+    latency: Latency = LATENCY.read(value, path)
+    if latency["total_ms"] is None and value.get("source") is None:
+        latency["source"] = "none"
+    return latency
+
+
+RESPONSE = FieldTable(content=text, finish_reason=read_finish_reason, message_index=count)
 
 
 def read_response(value: Any, path: str) -> Response:
     """The final response, recorded separately from the messages."""
-    found = mapping(value, path)
-    for name in sorted(found.keys() - RESPONSE_FIELDS):
-        if found[name]:
-            raise FieldError(f"{path}.{make_printable(name)}", f"is not one of {', '.join(sorted(RESPONSE_FIELDS))}")
-    return {
-        "content": text(found.get("content"), f"{path}.content"),
-        "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),
-        "message_index": count(found.get("message_index"), f"{path}.message_index"),
-    }
-
-
-def read_evaluations(value: Any, path: str) -> list[TraceScore]:
-    """Scores in full."""
-    return [_read_evaluation(item, f"{path}[{index}]") for index, item in enumerate(listing(value, path))]
+    for name in sorted(mapping(value, path).keys() - RESPONSE.keys):
+        if value[name]:
+            raise FieldError(f"{path}.{make_printable(name)}", f"is not one of {', '.join(sorted(RESPONSE.keys))}")
+    found: Response = RESPONSE.read(value, path)
+    return found
 
 
 def read_tags(value: Any, path: str) -> list[str]:
@@ -167,77 +132,152 @@ def read_tags(value: Any, path: str) -> list[str]:
     return [required_text(word, f"{path}[{index}]") for index, word in enumerate(listing(value, path))]
 
 
-def read_warnings(value: Any, path: str) -> list[Warning_]:
-    """Warnings that an earlier reader of the same trace added."""
-    found = read_free_mappings(value, path)
-    return [
-        {
-            "code": required_text(item.get("code"), f"{path}[{index}].code"),
-            "message": required_text(item.get("message"), f"{path}[{index}].message"),
-            "where": text(item.get("where"), f"{path}[{index}].where"),
-        }
-        for index, item in enumerate(found)
-    ]
-
-
-def read_source(value: Any, path: str) -> TraceLocation:
-    """The location of the original trace, before it was written in the native format."""
-    found = mapping(value, path)
-    return TraceLocation(
-        path=text(found.get("path"), f"{path}.path") or "",
-        format=text(found.get("format"), f"{path}.format") or "",
-        line=count(found.get("line"), f"{path}.line"),
-        record=count(found.get("record"), f"{path}.record"),
-        sha256=text(found.get("sha256"), f"{path}.sha256"),
-    )
-
-
-def llm_calls(value: Any, path: str) -> list[LlmCall]:
-    """Requests to models; the index of each is its position in the list."""
-    found = read_free_mappings(value, path)
-    return [_read_llm_call(item, index, f"{path}[{index}]") for index, item in enumerate(found)]
-
-
-def _read_llm_call(found: dict[str, Any], index: int, path: str) -> LlmCall:
-    tokens = found.get("usage")
-    call: LlmCall = {
-        "index": index,
-        "turn": count(found.get("turn"), f"{path}.turn") or 0,
-        "step": count(found.get("step"), f"{path}.step") or 0,
-        "provider": text(found.get("provider"), f"{path}.provider"),
-        "model": text(found.get("model"), f"{path}.model"),
-        "response_id": text(found.get("response_id"), f"{path}.response_id"),
-        "usage": None if tokens is None else read_usage(tokens, f"{path}.usage"),
-        "cost_usd": amount(found.get("cost_usd"), f"{path}.cost_usd"),
-        "duration_ms": amount(found.get("duration_ms"), f"{path}.duration_ms"),
-        "finish_reason": read_finish_reason(found.get("finish_reason"), f"{path}.finish_reason"),
-    }
-    if found.get("error") is not None:
-        call["error"] = _read_model_error(found["error"], f"{path}.error")
-    return call
-
-
-def _read_model_error(value: Any, path: str) -> ModelError:
-    """Why a request to a model failed: an object, or only the message."""
-    error = read_error_info(value, path)
-    code = None if type(value) is str else count(value.get("status_code"), f"{path}.status_code")
-    return {**error, "status_code": code}
-
-
-def _read_evaluation(value: Any, path: str) -> TraceScore:
-    found = mapping(value, path)
-    return {
-        "name": required_text(found.get("name"), f"{path}.name"),
-        "score_value": number(found.get("score_value"), f"{path}.score_value"),
-        "score_label": text(found.get("score_label"), f"{path}.score_label"),
-        "explanation": text(found.get("explanation"), f"{path}.explanation"),
-        "source": text(found.get("source"), f"{path}.source"),
-    }
-
-
 def _read_tag_value(name: str, value: Any, path: str) -> str:
     if type(value) is int or type(value) is float:
         return str(value)
     if type(value) is not str:
         raise FieldError(f"{path}.{make_printable(name)}", "is neither text nor a number")
     return value
+
+
+SOURCE = FieldTable(path=text, format=text, line=count, record=count, sha256=text)
+
+
+def read_source(value: Any, path: str) -> TraceLocation:
+    """The location of the original trace, before it was written in the native format."""
+    found = SOURCE.read(value, path)
+    return TraceLocation(**{**found, "path": found["path"] or "", "format": found["format"] or ""})
+
+
+def _read_call_usage(value: Any, path: str) -> Usage | None:
+    return None if value is None else read_usage(value, path)
+
+
+def _read_model_error(value: Any, path: str) -> ModelError | None:
+    """Why a request to a model failed: an object, or only the message."""
+    error = read_error_info(value, path)
+    if error is None:
+        return None
+    code = None if type(value) is str else count(value.get("status_code"), f"{path}.status_code")
+    return {**error, "status_code": code}
+
+
+LLM_CALL = FieldTable(
+    turn=position,
+    step=position,
+    provider=text,
+    model=text,
+    response_id=text,
+    usage=_read_call_usage,
+    cost_usd=amount,
+    duration_ms=amount,
+    finish_reason=read_finish_reason,
+    error=_read_model_error,
+)
+
+
+def read_llm_calls(value: Any, path: str) -> list[LlmCall]:
+    """Requests to models; the index of each is its position in the list."""
+    calls: list[Any] = [{"index": index, **call} for index, call in enumerate(LLM_CALL.read_each(value, path))]
+    for call in calls:
+        if call["error"] is None:
+            del call["error"]
+    return calls
+
+
+EVALUATION = FieldTable(name=required_text, score_value=number, score_label=text, explanation=text, source=text)
+WARNING = FieldTable(code=required_text, message=required_text, where=text)
+FIELDS: dict[str, Callable[[Any, str], Any]] = {
+    "trace_id": text,
+    "scenario_id": identifier,
+    "trial": count,
+    "conversation_id": text,
+    "name": text,
+    "agent": mapping,
+    "provider": text,
+    "model": text,
+    "status": one_of("ok", "error", "incomplete"),
+    "error": read_error_info,
+    "finish_reason": read_finish_reason,
+    "started_at": time,
+    "ended_at": time,
+    "system_instructions": text,
+    "tool_definitions": read_mappings,
+    "llm_calls": read_llm_calls,
+    "usage": read_usage,
+    "cost": read_cost,
+    "latency": read_latency,
+    "response": read_response,
+    "evaluations": EVALUATION.read_each,
+    "tags": read_tags,
+    "metadata": mapping,
+    "commit": text,
+    "agent_hash": text,
+    "source": read_source,
+    "warnings": WARNING.read_each,
+}
+"""Fields that become the trace's attribute of the same name."""
+
+READ_ELSEWHERE = frozenset(
+    {"schema", "messages", "tool_calls", "cost_usd", "latency_seconds", "duration_ms", "scores", "missing_evidence"}
+)
+IGNORED_FIELDS = frozenset({"run_id", "models", "resource", "spans"})
+GAPS = "missing_evidence"
+UNREADABLE = frozenset({"output", "outputs", "completion", "steps", "choices"})
+"""Fields in which recorders keep what the agent did, and which a native trace does not have."""
+KNOWN = frozenset(FIELDS) | READ_ELSEWHERE | IGNORED_FIELDS
+
+
+def settle_spellings(trace: Trace, document: dict[str, Any]) -> None:
+    """Sets cost, latency and scores from their short spellings; raises FieldError if two differ."""
+    if document.get("cost_usd") is not None:
+        _settle_cost(trace, document)
+    if document.get("latency_seconds") is not None:
+        _settle_latency(trace, document, "latency_seconds", 1000)
+    if document.get("duration_ms") is not None:
+        _settle_latency(trace, document, "duration_ms", 1)
+    if document.get("scores") is not None:
+        _settle_scores(trace, document)
+    if trace.latency["total_ms"] is None and document.get("latency") is None:
+        set_latency_from_times(trace)
+
+
+def _settle_cost(trace: Trace, document: dict[str, Any]) -> None:
+    full = trace.cost["usd"]
+    if document.get("cost") is None:
+        trace.cost, warnings = read_cost_usd(document["cost_usd"], trace.usage, "cost_usd")
+        trace.warnings = [*trace.warnings, *warnings]
+    elif not _are_equal(full, amount(document["cost_usd"], "cost_usd")):
+        raise FieldError("cost_usd", "and `cost.usd` differ")
+
+
+def _settle_latency(trace: Trace, document: dict[str, Any], name: str, factor: int) -> None:
+    total = amount(document[name], name) if factor == 1 else read_latency_seconds(document[name], name)["total_ms"]
+    if trace.latency["total_ms"] is None and document.get("latency") is None:
+        trace.latency = {"total_ms": total, "source": "recorded"}
+    elif not _are_equal(trace.latency["total_ms"], total):
+        raise FieldError(name, "and another latency of the trace differ")
+
+
+def _settle_scores(trace: Trace, document: dict[str, Any]) -> None:
+    scores = read_scores(document["scores"], "scores")
+    if document.get("evaluations") is None:
+        trace.evaluations = scores
+        return
+    full = {found["name"]: found["score_value"] for found in trace.evaluations}
+    for score in scores:
+        if score["name"] not in full or not _are_equal(full[score["name"]], score["score_value"]):
+            raise FieldError("scores", "and `evaluations` differ")
+
+
+def set_latency_from_times(trace: Trace) -> None:
+    """Sets the latency from start and end if both are known."""
+    total = milliseconds_between(trace.started_at, trace.ended_at)
+    if total is not None:
+        trace.latency = {"total_ms": total, "source": "timestamps"}
+
+
+def _are_equal(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

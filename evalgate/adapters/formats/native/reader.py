@@ -8,18 +8,19 @@ from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY
 from evalgate.adapters.formats.core.fields import FieldError, identifier, mapping
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.native import parts
-from evalgate.adapters.formats.native.known_fields import (
+from evalgate.adapters.formats.core.strict_json import CONTAINERS, make_printable, require_shallow
+from evalgate.adapters.formats.native.messages import read_conversation
+from evalgate.adapters.formats.native.parts import (
     FIELDS,
     GAPS,
     IGNORED_FIELDS,
     KNOWN,
     READ_ELSEWHERE,
     UNREADABLE,
+    USAGE,
+    read_gaps,
+    settle_spellings,
 )
-from evalgate.adapters.formats.native.messages import read_conversation
-from evalgate.adapters.formats.native.spellings import settle_spellings
 from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.models.trace.trace import SCHEMA, Response, Trace
 
@@ -41,8 +42,8 @@ def build(record: Any) -> Trace:
     settle_spellings(trace, document)
     _settle_scenario(trace)
     if document.get(GAPS) is not None:
-        trace.gaps = parts.read_gaps(document[GAPS], GAPS)
-    parts.note_unknown_usage(document.get("usage"), unknown)
+        trace.gaps = read_gaps(document[GAPS], GAPS)
+    unknown.check("usage", document.get("usage") or {}, USAGE.keys)
     if "response" in document:
         _check_message_index(trace)
     warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
@@ -53,12 +54,13 @@ def build(record: Any) -> Trace:
 
 def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields) -> None:
     for name, value in document.items():
+        if type(value) in CONTAINERS and name not in ("messages", "tool_calls"):
+            require_shallow(value, 1)
         read = FIELDS.get(name)
         if read is not None:
             if value is not None:
                 setattr(trace, name, read(value, name))
         elif name not in READ_ELSEWHERE:
-            require_shallow(value, 1)
             if name in UNREADABLE and value:
                 raise FieldError(name, "is not a field of a native trace: put what the agent did into `messages`")
             if name not in IGNORED_FIELDS:

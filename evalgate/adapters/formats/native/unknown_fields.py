@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.strict_json import make_printable
 
@@ -23,8 +23,14 @@ class UnknownFields:
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], frozenset[str]] = {}
 
+    def check(self, where: str, recorded: dict[str, Any], known: frozenset[str]) -> None:
+        """Notes the unknown fields of an object; `where` is its kind (`messages[]`), empty for the trace itself."""
+        if not known.issuperset(recorded):
+            for name in sorted(recorded.keys() - known):
+                self.add(where, name, known)
+
     def add(self, where: str, name: str, known: frozenset[str]) -> None:
-        """Notes a field; `where` is the kind of object (`messages[]`), empty for the trace itself."""
+        """Notes one field."""
         if len(self.found) < MAX_WARNINGS:
             self.found.setdefault((where, name), known)
 

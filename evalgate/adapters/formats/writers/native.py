@@ -8,7 +8,7 @@ import orjson
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.native import reader
-from evalgate.adapters.formats.native.known_fields import GAPS
+from evalgate.adapters.formats.native.parts import GAPS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import SCHEMA, unknown_cost, unknown_latency, unknown_usage
 from evalgate.models.trace.trace_document import encode_trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.fields import FieldError, amount, count, mapping, number, required_text
+from evalgate.adapters.formats.core.fields import FieldError, amount, count, mapping, number, required_text, text
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warning_, unknown_cost, unknown_usage
 
@@ -30,6 +30,11 @@ def finish_reason(recorded: str | None) -> str | None:
     if lower in {"stop", "tool_calls", "length", "content_filter"}:
         return lower
     return FINISH_REASONS.get(lower, recorded)
+
+
+def read_finish_reason(value: Any, path: str) -> str | None:
+    """A recorded finish reason in that vocabulary; raises FieldError if it is not text."""
+    return None if value is None else finish_reason(text(value, path))
 
 
 def split_provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
