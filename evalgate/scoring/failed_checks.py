@@ -6,10 +6,11 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.run.run_statistics import CostlyAssertion
 from evalgate.models.run.trials import count_failed
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +21,7 @@ MOST_LISTED = 10
 """Assertions that are listed for a suite and for a run."""
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     weights: Counter[float]
     scenarios: set[int]
     is_required: bool = False

@@ -5,11 +5,12 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.measures.numeric.intervals import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.trials import get_column, list_always_failed, list_measured, list_statuses
-from evalgate.records import dataclass
 from evalgate.scoring.wording import (
     below_threshold,
     cut_quote,
@@ -30,8 +31,7 @@ NO_TRACE = "no trace was recorded for it"
 NO_DIMENSION = "the trace has no evidence for any dimension of the golden"
 
 
-@dataclass(frozen=True, slots=True)
-class TrialRules:
+class TrialRules(Struct, frozen=True):
     """What a scenario demands of its trials.
 
     `min` trials at least; `min_pass_rate` a share in [0, 1]; `min_pass_k` (k, of): k passes in `of` trials,

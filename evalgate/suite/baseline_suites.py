@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.errors import InvalidInput, Location
 from evalgate.models.results.document_names import SUITES_SCHEMA
-from evalgate.records import dataclass
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
@@ -31,8 +32,7 @@ class BaselineSuites(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class BaselineDocument:
+class BaselineDocument(Struct):
     """A file's content without its text: every location is the file as a whole."""
 
     file: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 CUSTOM = "custom"
 
 
-@dataclass(frozen=True, slots=True)
-class CustomMapping:
+class CustomMapping(Struct, frozen=True):
     """Compiled expressions by field name: of the run, of a message in it, of a tool call.
 
     `calls` leads from the run to a list of all its calls, `records` from a document to its runs; None if the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.records import dataclass
+from msgspec import Struct
+
 from evalgate.suite.suite_prices import SuitePrices
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 NO_PRICES = SuitePrices()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """Which traces a scenario selects. `scenario_id` may contain `*`; None if other criteria decide."""
 
     scenario_id: str | None
@@ -38,8 +38,7 @@ class Match:
         return self.scenario_id is not None and "*" not in self.scenario_id
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """One of several ways the scenarios of a suite were run.
 
     A trace belongs to it if `match` holds in addition to the scenario's. `tool` and `action` select the calls
@@ -53,8 +52,7 @@ class Variant:
     location: Location | None
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """One situation to judge, in one variant if the suite has any.
 
     An id with `*` makes one scenario of every id it matches. Scenarios of one entry are adjacent: they differ
@@ -76,8 +74,7 @@ class Scenario:
         return "*" in self.id
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Struct, frozen=True):
     """One suite file. `folder` contains it; paths of `match` are relative to `folder`.
 
     `traces` are relative to `traces_folder`, which is the project's if the globs are; None if neither file
@@ -101,8 +98,7 @@ class Suite:
     quarantine: Sequence[Quarantine] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """All suites of a run, the policy and prices of their project, and warnings about them.
 
     `project_path` is the path of the project file, None without one.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
+from msgspec.structs import replace
+
 from evalgate.errors import OverLimit, Problem
 from evalgate.evaluators.core.evaluator import MAX_TOOLS
 from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, Path
 from evalgate.evaluators.core.parse import Parser
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.records import replace
 from evalgate.scoring.scenario import TrialRules
 from evalgate.suite.models import Scenario
 from evalgate.suite.scheduled_tool import ScheduledTool, SiblingTools

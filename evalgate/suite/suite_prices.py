@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.measures.prices import Rates
 from evalgate.measures.text.globs import matches_id
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from evalgate.suite.schema.suite_file import PriceEntry
 
 
-@dataclass(frozen=True, slots=True)
-class SuitePrices:
+class SuitePrices(Struct, frozen=True):
     """Prices by model, the nearest first; None means that a model's price stays unknown."""
 
     entries: Sequence[tuple[str, Rates | None]] = ()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from evalgate.evaluators.core.evaluator import Finding
 from evalgate.evaluators.core.evidence import is_skippable
 from evalgate.models.run.run import AssertionResult
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.errors import Location
@@ -37,8 +39,7 @@ class _RowCache:
         self.rows: dict[Outcome, dict[_RowKey, AssertionResult]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(Struct, frozen=True, eq=False):
     """A check ready to run. With `on_missing_skip`, lacking evidence does not count in the trial's mean.
 
     `written` is the entry of the suite, with the scheduling tool of its scenario and variant filled in;
@@ -57,7 +58,11 @@ class Assertion:
     written: Any = None
     dimension: Dimension | None = None
     careful_check: Check | None = None
-    row_cache: _RowCache = field(default_factory=_RowCache, init=False, repr=False, compare=False)
+    row_cache: Any = None  # a _RowCache
+
+    def __post_init__(self) -> None:
+        """Begins an empty cache, also in a copy with another weight: its rows differ."""
+        force_setattr(self, "row_cache", _RowCache())
 
     def evaluate(self, trace: Trace) -> Finding:
         """Returns the finding; a crash of the check is an `error`, so that the other checks still report."""
@@ -72,7 +77,7 @@ class Assertion:
             found = self._check_carefully(trace) if trace.gaps else self.check(trace)
         except Exception as error:  # noqa: BLE001  (a crash is a result)
             found = _build_crash_finding(error)
-        cache = self.row_cache
+        cache: _RowCache = self.row_cache
         if found is cache.finding:
             return cache.row
         outcome, reason, evidence, score = found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import (
     fisher_exact,
@@ -18,7 +20,7 @@ from evalgate.gate.comparison.significance import (
 )
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import SINGLE_TRIAL_CAVEAT
-from evalgate.records import dataclass, replace
+from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,8 +34,7 @@ MIN_TRIALS = 2
 TOO_FEW_PAIRS = "fewer than two trials have the same number on both sides"
 
 
-@dataclass(slots=True)
-class UndecidedChange:
+class UndecidedChange(Struct):
     """A change that was tested and is not decided yet.
 
     `trials_needed` gives the trials a side that would decide at an alpha, `corrected_p` is the corrected p.

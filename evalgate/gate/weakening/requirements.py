@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from pydantic import ValidationError
 
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Required
@@ -19,8 +19,7 @@ NO_CALL = "expected_tool"
 _COMMON = frozenset({"type", *COMMON})
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One check: `fields` are those of its type, a group has its members in `members` and `condition`."""
 
     type: str

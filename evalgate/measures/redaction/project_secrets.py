@@ -7,10 +7,11 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.measures.redaction.secret_contexts import CONTEXTS
 from evalgate.measures.redaction.token_shapes import REDACTED, SHAPES
 from evalgate.measures.text.patterns import Pattern, PatternFailedError
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +26,7 @@ _SAMPLE_TEXT = "Pack my box with five dozen liquor jugs, then call me back."
 Span = tuple[int, int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SecretPattern:
+class SecretPattern(Struct, frozen=True):
     """One pattern, and the name that replaces its matches."""
 
     name: str

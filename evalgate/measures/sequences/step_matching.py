@@ -9,8 +9,9 @@ from itertools import groupby, repeat, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from msgspec import Struct, field
+
 from evalgate.measures.sequences.bipartite import BipartiteMatching
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +29,7 @@ class Slot(NamedTuple):
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StepPlan:
+class StepPlan(Struct, frozen=True):
     """Slots in listed order; `segments` are their numbers, those of one segment in any order."""
 
     slots: Sequence[Slot]
@@ -58,8 +58,7 @@ class Calls(Protocol):
         """Returns whether the call is what this kind of slot demands."""
 
 
-@dataclass(slots=True)
-class Alignment:
+class Alignment(Struct):
     """Which call is matched to which slot, as rows of (slot or None, position or None).
 
     `missing` are required slots without a call, `extra` are calls without a slot.

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
+from msgspec import Struct, field
+
 from evalgate.models.trace.evidence import NO_GAPS
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,8 +167,7 @@ class Warning_(TypedDict):  # noqa: N801  (Warning is Python's own)
     where: str | None
 
 
-@dataclass(slots=True)
-class TraceLocation:
+class TraceLocation(Struct):
     """Where a trace was read; `line` counts from 1 in JSON lines, `record` from 0 in a document of many."""
 
     path: str = ""
@@ -200,8 +200,7 @@ def unknown_latency() -> Latency:
     return {"total_ms": None, "source": "none"}
 
 
-@dataclass(slots=True)
-class Trace:
+class Trace(Struct):
     """One recorded run of an agent. Everything but the messages may be unknown."""
 
     trace_id: str
@@ -235,14 +234,14 @@ class Trace:
     warnings: list[Warning_] = field(default_factory=list)
     gaps: Mapping[EvidenceKind, str] = field(default_factory=lambda: NO_GAPS)
     """Evidence that may be incomplete, with the reason and how to record it; see models.trace.evidence."""
-    kept_view: Any = field(default=None, init=False, repr=False, compare=False)  # see trace_view.view_of
-    pricing: Any = field(default=None, init=False, repr=False, compare=False)
+    kept_view: Any = None  # see trace_view.view_of
+    pricing: Any = None
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
-    identity: Any = field(default=None, init=False, repr=False, compare=False)
+    identity: Any = None
     """Digests that tell it from other recordings, once they are needed (see evaluation.trace_evaluation)."""
-    record: Any = field(default=None, init=False, repr=False, compare=False)
+    record: Any = None
     """The record as it was read, if a baseline keeps that."""
-    baseline: Any = field(default=None, init=False, repr=False, compare=False)
+    baseline: Any = None
     """The results of the same scenario in the baseline (a ScenarioDoc), while the trace is judged."""
 
     @property
@@ -274,8 +273,7 @@ def _precedence(found: TraceScore) -> tuple[bool, bool, float]:
     return value is not None, found["source"] in (None, "trace"), -(value or 0.0)
 
 
-@dataclass(slots=True)
-class DamagedTrace:
+class DamagedTrace(Struct):
     """A record that can't be read: becomes an `error` trial; the other records are still judged.
 
     `scenario_id` is its scenario, if that could be read; otherwise `fallback_id` is used.

@@ -52,7 +52,7 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     if trace.gaps:
         document["missing_evidence"] = dict(trace.gaps)
     source = trace.source
-    document["source"] = _drop_unknown({name: getattr(source, name) for name in source.__slots__})
+    document["source"] = _drop_unknown({name: getattr(source, name) for name in source.__struct_fields__})
     return document
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,7 @@ class DimensionIssue(NamedTuple):
     evidence: str | None = None
 
 
-@dataclass(slots=True)
-class StepTally:
+class StepTally(Struct):
     """Counts the demands of one step, how many of them were met, and how many were missed for lack of a call."""
 
     met: int = 0
@@ -58,8 +57,7 @@ class EvidenceGap(NamedTuple):
     may_fail: bool
 
 
-@dataclass(slots=True)
-class DimensionFinding:
+class DimensionFinding(Struct):
     """A score for each step, None if there is nothing to judge; `missing_reason` is why all are None."""
 
     steps: list[float | None]

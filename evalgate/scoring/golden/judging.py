@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.evaluators.core.evaluator import Finding as Found
 from evalgate.evaluators.core.evidence import build_undecided, describe_missing, find_missing
 from evalgate.evaluators.kinds.output.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.models.run.golden import Issue
 from evalgate.models.trace.trace_view import get_view
-from evalgate.records import dataclass
 from evalgate.scoring.golden.completeness import find_serialised_answers, response_completeness
 from evalgate.scoring.golden.dimension_finding import DimensionFinding, EvidenceGap
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
@@ -40,8 +41,7 @@ MOST_QUOTED = 3
 """Findings that a reason quotes."""
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionResult:
+class DimensionResult(Struct, frozen=True):
     """One dimension of one trace; `steps` are its scores turn by turn, empty if it has none by turn.
 
     `may_fail`: calls that were not recorded could make it fail, so that it can't be left out.
@@ -56,8 +56,7 @@ class DimensionResult:
     may_fail: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenJudgement:
+class GoldenJudgement(Struct, frozen=True):
     """All dimensions of one trace; `problem` says why it could not be judged at all."""
 
     turn_pairs: Sequence[TurnPair]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.models.goldens.regression_suite import PASSING_SCORE
-from evalgate.records import dataclass, field
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
 from evalgate.scoring.golden.weights import CATEGORY, Weights, reaches
 
@@ -64,8 +65,7 @@ def parse_due(entry: str) -> Due:
     return Due(entry)
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenRules:
+class GoldenRules(Struct, frozen=True):
     """One golden, ready to judge.
 
     Dimensions of the categories in `left_out` are not judged; `assigned` are assertions that replace a

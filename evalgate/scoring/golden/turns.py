@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.measures.numeric.means import mean_amount
 from evalgate.measures.sequences.turn_alignment import align_turn_texts
 from evalgate.models.trace.trace_view import get_view
-from evalgate.records import dataclass
 from evalgate.scoring.golden.memories import MEMORY_TOOLS, find_listed_memories, find_retrieved_memories
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import GoldenRules
 
 
-@dataclass(slots=True)
-class ActualTurn:
+class ActualTurn(Struct):
     """The user's message, the agent's last answer, and what the agent did in between."""
 
     user: str | None

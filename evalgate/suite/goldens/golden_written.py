@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.models.run.golden import CATEGORIES
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Document
 
 
-@dataclass(slots=True)
-class GoldenDocuments:
+class GoldenDocuments(Struct):
     """The documents that the entries of a suite's `goldens` name, by the number of the entry.
 
     `thresholds` are the critical issues allowed by the regression suites that goldens came from.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from evalgate.errors import OverLimit, Problem
@@ -11,7 +12,6 @@ from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, 
 from evalgate.evaluators.core.parse import Parser
 from evalgate.measures.values.json_values import show_typed
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.records import replace
 from evalgate.scoring.golden.dimension_checks import dimension_checks
 from evalgate.strict_model import StrictModel
 from evalgate.suite.goldens.golden_rules import build_rules, find_settings_problem, golden_from_entry

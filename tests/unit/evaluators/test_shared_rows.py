@@ -3,10 +3,10 @@
 import pytest
 from assess_assertion import compile_assertion
 from builders import make_trace
+from msgspec.structs import replace
 
 from evalgate.evaluators.core.assertion import MAX_CACHED_ROWS
 from evalgate.evaluators.core.evaluator import Finding
-from evalgate.records import replace
 
 LATE = make_trace(latency_seconds=9)
 UNKNOWN = make_trace(response=None)

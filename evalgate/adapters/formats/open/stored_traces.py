@@ -33,7 +33,7 @@ def encode_stored_trace(trace: Trace) -> bytes:
     source, fields = trace.source, {"scenario_id": trace.scenario_id, "trial": trace.trial}
     form, record = (NATIVE, to_native(trace)) if trace.record is None else (source.format, trace.record)
     cost = None if trace.cost["source"] in AS_RECORDED else trace.cost
-    location = {name: getattr(source, name) for name in source.__slots__}
+    location = {name: getattr(source, name) for name in source.__struct_fields__}
     entry = {
         "format": form,
         **redact_value(_drop_none({**fields, "cost": cost})),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
@@ -13,7 +14,6 @@ from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
-from evalgate.records import dataclass
 from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ _Group = Annotated[list[_Member], Field(min_length=1, max_length=1_000), Tag("Gr
 Entry = Annotated[_Name | _Step | _Choice | _Group, Discriminator(_entry_tag)]
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledStep:
+class CompiledStep(Struct, frozen=True):
     """A tool, its arguments and its status, ready to judge calls.
 
     `lookups` are arguments by which calls can be looked up before they are judged; `cost` is the number of
@@ -147,8 +146,7 @@ class CompiledStep:
         return "" if mismatch is None else mismatch.describe()
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledSequence:
+class CompiledSequence(Struct, frozen=True):
     """A whole sequence, ready to judge: `kinds` are the distinct steps, each with its alternatives.
 
     `texts` describe each kind in a few words.

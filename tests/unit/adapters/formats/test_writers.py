@@ -36,7 +36,7 @@ def again(document, target, full):
     (line,) = convert_traces([before], get_writer(target, full=full), redact=False)
     (after,) = read(line)
     assert isinstance(after, Trace), after.reason
-    after.source = before.source
+    after.source, after.record = before.source, before.record
     return before, after
 
 

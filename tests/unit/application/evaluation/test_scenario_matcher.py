@@ -1,11 +1,10 @@
 """Which scenario a trace belongs to."""
 
-from dataclasses import replace
-
 import pytest
 from builders import make_trace
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
