@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
+from evalgate.models.goldens import ExportedEvaluation, GoldenSummary
 from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,
@@ -20,9 +20,8 @@ from evalgate.models.run.golden import (
     TurnResult,
 )
 from evalgate.reporting.dataset.evaluation_csv import encode_evaluation_csv, read_evaluation_csv
-from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
+from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
 from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics
-from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ def format_lines(folder: Path) -> list[str]:
     """The results, one line each."""
     from evalgate.adapters.archives.baseline_zip import BaselineZips
     from evalgate.adapters.files.workspace import Workspace
-    from evalgate.application.documents.comment_template import CommentOptions, write_comment
+    from evalgate.application.documents.untrusted_report import CommentOptions, write_comment
     from evalgate.reporting.markdown.render import render_summary
     from evalgate.reporting.results.results_json import load_results
 

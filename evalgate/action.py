@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.application.action.step_outputs import UNFINISHED, empty_outputs
 from evalgate.errors import InvalidInput, JudgeCrashed
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

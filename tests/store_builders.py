@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
-from evalgate.models.goldens.feedback import Feedback
+from evalgate.models.goldens import ExportedEvaluation, Feedback, GoldenSummary
 from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,

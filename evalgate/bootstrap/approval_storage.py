@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from evalgate.application.approvals.list_approvals import ListedApproval
+    from evalgate.application.approvals.approve_change import ListedApproval
     from evalgate.models.approvals.approval import Approval, StoredApproval
     from evalgate.models.results.results import ResultsDoc
     from evalgate.ports.store import Store
@@ -94,7 +94,7 @@ def load_listed_approvals(
 
     The status depends on a finished run: the named one, or the last one here; without it, only on the date.
     """
-    from evalgate.application.approvals.list_approvals import list_approvals
+    from evalgate.application.approvals.approve_change import list_approvals
     from evalgate.bootstrap.store import open_store
     from evalgate.ports.store import EVERYTHING
 

@@ -33,7 +33,7 @@ LOADED_BY_BOTH = (
     "evalgate.models.comparison.comparison",
     "evalgate.models.comparison.decision",
     "evalgate.models.comparison.weakening",
-    "evalgate.models.github.template_file",
+    "evalgate.models.github",
     "evalgate.reporting.text.escaping",
     "evalgate.version",
     "hashlib",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.models.run.golden import Golden
-    from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
+    from evalgate.reporting.dataset.evaluation_jsonl import ReadEvaluations
     from evalgate.suite.diagnostics import Document
 
 MOST_BYTES = 256_000_000
@@ -22,7 +22,7 @@ def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_d
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.file_writer import open_named
     from evalgate.adapters.files.output_folder import OutputFolder, is_folder
-    from evalgate.reporting.dataset.export_times import format_file_time
+    from evalgate.reporting.dataset.golden_document import format_file_time
 
     if is_folder(path, cwd):
         name = f"evaluation_{format_file_time(SystemClock(source_date_epoch).now())}.{suffix}"
@@ -37,7 +37,7 @@ def read_export(path: str, cwd: str) -> ReadEvaluations:
     """Reads an export by its file extension; raises SettingError, RefusedPath or OverLimit."""
     content = build_workspace(cwd).read(path, MOST_BYTES, what="export")
     if path.endswith(".jsonl"):
-        from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
+        from evalgate.reporting.dataset.evaluation_jsonl import read_evaluation_lines
 
         return read_evaluation_lines(content.split(b"\n"), path)
     if not path.endswith(".csv"):

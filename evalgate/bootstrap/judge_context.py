@@ -19,8 +19,7 @@ if TYPE_CHECKING:
         RenderedReport,
         RenderOptions,
     )
-    from evalgate.models.approvals.review import CommentApproval
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.ports import Progress
     from evalgate.settings.settings import Settings
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
         RenderOptions,
     )
     from evalgate.bootstrap.judge_context import JudgeContext
-    from evalgate.models.approvals.review import CommentApproval
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.models.run.chunks import Content
     from evalgate.settings.limits import Limits
 

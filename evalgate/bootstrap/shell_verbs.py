@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalgate.application.judge.judge import Tools
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.models.approvals.approval import ApprovalFile
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.github import TemplateFile
     from evalgate.models.trace.trace import DamagedTrace, TraceRecord
     from evalgate.ports import Progress
     from evalgate.ports.store import Store

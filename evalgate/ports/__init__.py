@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
-from evalgate.models.github.checks import Annotation as Annotation  # noqa: TC001  re-exported
+from evalgate.models.github import Annotation as Annotation  # noqa: TC001  re-exported
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from evalgate.errors import Problem
     from evalgate.measures.prices import Rates
     from evalgate.models.approvals.approval import Approval, ApprovalFile
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import BaselineInfo
-    from evalgate.models.github.checks import CheckRun
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.github import CheckRun, TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord

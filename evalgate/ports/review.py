@@ -16,8 +16,8 @@ if TYPE_CHECKING:
         PullRequestComment,
         PullRequestState,
         ReportArtifact,
+        TriggeringRun,
     )
-    from evalgate.models.approvals.triggering_run import TriggeringRun
 
 
 class Review(Protocol):

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.approval import StoredApproval
     from evalgate.models.comparison.comparison import ScenarioKey
-    from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import Feedback, RegressionSuite
     from evalgate.models.run.golden import Golden, GoldenEvaluation, RegressionStatus
     from evalgate.models.store.stored_run import (
         PruneCounts,

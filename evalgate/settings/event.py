@@ -8,7 +8,7 @@ from typing import Any
 
 from evalgate.errors import Problem
 from evalgate.measures.values.dig import dig
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import TriggeringRun
 from evalgate.records import dataclass
 
 LARGEST_EVENT = 25_000_000

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.errors import Location, Problem
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.comparison.quarantine import Quarantine
+    from evalgate.models.comparison.weakening import Quarantine
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.scenario import TrialRules
     from evalgate.suite.custom_format import CustomMapping

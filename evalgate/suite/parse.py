@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.comparison.quarantine import Quarantine
+    from evalgate.models.comparison.weakening import Quarantine
     from evalgate.strict_model import StrictModel
     from evalgate.suite.diagnostics import Document
     from evalgate.suite.goldens.golden_written import GoldenDocuments

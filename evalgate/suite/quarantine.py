@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from evalgate.models.comparison.quarantine import Quarantine
+from evalgate.models.comparison.weakening import Quarantine
 
 if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Document

@@ -7,10 +7,10 @@ import re
 from documents import ROOT, blocks, cells
 from results_builder import a_baseline, a_change, a_scenario, a_suite, results
 
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.models.github import TemplateFile
 from evalgate.reporting.markdown import view
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.markdown.template_rules import FIELDS, FILTERS, LOOP_FIELDS, MACROS, TAGS
+from evalgate.reporting.markdown.user_template import FIELDS, FILTERS, LOOP_FIELDS, MACROS, TAGS
 
 PAGE = "docs/templates.md"
 RECORDS = {

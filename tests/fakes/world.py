@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.models.github.checks import CheckRun
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.github import CheckRun, TemplateFile
     from evalgate.ports import Annotation
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.models.github.template_file import MAX_TEMPLATE_BYTES, TemplateFile
+from evalgate.models.github import MAX_TEMPLATE_BYTES, TemplateFile
 
 if TYPE_CHECKING:
     from evalgate.ports import Files

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.github.client import Client
-    from evalgate.models.github.checks import Annotation, CheckRun
+    from evalgate.models.github import Annotation, CheckRun
 
 BATCH = 50
 """Annotations that GitHub accepts in one request."""

@@ -11,7 +11,7 @@ from evalgate.adapters.github.responses import as_int, as_text
 from evalgate.errors import Location, NotFound, OverLimit, Problem, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.models.approvals.approval import FILE, MAX_FILE_BYTES, ApprovalFile
-from evalgate.models.github.template_file import MAX_TEMPLATE_BYTES, TemplateFile
+from evalgate.models.github import MAX_TEMPLATE_BYTES, TemplateFile
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client

@@ -16,8 +16,8 @@ from evalgate.models.approvals.review import (
     PullRequestComment,
     PullRequestState,
     ReportArtifact,
+    TriggeringRun,
 )
-from evalgate.models.approvals.triggering_run import TriggeringRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from evalgate.ports import OpenPullRequest
 
 if TYPE_CHECKING:
     from evalgate.adapters.github.client import Client
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
 
 
 class Pulls:

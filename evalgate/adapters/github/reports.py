@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalgate.adapters.github.client import Client
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
 
 LARGEST_REPORT = 32 * 1024 * 1024
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 from evalgate.reporting.text.escaping import escape_log
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import FEEDBACK
 from evalgate.errors import SettingError
-from evalgate.models.goldens.feedback import MAX_RATING, MIN_RATING, SENTIMENTS, Feedback
+from evalgate.models.goldens import MAX_RATING, MIN_RATING, SENTIMENTS, Feedback
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

@@ -11,7 +11,7 @@ from evalgate.adapters.store.paging import paginate
 from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import SUITE_GOLDENS, SUITES
 from evalgate.errors import Problem, SettingError
-from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.goldens import RegressionSuite
 from evalgate.ports.store import Page
 from evalgate.records import replace
 

@@ -16,7 +16,7 @@ from evalgate.suite.goldens.golden_written import GoldenDocuments, encode_golden
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import RegressionSuite
     from evalgate.models.run.golden import Golden
     from evalgate.ports import Files
     from evalgate.ports.store import Store

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evalgate.application.action.post_check_run import post_check
-from evalgate.application.action.post_comment import CommentText, add_annotation, load_template, post_comment
+from evalgate.application.action.post_comment import (
+    CommentText,
+    add_annotation,
+    load_template,
+    post_check,
+    post_comment,
+)
 from evalgate.application.approvals.comment_approvals import SHORT_SHA, CommentVerifier
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import InvalidInput, Unreachable
@@ -24,8 +29,13 @@ if TYPE_CHECKING:
 
     from evalgate.application.approvals.comment_approvals import Refusal, VerifiedComments
     from evalgate.application.messages.request import ApprovedReport, RenderOptions
-    from evalgate.models.approvals.review import CommentApproval, GateRun, PullRequestComment, PullRequestState
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import (
+        CommentApproval,
+        GateRun,
+        PullRequestComment,
+        PullRequestState,
+        TriggeringRun,
+    )
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.ports import CheckRuns, PullRequest, ReportFiles, StepOutput, TemplateSource
     from evalgate.ports.review import Review

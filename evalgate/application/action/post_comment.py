@@ -1,4 +1,4 @@
-"""Posts or updates the gate's one comment, if it is wanted and not outdated."""
+"""Posts the gate's one comment, if it is wanted and not outdated, and its check run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from msgspec import Struct
 
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
-from evalgate.models.github.checks import Annotation
-from evalgate.models.github.template_file import TEMPLATE_UNUSED
+from evalgate.models.github import TEMPLATE_UNUSED, Annotation, CheckRun
+from evalgate.models.run.chunks import join_chunks
+from evalgate.reporting.text.escaping import escape_span
 
 if TYPE_CHECKING:
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.models.github import Conclusion, TemplateFile
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.ports import PullRequest, StepOutput, TemplateSource
+    from evalgate.ports import CheckRuns, PullRequest, StepOutput, TemplateSource
+
 
 CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
 CHANGES = ("regressed", "broken", "improved", "fixed", "new", "removed")
@@ -86,3 +89,59 @@ def _newer_head(commit: str | None, pull_request: PullRequest) -> str:
     except Unreachable:
         return ""
     return head if commit and head != commit else ""
+
+
+LONGEST_SUMMARY = 65_535
+MOST_REASONS = 50
+REFUSED = "the check run was not written"
+
+
+def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput) -> None:
+    """Posts the check run. If GitHub refuses, it adds a warning and nothing else changes."""
+    check = build_check_run(request, judgement)
+    if check is None:
+        return
+    try:
+        checks.post(check)
+    except Forbidden as refusal:
+        message = f"{REFUSED}: {refusal}. It needs `checks: write`"
+    except Unreachable as trouble:
+        message = f"{REFUSED}: {trouble}"
+    else:
+        return
+    add_annotation(step, "warning", message)
+
+
+def build_check_run(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
+    """Builds the check run; None if the commit to attach it to is unknown."""
+    results = judgement.results
+    if request.commit is None:
+        return None
+    heading = judgement.heading
+    return CheckRun(
+        name=f"EvalGate ({request.comment_key})",
+        commit=request.commit,
+        conclusion=conclusion(results),
+        title=heading[:1].upper() + heading[1:],
+        summary=_summary(judgement) or f"EvalGate {heading}",
+        annotations=judgement.annotations,
+        details_url=request.report_url,
+    )
+
+
+def conclusion(results: ResultsDoc) -> Conclusion:
+    """`failure` if the step fails; `neutral` if it would fail but nothing is blocked."""
+    if results["verdict"] == "pass":
+        return "success"
+    return "failure" if results["exit_code"] else "neutral"
+
+
+def _summary(judgement: Judgement) -> str:
+    """The comment without its marker, which belongs to comments only; without a comment, the reasons."""
+    comment = join_chunks(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
+    if comment and len(comment) <= LONGEST_SUMMARY:
+        return comment
+    reasons = judgement.results["reasons"]
+    lines = [f"- {escape_span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
+    left = len(reasons) - MOST_REASONS
+    return "\n".join([*lines, *([f"- {left:,} more are in results.json"] if left > 0 else [])])

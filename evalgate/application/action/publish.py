@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.messages.request import RenderedReport, RenderOptions
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
     from evalgate.ports import PullRequest, PullRequestFinder, ReportSource, StepOutput, TemplateSource
 
 FROM = "pull_request"

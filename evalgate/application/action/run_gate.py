@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from evalgate.application.action.post_check_run import post_check
 from evalgate.application.action.post_comment import (
     CommentText,
     add_annotation,
     is_comment_wanted,
     load_template,
+    post_check,
     post_comment,
 )
 from evalgate.application.action.step_outputs import outputs_of
@@ -116,7 +116,7 @@ def _save_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> N
 def _with_consents(request: JudgeRequest, options: GateOptions, ports: GatePorts) -> JudgeRequest:
     if ports.review is None or ports.reports is None:
         return request
-    from evalgate.application.action.rerun_approvals import with_consents
+    from evalgate.application.approvals.comment_approvals import with_consents
 
     return with_consents(request, ports.review, ports.reports, ports.step, allow_self=options.allow_self)
 

@@ -38,7 +38,7 @@ def approvals_of(request: JudgeRequest, suites: SuiteSource) -> tuple[Approvals,
             warnings = [problem._replace(message=f"{UNREAD}: {problem.message}") for problem in error.problems]
     given: Sequence[Approval] = ()
     if request.consents:
-        from evalgate.application.approvals.consented_failures import resolve_consents
+        from evalgate.application.approvals.approve_change import resolve_consents
 
         given, refused = resolve_consents(request.consents)
         warnings += [Problem(f"{consent.label} does not count: {why}") for consent, why in refused]

@@ -1,24 +1,29 @@
-"""Builds approvals for failures of a finished run: a person names the scenario, the results give the rest."""
+"""Approvals for failures of a finished run, and all approvals of a project with their status.
+
+A person names the scenario, the results give the rest.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.documents.run_documents import changes_of, run_of
-from evalgate.errors import Problem, SettingError
+from evalgate.application.documents.untrusted_report import report_of
+from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.common.wording import format_verdict
-from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects, rule_on_approvals
+from evalgate.gate.decision.approvals import NOT_APPROVABLE, collect_subjects, rule_by_date, rule_on_approvals
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.approvals.approval import Approval, Approvals
 from evalgate.models.store.stored_run import RunApproval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date, datetime
 
     from evalgate.gate.decision.approvals import ApprovalSubject
-    from evalgate.models.approvals.approval import ApprovalRuling
+    from evalgate.models.approvals.approval import ApprovalRuling, StoredApproval
+    from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import ScenarioKey
     from evalgate.models.results.results import ResultsDoc
 
@@ -136,4 +141,131 @@ def _build_approval(key: ScenarioKey, found: ApprovalSubject, request: ApprovalR
         until=request.until,
         traces=frozenset(trace_hashes if request.only_these_traces else ()),
         location=None,
+    )
+
+
+class ListedApproval(NamedTuple):
+    """The ruling on one approval; `id` is its id in the store, None if it comes from the file."""
+
+    ruling: ApprovalRuling
+    id: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has expired."""
+        return self.ruling.status == "expired"
+
+
+def list_approvals(
+    in_file: Sequence[Approval], stored: Sequence[StoredApproval], finished: ResultsDoc | None, today: date
+) -> list[ListedApproval]:
+    """Those of the file, then those of the store, oldest first.
+
+    With a finished run, they are ruled on by its results, otherwise by date alone. Approvals in comments are
+    always ruled on by date, since they count for one commit of a pull request.
+    """
+    own = [each for each in stored if each.withdrawn_at is None and each.provenance.source != "comment"]
+    counting = [*in_file, *(each.approval for each in own)]
+    rulings = _rulings(counting, finished, today)
+    by_id = {each.id: ruling for each, ruling in zip(own, rulings[len(in_file) :], strict=True)}
+    return [
+        *(ListedApproval(ruling) for ruling in rulings[: len(in_file)]),
+        *(ListedApproval(by_id.get(each.id) or _rule_separately(each, today), each.id) for each in stored),
+    ]
+
+
+def _rulings(approvals: Sequence[Approval], finished: ResultsDoc | None, today: date) -> Sequence[ApprovalRuling]:
+    if finished is None:
+        return rule_by_date(approvals, today)
+
+    return rulings_on(finished, approvals, today)
+
+
+def _rule_separately(stored: StoredApproval, today: date) -> ApprovalRuling:
+    """The ruling on an approval that was withdrawn or counts elsewhere."""
+    (ruling,) = rule_by_date([stored.approval], today)
+    if stored.withdrawn_at is None:
+        return ruling
+    return ruling._replace(status="expired", message=f"withdrawn on {stored.withdrawn_at.date().isoformat()}")
+
+
+NOTHING = "there is no failure to approve"
+
+
+class ConsentedFailures(NamedTuple):
+    """The approvals, and the comment approvals that yield none, each with the reason."""
+
+    approvals: tuple[Approval, ...] = ()
+    refused: tuple[tuple[CommentApproval, str], ...] = ()
+
+
+def resolve_consents(consents: Iterable[CommentApproval]) -> ConsentedFailures:
+    """Looks up each comment approval in the report that its author saw."""
+    read: dict[bytes, Scenarios | str] = {}
+    approvals: list[Approval] = []
+    refused: list[tuple[CommentApproval, str]] = []
+    for consent in consents:
+        if consent.report not in read:
+            read[consent.report] = _load_scenarios(consent)
+        scenarios = read[consent.report]
+        keys = scenarios if isinstance(scenarios, str) else _find_scenarios(consent.scenario, scenarios)
+        if isinstance(keys, str) or isinstance(scenarios, str):
+            refused.append((consent, str(keys)))
+        else:
+            approvals += [_approval_by_comment(consent, key, scenarios[key]) for key in keys]
+    return ConsentedFailures(tuple(approvals), tuple(refused))
+
+
+def _load_scenarios(consent: CommentApproval) -> Scenarios | str:
+    try:
+        document = report_of(consent.report, consent.provenance.head_commit)
+    except InvalidInput as error:
+        return f"the report it refers to can't be used: {error.problems[0].message}"
+    return collect_subjects(run_of(document), changes_of(document))
+
+
+def _find_scenarios(name: str | None, scenarios: Scenarios) -> Sequence[ScenarioKey] | str:
+    """The scenarios of that name, or all that fail; a message if none can be approved."""
+    if name is None:
+        return [key for key, found in scenarios.items() if found.is_worse and found.is_known] or NOTHING
+    keys = [key for key in scenarios if name in key.spellings]
+    if len(keys) != 1:
+        return _describe_ambiguity(keys) if keys else _describe_unknown(name, scenarios)
+    found = scenarios[keys[0]]
+    if not found.is_worse:
+        return f"scenario {name} passes: there is nothing to approve"
+    if not found.is_known:
+        return f"scenario {name} is {format_verdict(found.scenario.verdict)}: {NOT_APPROVABLE}"
+    return keys
+
+
+def _describe_ambiguity(keys: Sequence[ScenarioKey]) -> str:
+    names = [f"`{key.suite}/{key.id}`" for key in keys[:MOST_NAMED]]
+    return f"{len(keys)} suites have a scenario of this name: write {' or '.join(names)}"
+
+
+def _describe_unknown(name: str, scenarios: Scenarios) -> str:
+    variants = [f"`{key.id}/{key.variant}`" for key in scenarios if key.id == name and key.variant is not None]
+    if variants:
+        return f"scenario {name} has variants: write {' or '.join(variants[:MOST_NAMED])}"
+    hint = suggest(name, {key.id for key in scenarios})
+    return f"the run has no scenario {name}{f' ({hint})' if hint else ''}"
+
+
+def _approval_by_comment(consent: CommentApproval, key: ScenarioKey, found: ApprovalSubject) -> Approval:
+    """Bound to the failure as reported: no lower score, no other failed assertion."""
+    return Approval(
+        suite=key.suite,
+        scenario=key.id,
+        variant=key.variant,
+        assertion=None,
+        change=None,
+        least_score=found.scenario.score,
+        reason=consent.reason,
+        who=consent.who,
+        until=consent.until,
+        traces=frozenset(),
+        location=None,
+        checks=frozenset(found.failures),
+        provenance=consent.provenance,
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from evalgate.errors import InvalidInput, Unreachable
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.approvals.review import (
         Account,
         Contributors,
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
         PullRequestState,
         ReportArtifact,
     )
-    from evalgate.ports import ReportFiles
+    from evalgate.ports import ReportFiles, StepOutput
     from evalgate.ports.review import Review
+
 
 DEFAULT_DAYS = 14
 """Validity of an approval that names no last day."""
@@ -200,3 +204,39 @@ def _expiry_date(comment: PullRequestComment, command: ApproveCommand) -> date:
     if command.until > created + timedelta(days=MOST_DAYS):
         raise _CommentRefusedError(f"an approval by comment lasts at most {MOST_DAYS} days: use the approvals file")
     return command.until
+
+
+MAX_LISTED = 20
+UNCOUNTED = "approvals in comments do not count"
+
+
+def with_consents(
+    request: JudgeRequest, review: Review, files: ReportFiles, step: StepOutput, *, allow_self: bool
+) -> JudgeRequest:
+    """Adds the comment approvals of its pull request to the request; notes what does not count.
+
+    Comments of people without write access appear in the log only. If the lookup fails, nothing is approved.
+    """
+    try:
+        found = _verify_comments(request, review, files, allow_self=allow_self)
+    except Unreachable as trouble:
+        found = f"{UNCOUNTED}: {trouble}"
+    if isinstance(found, str):
+        return replace(request, notes=[*request.notes, found])
+    for refusal in found.refusals[:MAX_LISTED]:
+        step.log(str(refusal))
+    messages = [str(refusal) for refusal in found.refusals if refusal.is_known]
+    return replace(request, consents=found.consents, notes=[*request.notes, *messages[:MAX_LISTED]])
+
+
+def _verify_comments(
+    request: JudgeRequest, review: Review, files: ReportFiles, *, allow_self: bool
+) -> VerifiedComments | str:
+    """The verified comments, or a message if this run is not the newest one of the pull request."""
+    change = review.change()
+    if change.head_sha != request.commit:
+        return f"{UNCOUNTED}: the pull request has a newer commit"
+    runs = review.gate_runs(change)
+    if not runs or str(runs[0].run.id) != request.run_id:
+        return f"{UNCOUNTED}: there is a newer run of this gate"
+    return CommentVerifier(review, files, change, runs, allow_self=allow_self).verify_comments()

@@ -1,23 +1,35 @@
-"""Finds whether each change comes from the agent or from the rules that judge it."""
+"""Finds whether each change comes from the agent or from the rules that judge it.
+
+For that the baseline's traces are judged again by today's rules, if it holds them in full.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.baseline_rescoring import BaselineRescoring
+from evalgate.application.comparison.cross_scoring import restrict_checks
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
+from evalgate.application.evaluation.cross_scorer import scenarios_by_key
+from evalgate.application.evaluation.pricing import Pricer
+from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.trajectories import source_of
+from evalgate.errors import InvalidInput
+from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
+from evalgate.measures.redaction.token_shapes import REDACTED
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import is_unmeasured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalgate.application.comparison.policies import Policies
-    from evalgate.application.evaluation.cross_scorer import CrossScorer
-    from evalgate.models.comparison.baseline_run import BaselineRun
+    from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
+    from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison
-    from evalgate.models.run.run import Run
+    from evalgate.models.run.run import Run, ScenarioResult
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
+
 
 MOVED = ("broken", "regressed", "fixed", "improved", "inconclusive")
 """Kinds of change that have a cause, the most important first."""
@@ -81,3 +93,110 @@ def _sides(comparison: Comparison, run: Run) -> Iterator[tuple[ScenarioKey, _Sid
                         len(scenario.trials),
                     ),
                 )
+
+
+MOST_STORED = 2_000
+"""How many traces of the baseline are judged again."""
+TOO_MANY = "the baseline has too many traces of these scenarios to evaluate them again"
+NOT_KEPT = "the baseline does not hold its traces in full"
+SECRETS = "secrets were redacted in the baseline's traces"
+UNLIKE = "the baseline's stored traces no longer give the same results by its own rules"
+NOT_TAKEN = "the current rules assign the baseline's traces to other scenarios"
+
+
+class _BaselineResult(NamedTuple):
+    """The baseline's result for a scenario, and where its traces were read."""
+
+    verdict: str
+    score: float | None
+    places: Sequence[TracePosition]
+
+
+def _baseline_result(baseline: BaselineRun, key: ScenarioKey) -> _BaselineResult:
+    entry = baseline.entries[key]
+    return _BaselineResult(entry.verdict, entry.score, [trial.position for trial in entry.measured])
+
+
+class BaselineRescoring:
+    """Judges traces of the baseline by both rules: by its own to check that the traces are whole."""
+
+    def __init__(
+        self,
+        pairs: Mapping[str, RulePair],
+        baseline: BaselineRun,
+        prices: PriceTable | None,
+        keys: Sequence[ScenarioKey],
+    ) -> None:
+        names = {key: find_baseline_key(key, baseline.entries) for key in keys}
+        self._keys = {key: _baseline_result(baseline, name) for key, name in names.items() if name in baseline.entries}
+        self._places: dict[TracePosition, list[ScenarioKey]] = {}
+        self._reasons: dict[ScenarioKey, str] = {}
+        for key, scenario in self._keys.items():
+            if len(self._places) + len(scenario.places) > MOST_STORED:
+                self._reasons[key] = TOO_MANY
+                continue
+            for place in scenario.places:
+                self._places.setdefault(place, []).append(key)
+        suites = {key.suite for key in self._keys}
+        self._sides = {
+            name: tuple(
+                (
+                    SuiteEvaluation(restrict_checks(suite, pairs[name].changed), BaselineScenarios()),
+                    Pricer(suite.prices, prices),
+                )
+                for suite in (pairs[name].old, pairs[name].new)
+            )
+            for name in suites
+        }
+
+    def judge_lines(self, lines: Iterable[bytes], traces: TraceArchive) -> dict[ScenarioKey, ScoredVerdict | str]:
+        """The verdict of each scenario, or why it has no verdict."""
+        remaining = dict.fromkeys(self._places)
+        try:
+            for line in lines if remaining else ():
+                place = source_of(line)
+                if place is not None and place in remaining:
+                    del remaining[place]
+                    self._judge_line(line, self._places[place], traces)
+                if not remaining:
+                    break
+        except InvalidInput:
+            return dict.fromkeys(self._keys, NOT_KEPT)
+        for place in remaining:
+            self._reasons |= dict.fromkeys(self._places[place], NOT_KEPT)
+        return dict(self._verdicts())
+
+    def _judge_line(self, line: bytes, keys: Sequence[ScenarioKey], traces: TraceArchive) -> None:
+        trace = traces.restore_trace(line)
+        if trace is None or REDACTED.encode() in line:
+            self._reasons |= dict.fromkeys(keys, NOT_KEPT if trace is None else SECRETS)
+            return
+        own_id = trace.scenario_id
+        for suite in dict.fromkeys(key.suite for key in keys):
+            for evaluation, pricer in self._sides[suite]:
+                trace.scenario_id = own_id
+                pricer.price(trace)
+                evaluation.add(trace)
+
+    def _verdicts(self) -> Iterator[tuple[ScenarioKey, ScoredVerdict | str]]:
+        found = {
+            name: [scenarios_by_key(name, evaluation) for evaluation, _ in sides] for name, sides in self._sides.items()
+        }
+        for key, scenario in self._keys.items():
+            by_old, by_new = (side.get(key) for side in found[key.suite])
+            if key in self._reasons:
+                yield key, self._reasons[key]
+            elif by_old is None or not _is_reproduced(by_old, scenario):
+                yield key, UNLIKE
+            elif by_new is None or len(by_new.trials) != len(scenario.places):
+                yield key, NOT_TAKEN
+            else:
+                yield key, ScoredVerdict(by_new.verdict, by_new.score)
+
+
+def _is_reproduced(result: ScenarioResult, scenario: _BaselineResult) -> bool:
+    return (result.verdict, result.score, len(result.trials)) == (
+        scenario.verdict,
+        scenario.score,
+        len(scenario.places),
+    )

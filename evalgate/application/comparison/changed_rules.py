@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from evalgate.application.comparison.baseline import needs_baseline_checks
 from evalgate.application.comparison.baseline_rules import load_baseline_rules
-from evalgate.application.comparison.rules import needs_baseline_checks
 from evalgate.application.evaluation.evaluate import TraceChoice
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The policy in force: for `fail_on` a flag, then the project, then the suite; else the suite first."""
+"""The policies in force, and what they do to a run: duplicates, freshness, quarantine."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from msgspec import Struct
 
-from evalgate.errors import Problem, SettingError
+from evalgate.errors import Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
+from evalgate.gate.comparison.freshness import mark_stale
+from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import FailOn
+from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.suite.policy import Policy, build_effective_policy
 from evalgate.suite.schema.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
 
+    from evalgate.application.messages.request import JudgeRequest
     from evalgate.models.comparison.comparison import Comparison
-    from evalgate.models.comparison.freshness import FreshnessContext
+    from evalgate.models.comparison.weakening import QuarantineRuling
     from evalgate.models.run.run import Run
+    from evalgate.ports import Fingerprints
     from evalgate.suite.models import Configuration
+
 
 WORDS: tuple[str, ...] = get_args(FailOn)
 NEVER_FAIL = "to never fail the check, use report-only"
@@ -73,3 +80,72 @@ def refuse_duplicates(run: Run, policies: Policies) -> None:
             for scenario in suite.scenarios:
                 if reason := scenario.explain_duplicates():
                     scenario.verdict, scenario.reason = "ERROR", reason
+
+
+def present_of(
+    request: JudgeRequest, policies: Policies, fingerprints: Fingerprints | None, now: datetime
+) -> FreshnessContext:
+    """What this run knows about itself. Raises InvalidInput if files to watch are missing."""
+    commits = frozenset(each for each in (request.commit, request.merge_commit) if each)
+    return FreshnessContext(now, commits, _fingerprint_watched_files(policies, fingerprints))
+
+
+def _fingerprint_watched_files(policies: Policies, fingerprints: Fingerprints | None) -> Mapping[str, str]:
+    """One fingerprint for each suite that watches files; equal globs are read once."""
+    if fingerprints is None:
+        return {}
+    by_globs: dict[tuple[str, ...], str] = {}
+    found: dict[str, str] = {}
+    for name, policy in policies.suites.items():
+        globs = tuple(policy.freshness.watch) if policy.freshness is not None else ()
+        if globs and globs not in by_globs:
+            by_globs[globs] = fingerprints.compute_fingerprint(globs)
+        if globs:
+            found[name] = by_globs[globs]
+    return found
+
+
+def judge_freshness(run: Run, policies: Policies, present: FreshnessContext) -> None:
+    """Marks stale traces with the reason, and warns about those that no longer gate anything."""
+    run.warnings += mark_stale(run, policies.suites, present)
+
+
+def check_quarantine(configuration: Configuration, today: date) -> None:
+    """Raises SuiteError for every quarantine that lasts too long."""
+    written = [each for suite in configuration.suites for each in suite.quarantine]
+    if not written:
+        return
+    from evalgate.gate.common.quarantine import too_long
+
+    problems = list(too_long(written, today))
+    if problems:
+        raise SuiteError(*problems)
+
+
+def apply_quarantine(
+    run: Run, comparison: Comparison | None, configuration: Configuration, today: date
+) -> list[QuarantineRuling]:
+    """The ruling on every quarantine; marks quarantined scenarios and their changes."""
+    written = {suite.name: suite.quarantine for suite in configuration.suites if suite.quarantine}
+    if not written:
+        return []
+    from evalgate.gate.common import quarantine
+
+    rulings = [
+        ruling
+        for suite in run.suites
+        if suite.name in written
+        for ruling in quarantine.apply_quarantines(suite, written[suite.name], today)
+    ]
+    flag_changes(run, comparison)
+    return rulings
+
+
+def flag_changes(run: Run, comparison: Comparison | None) -> None:
+    """Flags the changes of scenarios in quarantine."""
+    for suite in run.suites if comparison is not None else ():
+        for scenario in suite.scenarios:
+            key = ScenarioKey(suite.name, scenario.id, scenario.variant)
+            change = comparison.changes.get(key) if comparison is not None and scenario.quarantined else None
+            if change is not None:
+                change.flags.append("quarantined")

@@ -1,17 +1,33 @@
-"""Reads goldens of a finished run back from its results document."""
+"""Reads goldens of a finished run back from its results, and makes an evaluation of each judged trace.
+
+Texts of the document are redacted and bounded, so those of the evaluations are too.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
-from evalgate.models.run.golden import Golden, GoldenResult, GoldenTrial, Issue, TurnResult
+from evalgate.gate.comparison.golden_changes import regression_status
+from evalgate.measures.numeric.means import mean_amount
+from evalgate.models.run.golden import (
+    EvaluationStatistics,
+    Golden,
+    GoldenEvaluation,
+    GoldenResult,
+    GoldenTrial,
+    Issue,
+    TurnResult,
+)
+from evalgate.scoring.golden.rules import level
+from evalgate.scoring.golden.weights import mean_over_turns, reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.results.results import ScenarioDoc, TrialDoc
-    from evalgate.models.results.results_golden import GoldenDoc, IssueDoc, TurnDoc
-    from evalgate.models.run.golden import IssueCategory, Level, Severity
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, TurnDoc
+    from evalgate.models.run.golden import IssueCategory, Level, RegressionStatus, Severity
 
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
@@ -96,3 +112,108 @@ def _turn(document: TurnDoc, at: int, golden: GoldenDoc, issues: Sequence[Issue]
         issues=own,
         evidence=tuple(issue.evidence for issue in own if issue.evidence),
     )
+
+
+JUDGE = "evalgate"
+
+
+def evaluations_of(document: ResultsDoc, run_id: str | None = None) -> list[GoldenEvaluation]:
+    """One evaluation for each trial of each golden, in document order."""
+    moment, by = datetime.fromisoformat(document["created_at"]), f"{JUDGE} {document['evalgate_version']}"
+    return [
+        _evaluation(suite["suite"], scenario, trial, found, moment, by, run_id)
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        for trial in scenario["trials"]
+        if (found := golden_trial_of(trial, scenario)) is not None
+    ]
+
+
+def goldens_of(document: ResultsDoc) -> list[Golden]:
+    """The judged goldens, each once, as far as the document holds them."""
+    found: dict[str, Golden] = {}
+    for suite in document["suites"]:
+        for scenario in suite["scenarios"]:
+            golden = scenario.get("golden")
+            if golden is not None:
+                found.setdefault(golden["id"], golden_in(golden))
+    return list(found.values())
+
+
+def _evaluation(  # noqa: PLR0913, PLR0917  one of each
+    suite: str,
+    scenario: ScenarioDoc,
+    trial: TrialDoc,
+    found: GoldenTrial,
+    moment: datetime,
+    by: str,
+    run_id: str | None,
+) -> GoldenEvaluation:
+    golden = scenario["golden"]
+    score = trial["score"] if trial["status"] not in ("error", "not_evaluable") else None
+    return GoldenEvaluation(
+        id="",
+        golden_id=golden["id"],
+        golden_version=golden["version"],
+        suite=suite,
+        overall_score=score,
+        level=None if score is None else level(score),
+        dimensions=found.dimensions,
+        statistics=statistics_of(trial, found, scenario["threshold"]),
+        evaluated_by=by,
+        evaluated_at=moment,
+        run_id=run_id,
+        trial=trial["trial"],
+        trace_id=trial["trace"]["id"],
+        trace_sha256=trial["trace"]["sha256"],
+        turns=tuple(found.turns),
+        issues=tuple(found.issues),
+        regression_status=_status(scenario, score),
+        previous_score=golden["previous_score"],
+        conversation_id=found.conversation_id,
+    )
+
+
+def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | None:
+    """A single trial has the status of its scenario; one of several is rated by its own score."""
+    if score is None:
+        return None
+    if scenario["n"] == 1:
+        return cast("RegressionStatus | None", scenario["golden"]["regression_status"])
+    return regression_status(score, None, scenario["threshold"])
+
+
+def statistics_of(trial: TrialDoc, found: GoldenTrial, passing_score: float) -> EvaluationStatistics:
+    """The statistics of one conversation."""
+    turns = len(found.turns)
+    latencies = [each.latency_ms for each in _actual_turns(found)]
+    whole = trial["latency_seconds"]
+    mean = mean_amount(latencies)
+    if mean is None and whole is not None and _actual_turns(found):
+        mean = whole * 1000 / len(_actual_turns(found))
+    return EvaluationStatistics(
+        total_turns=turns,
+        avg_latency_ms=mean,
+        total_tokens=trial["total_tokens"],
+        total_cost=trial["cost_usd"],
+        issue_count=len(found.issues),
+        critical_issue_count=sum(issue.severity == "critical" for issue in found.issues),
+        pass_rate=_pass_rate([each.scores for each in found.turns], passing_score),
+    )
+
+
+def _actual_turns(found: GoldenTrial) -> list[TurnResult]:
+    return [turn for at, turn in enumerate(found.turns) if at not in found.missing]
+
+
+def _pass_rate(turns: Sequence[Mapping[str, float | None]], passing_score: float) -> float | None:
+    """The share of scored turns whose mean reaches the passing score."""
+    means = list(_mean_scores(turns))
+    return sum(reaches(score, passing_score) for score in means) / len(means) if means else None
+
+
+def _mean_scores(turns: Sequence[Mapping[str, float | None]]) -> Iterator[float]:
+    for scores in turns:
+        mean = mean_over_turns(list(scores.values()))
+        if mean is not None:
+            yield mean

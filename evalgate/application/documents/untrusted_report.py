@@ -1,23 +1,47 @@
-"""Checks a report from an untrusted run field by field, and renders it again."""
+"""Checks a report from an untrusted run field by field, and renders reports with the project's template."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from evalgate.application.documents.comment_template import CommentOptions, write_comment
 from evalgate.application.messages.request import RenderedReport
-from evalgate.errors import SettingError
+from evalgate.errors import InvalidTemplate, SettingError
 from evalgate.gate.decision.counts import find_wrong_count
+from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.header_lines import format_origin
-from evalgate.reporting.markdown.render import render_summary
+from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
+    from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
+
+
+class CommentOptions(NamedTuple):
+    """How to render a comment: its key, its maximum length, and the URL of the whole report."""
+
+    key: str
+    max_chars: int
+    report_url: str | None = None
+    origin: str = ""
+    template: TemplateFile | None = None
+
+
+def write_comment(document: ResultsDoc, options: CommentOptions) -> tuple[str, list[str]]:
+    """The comment, and a warning if the template could not be used."""
+    try:
+        return _render(document, options), []
+    except InvalidTemplate as flaw:
+        return _render(document, options._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
+
+
+def _render(document: ResultsDoc, options: CommentOptions) -> str:
+    return render_comment(document, **options._asdict())
+
 
 LARGEST_RESULTS = 128 * 1024 * 1024
 WHAT = "its results.json"

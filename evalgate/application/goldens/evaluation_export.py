@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
+from evalgate.models.goldens import ExportedEvaluation, GoldenSummary
 from evalgate.ports.store import EVERYTHING
 from evalgate.records import replace
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from evalgate.models.goldens.feedback import Feedback
+    from evalgate.models.goldens import Feedback
     from evalgate.models.run.golden import Golden, GoldenEvaluation, Issue, TurnResult
     from evalgate.ports.store import Store
 

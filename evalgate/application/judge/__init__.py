@@ -1,4 +1,4 @@
 """Turns a request into finished documents, without network, token or environment.
 
-Entry points: `judge.judge`, `explain.explain`, `backtest.backtest`, `compare_finished.compare_finished`.
+Entry points: `judge.judge`, `compare_finished.explain`, `backtest.backtest`, `compare_finished.compare_finished`.
 """

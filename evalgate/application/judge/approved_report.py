@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from evalgate.application.approvals.consented_failures import resolve_consents
+from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.documents.run_documents import changes_of, run_of
 from evalgate.application.documents.untrusted_report import render_report, report_of
 from evalgate.application.messages.request import ApprovedReport
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.messages.request import RenderOptions
     from evalgate.models.approvals.approval import Approval, ApprovalRuling
-    from evalgate.models.approvals.review import CommentApproval
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import CommentApproval, TriggeringRun
     from evalgate.models.comparison.decision import GateVerdict
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc

@@ -15,8 +15,8 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
 from evalgate.gate.decision.decide import decide
 from evalgate.gate.trajectory.agent_changes import add_agent_changes, parts_of_run
-from evalgate.models.comparison.backtest import Backtest, PastRun
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
+from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
 from evalgate.records import replace

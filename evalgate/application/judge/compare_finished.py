@@ -1,32 +1,42 @@
-"""Compares two finished runs without reading a trace."""
+"""Compares two finished runs, and looks up one scenario for a person who asks why it failed."""
 
 from __future__ import annotations
 
+import posixpath
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.application.comparison.policies import Policies, fail_on_words
+from msgspec import Struct, field
+
+from evalgate.application.comparison.policies import Policies, fail_on_words, flag_changes
 from evalgate.application.comparison.price_comparison import drop_incomparable_costs
-from evalgate.application.comparison.quarantine import flag_changes
 from evalgate.application.comparison.weakening import weakening_between, weakening_problems
 from evalgate.application.documents.run_documents import run_of
+from evalgate.application.evaluation.trajectories import StoredTraces, load_trajectories
 from evalgate.application.judge.report import warning_of
+from evalgate.errors import InvalidInput, Problem, SettingError
+from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.golden_changes import add_golden_changes
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.trajectory.agent_changes import add_agent_changes, name_agent_causes, parts_of_baseline
-from evalgate.gate.trajectory.trial_pairs import add_tool_calls
-from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
+from evalgate.measures.redaction.redact import redact
+from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.reporting.results.results_json import build_results_document
+from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 from evalgate.suite.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from evalgate.models.results.results import ResultsDoc
-    from evalgate.ports import BaselineFiles
+    from evalgate.models.comparison.baseline_run import TracePosition
+    from evalgate.models.comparison.trajectory import Trajectory
+    from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
+    from evalgate.models.run.run import TrialResult
+    from evalgate.ports import BaselineFiles, TraceArchive
 
 
 def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequence[str] | None) -> ResultsDoc:
@@ -67,3 +77,149 @@ def compare_finished(files: BaselineFiles, base: str, head: str, fail_on: Sequen
     if "quarantines" in head_results:
         document["quarantines"] = head_results["quarantines"]
     return document
+
+
+OWN_TRACES = "baseline.zip"
+"""The file next to a run's results that holds its traces."""
+MOST_NAMED = 10
+
+
+class ExplainRequest(NamedTuple):
+    """Which scenario to explain: suite and variant are only needed if its id is ambiguous."""
+
+    id: str
+    suite: str | None = None
+    variant: str | None = None
+
+
+class Explanation(Struct):
+    """The scenario in its document; `removed` instead if only the baseline has it."""
+
+    document: ResultsDoc
+    suite: SuiteDoc | None = None
+    scenario: ScenarioDoc | None = None
+    removed: RemovedDoc | None = None
+    warnings: Sequence[Problem] = field(default_factory=tuple)
+
+
+def explain(
+    files: BaselineFiles, traces: TraceArchive, request: ExplainRequest, results: str, baseline: str | None
+) -> Explanation:
+    """Finds the scenario in the results, compared with the baseline if one is given.
+
+    Raises SettingError if there is no such scenario, or several.
+    """
+    document = files.load(results).results
+    if baseline is None:
+        return _find_scenario(document, request)
+    command = document.get("command")
+    document = compare_finished(files, baseline, results, None)
+    document["command"] = command
+    explanation = _find_scenario(document, request)
+    if explanation.suite is not None and explanation.scenario is not None:
+        explanation.warnings = _add_behaviour(files, traces, explanation, results, baseline)
+    return explanation
+
+
+def _find_scenario(document: ResultsDoc, request: ExplainRequest) -> Explanation:
+    matches = [
+        Explanation(document, suite, scenario)
+        for suite in document["suites"]
+        for scenario in suite["scenarios"]
+        if _is_requested(request, suite["suite"], scenario)
+    ]
+    gone = [
+        Explanation(document, removed=removed)
+        for removed in document["removed"]
+        if _is_requested(request, removed["suite"], removed)
+    ]
+    if len(matches + gone) == 1:
+        return (matches + gone)[0]
+    raise SettingError(_describe_ambiguity(matches + gone) if matches or gone else _describe_unknown(document, request))
+
+
+def _is_requested(request: ExplainRequest, suite: str, scenario: ScenarioDoc | RemovedDoc) -> bool:
+    return (
+        scenario["id"] in (request.id, redact(request.id))
+        and request.suite in (None, suite)
+        and request.variant in (None, scenario["variant"])
+    )
+
+
+def _describe_ambiguity(matches: Sequence[Explanation]) -> Problem:
+    """The problem that several scenarios match, with the flags that select one."""
+    named = []
+    for match in matches[:MOST_NAMED]:
+        scenario = match.scenario or match.removed
+        suite = match.suite["suite"] if match.suite else match.removed["suite"] if match.removed else ""
+        variant = f" --variant {scenario['variant']}" if scenario and scenario["variant"] else ""
+        named.append(f"--suite {suite}{variant}")
+    left = len(matches) - len(named)
+    more = f" and {left} more" if left else ""
+    return Problem(f"{len(matches)} scenarios have this id", None, f"add one of: {'; '.join(named)}{more}")
+
+
+def _describe_unknown(document: ResultsDoc, request: ExplainRequest) -> Problem:
+    """The problem that none matches, with a suggestion."""
+    pairs = [(suite["suite"], each["id"]) for suite in document["suites"] for each in suite["scenarios"]]
+    pairs += [(removed["suite"], removed["id"]) for removed in document["removed"]]
+    suites = {suite for suite, _ in pairs}
+    if request.suite is not None and request.suite not in suites:
+        return Problem(f"these results have no suite `{request.suite}`", None, suggest(request.suite, suites))
+    ids = {id_ for suite, id_ in pairs if request.suite in (None, suite)}
+    if request.id in ids:
+        return Problem(f"scenario `{request.id}` has no variant `{request.variant}` in these results")
+    return Problem(f"these results have no scenario `{request.id}`", None, suggest(request.id, ids))
+
+
+def _add_behaviour(
+    files: BaselineFiles,
+    traces: TraceArchive,
+    explanation: Explanation,
+    results: str,
+    baseline: str,
+) -> Sequence[Problem]:
+    """Compares the two traces; if that fails, returns warnings."""
+    suite, scenario = explanation.suite, explanation.scenario
+    if suite is None or scenario is None or scenario["change"] is None or not scenario["trials"]:
+        return []
+    key = ScenarioKey(suite["suite"], scenario["id"], scenario["variant"])
+    baseline_trials = files.load_run(baseline).run.find_trials(key)
+    if not baseline_trials:
+        return []
+    pair = pair_worst_trial(baseline_trials, _trials(explanation.document, suite, scenario))
+    try:
+        baseline_trajectory = _load_trajectory(
+            StoredTraces(files.read_traces(baseline), traces.restore_trace), pair.baseline_trial.position
+        )
+        trace = pair.trial.trace
+        trajectory = _load_trajectory(
+            StoredTraces(_own_traces(files, results), traces.restore_trace), (trace.path, trace.line, trace.record)
+        )
+    except InvalidInput as error:
+        return error.problems
+    if baseline_trajectory is None or trajectory is None:
+        where = "the baseline holds" if baseline_trajectory is None else f"{OWN_TRACES} next to these results holds"
+        return [Problem(f"arguments and answers are not compared: {where} no trace of it")]
+    scenario["change"]["behaviour"] = build_trajectory_diff_doc(compare_pair(pair, baseline_trajectory, trajectory))
+    return []
+
+
+def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Sequence[TrialResult]:
+    one_scenario: ResultsDoc = {**document, "suites": [{**suite, "scenarios": [scenario]}]}
+    return run_of(one_scenario).suites[0].scenarios[0].trials
+
+
+def _load_trajectory(stored: StoredTraces, place: TracePosition) -> Trajectory | None:
+    return load_trajectories(stored, {place}).get(place)
+
+
+def _own_traces(files: BaselineFiles, results: str) -> Iterator[bytes]:
+    """The traces of the run with these results; none if the zip next to them is of another run."""
+    zip_path = posixpath.join(posixpath.dirname(results), OWN_TRACES)
+    try:
+        mine, theirs = (files.load_run(path).run for path in (results, zip_path))
+    except InvalidInput:
+        return
+    if (mine.created_at, mine.commit) == (theirs.created_at, theirs.commit):
+        yield from files.read_traces(zip_path)

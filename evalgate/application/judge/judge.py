@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from evalgate.application.approvals.approvals import approvals_of, rule_on_approvals
-from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline
+from evalgate.application.comparison.baseline import NAME, build_baseline_parts, load_baseline, rules_of
 from evalgate.application.comparison.changed_rules import (
     RuleSources,
     find_changed_rules,
     list_weakening_problems,
 )
-from evalgate.application.comparison.freshness import judge_freshness, present_of
-from evalgate.application.comparison.policies import JudgedRun, policies_of, refuse_duplicates
-from evalgate.application.comparison.quarantine import apply_quarantine, check_quarantine
-from evalgate.application.comparison.rules import rules_of
+from evalgate.application.comparison.policies import (
+    JudgedRun,
+    apply_quarantine,
+    check_quarantine,
+    judge_freshness,
+    policies_of,
+    present_of,
+    refuse_duplicates,
+)
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.distinct_ids import check_ids
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
@@ -35,8 +40,8 @@ from evalgate.gate.reach.harmless import find_harmless_suites
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from evalgate.application.comparison.base_branch_rules import DecidingRules
     from evalgate.application.comparison.baseline import LoadedBaseline
+    from evalgate.application.comparison.baseline_rules import DecidingRules
     from evalgate.application.comparison.policies import Policies
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.application.messages.tools import Tools
@@ -155,7 +160,7 @@ def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, no
     """The baseline's suites and policy, if the request lets them decide."""
     if not request.by_rules_of_base:
         return None
-    from evalgate.application.comparison.base_branch_rules import rules_of_base
+    from evalgate.application.comparison.baseline_rules import rules_of_base
 
     baseline = load_baseline(request, tools.baselines, rules_of(own), now)
     return rules_of_base(baseline, own, tools.baselines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
-from evalgate.application.documents.comment_template import CommentOptions, write_comment
+from evalgate.application.documents.untrusted_report import CommentOptions, write_comment
 from evalgate.application.messages.request import Judgement
 from evalgate.gate.comparison.run_statistics import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from evalgate.errors import InvalidInput, Problem, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
-    from evalgate.models.comparison.quarantine import QuarantineRuling
-    from evalgate.models.comparison.weakening import WeakeningList
+    from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Warning_
@@ -68,7 +67,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         rules=decided.rules,
     )
     if request.history is not None:
-        from evalgate.application.history.history_section import add_history
+        from evalgate.application.history.run_recorder import add_history
 
         add_history(results, request.history, decided.run, now, request.run_id)
     options = CommentOptions(

@@ -23,7 +23,7 @@ from evalgate.application.messages.response_checks import (
     text,
 )
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.run.chunks import Content

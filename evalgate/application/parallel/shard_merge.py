@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, Any
 
-from evalgate.application.comparison.rules import config_hash
+from evalgate.application.comparison.baseline import config_hash
 from evalgate.application.parallel.batch_merger import BatchMerger
 from evalgate.application.parallel.shard_codec import decode_batch
 from evalgate.application.parallel.shards import digest_of

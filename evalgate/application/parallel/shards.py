@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from evalgate.application.comparison.baseline import load_baseline
+from evalgate.application.comparison.baseline import config_hash, load_baseline, rules_of
 from evalgate.application.comparison.changed_rules import RuleSources, find_changed_rules
 from evalgate.application.comparison.price_comparison import reprice_baseline
-from evalgate.application.comparison.rules import config_hash, rules_of
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import MAX_CROSS_SCORED
 from evalgate.application.evaluation.evaluate import TraceChoice

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from evalgate.application.approvals.list_approvals import ListedApproval
+    from evalgate.application.approvals.approve_change import ListedApproval
     from evalgate.cli.shell import Shell
 
 EXAMPLES = """examples:
@@ -70,8 +70,8 @@ def _print_json(approvals: list[ListedApproval], shell: Shell) -> None:
 
 def _print_lines(approvals: list[ListedApproval], shell: Shell) -> None:
     from evalgate.reporting.results.approvals_doc import build_approval_doc
-    from evalgate.reporting.text.approval_lines import format_approval
     from evalgate.reporting.text.escaping import escape_terminal
+    from evalgate.reporting.text.ruling_lines import format_approval
 
     for each in approvals:
         line = escape_terminal(format_approval(build_approval_doc(each.ruling)).removeprefix("approval "), None)

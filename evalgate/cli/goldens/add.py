@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores the goldens and prints their ids."""
-    from evalgate.application.goldens.golden_entries import doubts_of
+    from evalgate.application.goldens.golden_import import doubts_of
     from evalgate.application.goldens.stored_goldens import add_goldens
     from evalgate.cli.store.store_flags import open_store
     from evalgate.reporting.text.escaping import escape_terminal
@@ -66,7 +66,7 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
         from evalgate.bootstrap.export_files import load_goldens
 
         return load_goldens([arguments.file], shell.cwd)
-    from evalgate.application.goldens.golden_entries import golden_from_fields, update_golden
+    from evalgate.application.goldens.golden_import import golden_from_fields, update_golden
 
     if arguments.from_trace is not None:
         return [update_golden(_golden_from_trace(arguments, shell), fields)]
@@ -77,7 +77,7 @@ def _read_goldens(arguments: argparse.Namespace, shell: Shell) -> Sequence[Golde
 
 
 def _golden_from_trace(arguments: argparse.Namespace, shell: Shell) -> Golden:
-    from evalgate.application.goldens.golden_from_trace import golden_from_trace
+    from evalgate.application.goldens.golden_import import golden_from_trace
     from evalgate.bootstrap import sources
     from evalgate.cli.shell import format_location
     from evalgate.cli.traces.format_flags import choose_format

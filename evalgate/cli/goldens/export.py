@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.cli.shell import is_stdout
     from evalgate.cli.store.store_flags import open_store
     from evalgate.ports.store import EVERYTHING
-    from evalgate.reporting.dataset.ascii_json import encode_json_line
-    from evalgate.reporting.dataset.golden_document import build_golden_document
+    from evalgate.reporting.dataset.golden_document import build_golden_document, encode_json_line
     from evalgate.reporting.text.wording import pluralize
 
     with open_store(arguments, shell) as store:

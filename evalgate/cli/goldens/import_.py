@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Stores all goldens of the files, or none on an error; goldens already stored are updated."""
-    from evalgate.application.goldens.golden_entries import doubts_of
+    from evalgate.application.goldens.golden_import import doubts_of
     from evalgate.application.goldens.stored_goldens import upsert_goldens
     from evalgate.bootstrap.export_files import load_goldens
     from evalgate.cli.store.store_flags import open_store

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import RegressionSuite
 
 DIMENSIONS = ("identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness")
 EXAMPLES = """examples:
@@ -75,7 +75,7 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
 
 
 def _collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
-    from evalgate.application.goldens.regression_suites import check_fields
+    from evalgate.application.goldens.stored_goldens import check_fields
 
     fields = {
         name: tuple(value) if isinstance(value, list) else value
@@ -91,7 +91,7 @@ def _collect_fields(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _store_suite(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.application.goldens.regression_suites import add_suite, change_suite
+    from evalgate.application.goldens.stored_goldens import add_suite, change_suite
     from evalgate.cli.store.store_flags import open_store
     from evalgate.reporting.text.escaping import escape_terminal
 
@@ -118,7 +118,7 @@ def _list(arguments: argparse.Namespace, shell: Shell) -> None:
 
 
 def _show(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.application.goldens.regression_suites import goldens_of, stored_suite
+    from evalgate.application.goldens.stored_goldens import goldens_of, stored_suite
     from evalgate.cli.store.store_flags import open_store, print_json
     from evalgate.reporting.dataset.golden_document import build_suite_document
     from evalgate.reporting.terminal.golden_tables import render_suite
@@ -133,7 +133,7 @@ def _show(arguments: argparse.Namespace, shell: Shell) -> None:
 
 
 def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
-    from evalgate.application.goldens.regression_suites import unknown_suite
+    from evalgate.application.goldens.stored_goldens import unknown_suite
     from evalgate.cli.store.store_flags import open_store
     from evalgate.errors import SettingError
     from evalgate.reporting.text.escaping import escape_terminal
@@ -145,7 +145,7 @@ def _delete(arguments: argparse.Namespace, shell: Shell) -> None:
 
 
 def _count_goldens(suite: RegressionSuite, store: Any) -> str:
-    from evalgate.application.goldens.regression_suites import goldens_of
+    from evalgate.application.goldens.stored_goldens import goldens_of
     from evalgate.reporting.text.wording import pluralize
 
     return f"{pluralize(len(goldens_of(suite, store.goldens)), 'golden')} now"

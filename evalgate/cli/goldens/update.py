@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Replaces the given fields; a list is replaced as a whole."""
-    from evalgate.application.goldens.golden_entries import doubts_of, update_golden
+    from evalgate.application.goldens.golden_import import doubts_of, update_golden
     from evalgate.application.goldens.stored_goldens import stored_golden, without_secrets
     from evalgate.cli.goldens.golden_flags import collect_fields
     from evalgate.cli.store.store_flags import open_store

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
-    from evalgate.application.judge.explain import ExplainRequest, explain
+    from evalgate.application.judge.compare_finished import ExplainRequest, explain
     from evalgate.bootstrap import sources
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 

@@ -31,8 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, shell: Shell) -> int:
     """Loads everything and reports all errors at once, each as file:line:column."""
-    from evalgate.application.comparison.policies import policies_of
-    from evalgate.application.comparison.quarantine import check_quarantine
+    from evalgate.application.comparison.policies import check_quarantine, policies_of
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.bootstrap.store import shell_store_opener
     from evalgate.gate.reach.harmless import find_harmless_suites

@@ -33,7 +33,7 @@ def _render_csv(gathered: EvaluationExport, _: MetricsRequest) -> Iterable[bytes
 
 
 def _render_json(gathered: EvaluationExport, request: MetricsRequest) -> Iterable[bytes]:
-    from evalgate.reporting.dataset.ascii_json import encode_json_page
+    from evalgate.reporting.dataset.golden_document import encode_json_page
     from evalgate.reporting.dataset.metrics import compute_metrics
 
     return [encode_json_page(compute_metrics(gathered.evaluations, gathered.goldens, request))]

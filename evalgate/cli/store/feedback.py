@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from evalgate.cli.shell import Shell
-    from evalgate.models.goldens.feedback import Sentiment
+    from evalgate.models.goldens import Sentiment
 
 SENTIMENTS = ("positive", "negative", "neutral")
 MAX_COMMENT, MAX_WORD, MAX_ISSUES = 10_000, 512, 100
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
 def _add(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.goldens.stored_goldens import add_feedback
     from evalgate.cli.store.store_flags import open_store
-    from evalgate.models.goldens.feedback import Feedback
+    from evalgate.models.goldens import Feedback
 
     _check_lengths(arguments)
     feedback = Feedback(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from evalgate.errors import Problem
 from evalgate.gate.common.wording import format_count
 from evalgate.measures.text.globs import matches_id
-from evalgate.models.comparison.quarantine import MAX_DAYS, QuarantineRuling
+from evalgate.models.comparison.weakening import MAX_DAYS, QuarantineRuling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
-    from evalgate.models.comparison.quarantine import Quarantine
+    from evalgate.models.comparison.weakening import Quarantine
     from evalgate.models.run.run import ScenarioResult, SuiteResult
 
 NO_SUCH_SCENARIO = "the suite has no such scenario"

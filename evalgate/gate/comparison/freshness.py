@@ -14,7 +14,7 @@ from evalgate.scoring.wording import cut_quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalgate.models.comparison.freshness import FreshnessContext
+    from evalgate.models.comparison.weakening import FreshnessContext
     from evalgate.models.run.run import Run, ScenarioResult, TraceRef
     from evalgate.models.trace.trace import Warning_
     from evalgate.suite.policy import FreshnessPolicy, Policy

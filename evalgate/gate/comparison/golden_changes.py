@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.goldens import PASSING_SCORE
 from evalgate.models.run.golden import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.scoring.golden.weights import reaches

@@ -1,4 +1,4 @@
 """Approvals and their provenance.
 
-Entry points: `approval.Approval`, `approval.ApprovalRuling`, `review.CommentApproval`, `triggering_run`.
+Entry points: `approval.Approval`, `approval.ApprovalRuling`, `review.CommentApproval`, `review.TriggeringRun`.
 """

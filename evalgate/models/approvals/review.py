@@ -1,4 +1,4 @@
-"""What approvals need of a pull request: its author, the runs that judged it, its comments."""
+"""Data of GitHub for approvals by comment: the pull request, its people, comments and runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from evalgate.models.approvals.approval import Provenance
-    from evalgate.models.approvals.triggering_run import TriggeringRun
 
 
 class Account(NamedTuple):
@@ -91,3 +90,23 @@ class CommentApproval(Struct, frozen=True):
     def label(self) -> str:
         """Its name in messages."""
         return f"the approval by {self.who} in comment {self.provenance.comment_id}"
+
+
+class TriggeringRun(Struct, frozen=True):
+    """A run and its commit. Names of branches and owners are untrusted.
+
+    `head_repository_id` is None, and `head_repository` empty, if the fork was deleted.
+    """
+
+    id: int
+    event: str
+    head_repository_id: int | None
+    head_repository: str  # owner/name
+    head_branch: str
+    head_sha: str
+    is_same_repository: bool  # the commit is in this repository, not in a fork
+
+    @property
+    def head_owner(self) -> str:
+        """The owner of the repository that has the commit."""
+        return self.head_repository.partition("/")[0]

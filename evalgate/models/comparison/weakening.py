@@ -1,13 +1,17 @@
-"""Weakenings: demands of the baseline's suites and policies that today's no longer make."""
+"""Demands of the baseline's suites and policies that today's no longer make, quarantines, and freshness."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
 
     from evalgate.errors import Location
+
 
 WeakeningKind = Literal[
     "suite_removed",
@@ -76,3 +80,45 @@ class WeakeningList(NamedTuple):
     failing: frozenset[str | None] = frozenset()
     unknown: str | None = None
     notes: Sequence[str] = ()
+
+
+MAX_DAYS = 90
+"""Maximum days until the end of a quarantine: it is a pause, not a way to remove an assertion."""
+
+QuarantineStatus = Literal["active", "expired", "unused"]
+
+
+class Quarantine(Struct, frozen=True):
+    """One quarantine as written. `scenario` may contain `*`; a `variant` of None means every variant.
+
+    `until` is its last valid day.
+    """
+
+    scenario: str
+    variant: str | None
+    reason: str
+    until: date
+    who: str | None
+    location: Location | None
+
+
+class QuarantineRuling(NamedTuple):
+    """The status of one quarantine in a run. `scenarios` is the number of scenarios it matches."""
+
+    suite: str
+    quarantine: Quarantine
+    status: QuarantineStatus
+    message: str
+    days_left: int
+    scenarios: int
+
+
+class FreshnessContext(NamedTuple):
+    """The time of judging, the commits that count as the judged one, and fingerprints of watched files.
+
+    `commits` is empty if the commit is unknown. `fingerprints` are by suite, for suites that watch files.
+    """
+
+    now: datetime
+    commits: frozenset[str] = frozenset()
+    fingerprints: Mapping[str, str] = {}

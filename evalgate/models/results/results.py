@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
 from typing import Any, NotRequired, TypedDict
 
-from evalgate.models.results.results_golden import GoldenDoc, GoldenTrialDoc  # noqa: TC001  the same
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     ApprovalDoc,
     CauseDoc,
     HistoryDoc,
     QuarantineDoc,
     RulesDoc,
+    TrajectoryDiffDoc,
     WeakeningDoc,
 )
 from evalgate.models.results.results_sections import LocationDoc as LocationDoc  # noqa: PLC0414, TC001  re-exported
-from evalgate.models.results.results_statistics import ComparisonDoc, StatisticsDoc, VariantDoc  # noqa: TC001  the same
-from evalgate.models.results.results_trajectory import TrajectoryDiffDoc  # noqa: TC001  the same
+from evalgate.models.results.results_statistics import (  # noqa: TC001  the same
+    ComparisonDoc,
+    GoldenDoc,
+    GoldenTrialDoc,
+    StatisticsDoc,
+    VariantDoc,
+)
 
 
 class ReasonDoc(TypedDict, total=False):

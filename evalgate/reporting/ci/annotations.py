@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 from evalgate.reporting.text.grouping import count_changes, describe_causes, group_failures
 from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
 from evalgate.reporting.text.wording import join_words, pluralize, scenario_name

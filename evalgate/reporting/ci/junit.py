@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.text.escaping import escape_xml
-from evalgate.reporting.text.scenario_sections import find_reason
-from evalgate.reporting.text.trial_reasons import sum_seconds
+from evalgate.reporting.text.scenario_sections import find_reason, sum_seconds
 from evalgate.reporting.text.wording import scenario_name
 
 if TYPE_CHECKING:

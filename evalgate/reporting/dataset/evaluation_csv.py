@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
+from evalgate.models.goldens import ExportedEvaluation, GoldenSummary
 from evalgate.models.run.golden import DIMENSIONS, LEVELS, REGRESSION_STATUSES, EvaluationStatistics, GoldenEvaluation
 from evalgate.models.trace.trace import MAX_ID_LENGTH
-from evalgate.reporting.dataset.export_times import format_time
-from evalgate.reporting.dataset.read_jsonl import ReadEvaluations
+from evalgate.reporting.dataset.evaluation_jsonl import ReadEvaluations
+from evalgate.reporting.dataset.golden_document import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from evalgate.models.goldens.exported_evaluation import ExportedEvaluation, GoldenSummary
-from evalgate.models.goldens.feedback import Feedback, Sentiment
+from evalgate.models.goldens import ExportedEvaluation, Feedback, GoldenSummary, Sentiment
 from evalgate.models.run.golden import (
     EvaluationStatistics,
     GoldenEvaluation,

@@ -1,18 +1,45 @@
-"""Goldens, regression suites and feedback as JSON documents, for lists and golden files."""
+"""Goldens, regression suites and feedback as JSON; the encoding of all exports."""
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.redact import redact_value
-from evalgate.reporting.dataset.export_times import format_time
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import Feedback, RegressionSuite
     from evalgate.models.run.golden import Golden
+
+
+_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_DELETE_ESCAPE = ("\x7f", "\\u007f")  # the only control character that JSON leaves raw
+
+
+def encode_json(value: Any) -> str:
+    """Encodes a value without blanks."""
+    return _encode(value).replace(*_DELETE_ESCAPE)
+
+
+def encode_json_line(value: Any) -> bytes:
+    """Encodes a value as one line."""
+    return f"{encode_json(value)}\n".encode("ascii")
+
+
+def encode_json_page(value: Any) -> bytes:
+    """Encodes a value over several indented lines."""
+    return f"{json.dumps(value, indent=2, allow_nan=False)}\n".replace(*_DELETE_ESCAPE).encode("ascii")
+
+
+def format_time(moment: datetime) -> str:
+    """Formats a time as `2025-12-31T22:40:49Z`."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def format_file_time(moment: datetime) -> str:
+    """Formats a time as `2025-12-31T22-40-49` for file names, which may not hold a colon."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S")
 
 
 def build_golden_document(golden: Golden) -> dict[str, Any]:

@@ -9,17 +9,15 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.measures.redaction.redact import redact, redact_value
-from evalgate.models.goldens.exported_evaluation import METRICS_SCHEMA
-from evalgate.models.goldens.feedback import SENTIMENTS
-from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.goldens import METRICS_SCHEMA, PASSING_SCORE, SENTIMENTS
 from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES
-from evalgate.reporting.dataset.export_times import format_time
+from evalgate.reporting.dataset.golden_document import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from evalgate.models.goldens.exported_evaluation import ExportedEvaluation
+    from evalgate.models.goldens import ExportedEvaluation
     from evalgate.models.run.golden import Golden, GoldenEvaluation, Issue
 
 MAX_ISSUES = 10

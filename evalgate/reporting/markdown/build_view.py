@@ -17,13 +17,14 @@ from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
     build_figures,
     build_statistics_row,
+    build_suite_row,
+    build_variant_row,
     list_costly_checks,
     list_statistics,
+    list_variants,
 )
-from evalgate.reporting.markdown.suite_rows import build_suite_row, build_variant_row, list_variants
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.approval_lines import render_approval, sort_approvals
 from evalgate.reporting.text.escaping import escape_span
 from evalgate.reporting.text.grouping import (
     FailureGroup,
@@ -32,11 +33,18 @@ from evalgate.reporting.text.grouping import (
     group_passing,
     group_warnings,
 )
-from evalgate.reporting.text.history_lines import find_flaky, find_quarantined_keys, render_flaky
-from evalgate.reporting.text.quarantine_lines import render_quarantine, sort_quarantines
-from evalgate.reporting.text.scenario_sections import is_bad, sort_scenarios
-from evalgate.reporting.text.trial_reasons import has_failures
-from evalgate.reporting.text.weakening_lines import render_weakening, sort_weakenings
+from evalgate.reporting.text.ruling_lines import (
+    find_flaky,
+    find_quarantined_keys,
+    render_approval,
+    render_flaky,
+    render_quarantine,
+    render_weakening,
+    sort_approvals,
+    sort_quarantines,
+    sort_weakenings,
+)
+from evalgate.reporting.text.scenario_sections import has_failures, is_bad, sort_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,7 +77,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
     scenarios = sort_scenarios(document)
     many = len(document["suites"]) > 1
     row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many)
-    flaky = partial(render_flaky, aside=find_quarantined_keys(document))
+    flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     found = group_failures(scenarios.failures, scenarios.regressed, scenarios.below)
     failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
     quarantined = [

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
-    from evalgate.models.results.results_golden import GoldenDoc, IssueDoc, MoveDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, MoveDoc
 
 BAR_WIDTH = 10
 FULL, EMPTY = "\u2588", "\u2591"

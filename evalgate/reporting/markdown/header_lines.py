@@ -11,7 +11,7 @@ from evalgate.reporting.text.wording import age, join_words, pluralize
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.models.approvals.triggering_run import TriggeringRun
+    from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.results.results import BaselineDoc, ResultsDoc
 
 

@@ -6,17 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
-from evalgate.reporting.text.approval_lines import find_approved_keys
 from evalgate.reporting.text.escaping import to_one_line
-from evalgate.reporting.text.scenario_sections import SuiteScenario, is_lost, would_fail
-from evalgate.reporting.text.trial_reasons import has_failures
+from evalgate.reporting.text.ruling_lines import find_approved_keys
+from evalgate.reporting.text.scenario_sections import SuiteScenario, has_failures, is_lost, would_fail
 from evalgate.reporting.text.wording import join_words, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, ScenarioDoc, SummaryDoc
-    from evalgate.reporting.text.approval_lines import ScenarioDocKey
+    from evalgate.reporting.text.ruling_lines import ScenarioDocKey
 
 QUARANTINED, APPROVED, NOT_ASKED = "quarantined", "approved", "not in fail_on"
 MOST_NAMED = 3

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from evalgate.models.github.template_file import TemplateFile
+    from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.markdown.build_view import Layout
     from evalgate.reporting.markdown.user_template import UserTemplate

@@ -24,6 +24,7 @@ from evalgate.reporting.text.grouping import (
 )
 from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
+    count_passed,
     describe_change,
     describe_unmet_rule,
 )
@@ -34,14 +35,13 @@ from evalgate.reporting.text.trajectory_lines import (
     merge_equal_lines,
     summarize_calls,
 )
-from evalgate.reporting.text.trial_reasons import count_passed
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
-    from evalgate.models.results.results_trajectory import TrajectoryDiffDoc
+    from evalgate.models.results.results_sections import TrajectoryDiffDoc
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 MAX_CHECKS = 3

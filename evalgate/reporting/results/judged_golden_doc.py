@@ -16,7 +16,7 @@ from evalgate.reporting.results.clean_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results_golden import GoldenDoc, GoldenTrialDoc, IssueDoc, MoveDoc, TurnDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, GoldenTrialDoc, IssueDoc, MoveDoc, TurnDoc
     from evalgate.models.run.golden import GoldenResult, GoldenTrial, Issue, TurnResult
 
 MAX_ISSUES, MAX_TURNS, MAX_VALUES = 50, 200, 50

@@ -20,7 +20,7 @@ from evalgate.reporting.results.results_fields import (
 from evalgate.reporting.results.trial_doc import build_location_doc
 
 if TYPE_CHECKING:
-    from evalgate.models.comparison.quarantine import QuarantineRuling
+    from evalgate.models.comparison.weakening import QuarantineRuling
     from evalgate.models.results.results_sections import QuarantineDoc
 
 QUARANTINE: Shape = (

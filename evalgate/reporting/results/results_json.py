@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import Decision
-    from evalgate.models.comparison.quarantine import QuarantineRuling
-    from evalgate.models.comparison.weakening import WeakeningList
+    from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
     from evalgate.models.results.results import ResultsDoc, SummaryDoc
     from evalgate.models.results.results_sections import ApprovalDoc, RulesDoc
     from evalgate.models.run.run import Run

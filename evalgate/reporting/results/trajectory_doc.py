@@ -8,7 +8,7 @@ from evalgate.reporting.results.clean_values import clean_name, clean_text
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import CallPosition, CallStep, FirstDivergence, TextPair, TrajectoryDiff
-    from evalgate.models.results.results_trajectory import (
+    from evalgate.models.results.results_sections import (
         CallPositionDoc,
         CallStepDoc,
         FirstDivergenceDoc,

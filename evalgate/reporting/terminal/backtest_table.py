@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.comparison.backtest import SCHEMA
+from evalgate.models.comparison.decision import SCHEMA
 from evalgate.reporting.results.clean_values import clean_name
 from evalgate.reporting.results.results_parts import build_reason_doc
 from evalgate.reporting.text.escaping import escape_terminal
@@ -13,7 +13,7 @@ from evalgate.reporting.text.wording import pluralize, scenario_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.models.comparison.backtest import Backtest, PastRun
+    from evalgate.models.comparison.decision import Backtest, PastRun
 
 MAX_SCENARIOS = 10
 SHORT_SHA = 7

@@ -1,23 +1,34 @@
-"""Explains one scenario in a terminal: an overview with the reasons first, then all findings."""
+"""Explains one scenario in a terminal: its trials, checks, golden, and how its trajectory differs."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
+from evalgate.measures.sequences.list_difference import diff_lists
+from evalgate.models.run.golden import DIMENSIONS
+from evalgate.reporting.markdown.golden_rows import draw_bar
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage
-from evalgate.reporting.terminal.trajectory_explanation import add_trajectory_diff
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.approval_lines import sort_approvals, summarize_approval
 from evalgate.reporting.text.grouping import describe_failures
-from evalgate.reporting.text.history_lines import find_flaky, format_flaky
-from evalgate.reporting.text.quarantine_lines import find_quarantines, summarize_quarantine
-from evalgate.reporting.text.scenario_sections import SuiteScenario, describe_change
-from evalgate.reporting.text.trial_reasons import count_passed
+from evalgate.reporting.text.ruling_lines import (
+    find_flaky,
+    find_quarantines,
+    format_flaky,
+    sort_approvals,
+    summarize_approval,
+    summarize_quarantine,
+)
+from evalgate.reporting.text.scenario_sections import SuiteScenario, count_passed, describe_change
+from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergence, mark_changes
+from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.models.results.results import (
         AssertionDoc,
+        CallsDoc,
         ChangeDoc,
         RemovedDoc,
         ResultsDoc,
@@ -25,6 +36,159 @@ if TYPE_CHECKING:
         SuiteDoc,
         TrialDoc,
     )
+    from evalgate.models.results.results_sections import CallStepDoc, FigureDeltaDoc, TextPairDoc, TrajectoryDiffDoc
+    from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc
+
+
+MAX_ISSUES = 20
+LABEL_WIDTH = 24
+_COLOURS = {"critical": "red", "error": "red", "warning": "yellow"}
+
+
+def add_golden(page: TerminalPage, scenario: ScenarioDoc) -> None:
+    """Adds a golden's dimensions over its trials, then its issues; nothing if it is no golden."""
+    golden = scenario.get("golden")
+    if golden is None:
+        return
+    page.add_title(f"Golden conversation (version {golden['version']})")
+    if golden["title"]:
+        page.add_text(golden["title"], indent=2)
+    if golden["level"]:
+        status = f", {golden['regression_status']}" if golden["regression_status"] else ""
+        page.add_text(f"{golden['level']}{status}", indent=2)
+    for name in DIMENSIONS:
+        if name in (scenario["dimensions"] or {}):
+            page.add_text(_format_dimension(name, (scenario["dimensions"] or {})[name], golden), indent=2)
+    for issue in golden["issues"][:MAX_ISSUES]:
+        page.add_labelled(issue["severity"], _format_issue(issue), _COLOURS.get(issue["severity"], "dim"), indent=2)
+    left = len(golden["issues"]) - MAX_ISSUES
+    if left > 0:
+        page.add_text(f"and {wording.pluralize(left, 'more issue')}", indent=2)
+
+
+def _format_dimension(name: str, score: float | None, golden: GoldenDoc) -> str:
+    """Formats a dimension: `tool success rate  ##--- 0.50 poor (-0.50, turn 2)`."""
+    label = name.replace("_", " ").ljust(LABEL_WIDTH)
+    if score is None:
+        return f"{label}not evaluable{_format_move(name, golden)}"
+    return f"{label}{draw_bar(score)} {wording.score(score)} {level(score)}{_format_move(name, golden)}"
+
+
+def _format_move(name: str, golden: GoldenDoc) -> str:
+    move = next((each for each in golden["moves"] if each["dimension"] == name), None)
+    if move is None:
+        return ""
+    turn = "" if move["turn"] is None else f", turn {move['turn'] + 1}"
+    if move["delta"] is None:
+        return f" (was {wording.score(move['before'])})"
+    return f" ({wording.points(move['delta'])}{turn})"
+
+
+def _format_issue(issue: IssueDoc) -> str:
+    turn = "" if issue["turn"] is None else f"turn {issue['turn'] + 1}: "
+    evidence = f" ({issue['evidence']})" if issue["evidence"] else ""
+    return f"{turn}{issue['message']}{evidence}"
+
+
+MAX_ARGUMENTS, MAX_ANSWER, MAX_KEPT = 200, 4_000, 200
+MAX_NAMES = 1_000
+_SIGNS = {"removed": "-", "added": "+", "changed": "~"}
+_LIST_SIGNS = {"kept": "", "gone": "-", "come": "+"}
+_FIGURES: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "score": ("score", wording.score),
+    "cost_usd": ("cost", wording.dollars),
+    "latency_seconds": ("latency", wording.seconds),
+    "total_tokens": ("tokens", wording.mean_count),
+}
+
+
+def add_trajectory_diff(page: TerminalPage, change: ChangeDoc) -> None:
+    """Adds how the two traces differ; some documents have only the names of the calls."""
+    trajectory_diff, calls = change.get("behaviour"), change.get("calls")
+    if trajectory_diff is not None:
+        _add_diff(page, trajectory_diff)
+    elif calls is not None:
+        _add_call_names(page, calls)
+
+
+def _add_diff(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc) -> None:
+    page.add_title(_format_title(trajectory_diff["trial_before"], trajectory_diff["trial"]))
+    divergence = describe_divergence(trajectory_diff)
+    if not divergence:
+        page.add_text("the agent's behaviour is unchanged", indent=2)
+    else:
+        page.add_text(f"the first difference is {divergence}", indent=2)
+    _add_turns(page, trajectory_diff)
+    if trajectory_diff["response"]:
+        page.add_text("final answer, [-in the baseline-] and {+now+}:", indent=2)
+        page.add_text(mark_changes(trajectory_diff["response"], MAX_KEPT), indent=4, limit=MAX_ANSWER)
+    for name in ("status", "error"):
+        sides: TextPairDoc | None = trajectory_diff.get(name)  # type: ignore[assignment]
+        if sides:
+            page.add_text(f"{name}: {sides['before'] or NOTHING} -> {sides['now'] or NOTHING}", indent=2)
+    figures = [text for figure in trajectory_diff["figures"] if (text := _format_figure(figure))]
+    if figures:
+        page.add_text(", ".join(figures), indent=2)
+
+
+def _format_title(baseline_trial: int, trial: int) -> str:
+    return f"Difference from the baseline (trial {baseline_trial} there, trial {trial} here)"
+
+
+def _add_turns(page: TerminalPage, trajectory_diff: TrajectoryDiffDoc) -> None:
+    utterances = trajectory_diff["said"]
+    turns: dict[int, list[CallStepDoc]] = {utterance["turn"]: [] for utterance in utterances}
+    for step in trajectory_diff["steps"]:
+        position = step["now"] or step["before"]
+        turns.setdefault(position["turn"] if position else 0, []).append(step)
+    for turn in sorted(turns):
+        page.add_text(f"turn {turn}", indent=2)
+        for utterance in utterances:
+            if utterance["turn"] == turn:
+                page.add_diff_line(
+                    "~",
+                    f"{utterance['who']}: {utterance['before'] or NOTHING} -> {utterance['now'] or NOTHING}",
+                    indent=4,
+                )
+        for step in turns[turn]:
+            _add_step(page, step)
+    if trajectory_diff["steps_left"]:
+        page.add_text(f"and {wording.pluralize(trajectory_diff['steps_left'], 'more call')}", indent=2)
+
+
+def _add_step(page: TerminalPage, step: CallStepDoc) -> None:
+    outcome, answer = step.get("outcome"), step.get("answer")
+    sign = _SIGNS.get(step["kind"], "~" if outcome else "")
+    number = (step["now"] or step["before"] or {"call": 0})["call"]
+    arguments = "" if step["changes"] else f" {step['arguments'][:MAX_ARGUMENTS]}"
+    page.add_diff_line(sign, f"{number} {step['name']}{arguments}", indent=4)
+    for change in step["changes"]:
+        baseline, current = change["before"], change["now"]
+        values = f"{NOTHING if baseline is None else baseline} -> {NOTHING if current is None else current}"
+        page.add_diff_line(sign, f"{change['path'] or 'arguments'}: {values}", indent=8)
+    if step["changes_left"]:
+        page.add_text(f"and {wording.pluralize(step['changes_left'], 'more place')}", indent=10)
+    for name, sides in (("ended", outcome), ("answered", answer)):
+        if sides:
+            page.add_text(f"{name}: {sides['before'] or NOTHING} -> {sides['now'] or NOTHING}", indent=10)
+
+
+def _format_figure(figure: FigureDeltaDoc) -> str:
+    if figure["before"] == figure["now"] or figure["name"] not in _FIGURES:
+        return ""
+    name, format_value = _FIGURES[figure["name"]]
+    return f"{name} {format_value(figure['before'])} -> {format_value(figure['now'])}"
+
+
+def _add_call_names(page: TerminalPage, calls: CallsDoc) -> None:
+    baseline, current = calls["before"][:MAX_NAMES], calls["now"][:MAX_NAMES]
+    page.add_title(_format_title(calls["trial_before"], calls["trial"]))
+    if baseline == current:
+        page.add_text(f"the same {wording.pluralize(len(current), 'call')}; only their names were compared", indent=2)
+        return
+    for step in diff_lists(baseline, current):
+        page.add_diff_line(_LIST_SIGNS[step.kind], step.name, indent=2)
+
 
 MAX_TRIALS, MAX_CHECKS, MAX_EVIDENCE = 50, 200, 1_500
 MAX_REASONS = 5
@@ -45,8 +209,6 @@ def render_explanation(
     if change is not None:
         add_trajectory_diff(page, change)
     if scenario.get("golden") is not None:
-        from evalgate.reporting.terminal.golden_explanation import add_golden
-
         add_golden(page, scenario)
     _add_trials(page, scenario)
     page.add_title("To reproduce the run")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.terminal.terminal_page import TerminalPage
-from evalgate.reporting.terminal.text_columns import format_columns
+from evalgate.reporting.terminal.terminal_page import TerminalPage, format_columns
 from evalgate.reporting.text import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from evalgate.models.goldens.feedback import Feedback
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import Feedback, RegressionSuite
     from evalgate.models.run.golden import Golden, GoldenEvaluation
 
 MAX_TURNS = 50

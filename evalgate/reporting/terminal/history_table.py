@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.store.stability import PASSED, WINDOW
-from evalgate.reporting.terminal.text_columns import format_columns
+from evalgate.reporting.terminal.terminal_page import format_columns
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_terminal
-from evalgate.reporting.text.history_lines import format_passed_runs
+from evalgate.reporting.text.ruling_lines import format_passed_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.models.comparison.comparison import REGRESSIONS
-from evalgate.reporting.text.scenario_sections import describe_change, find_failed_checks, find_reason, is_lost
-from evalgate.reporting.text.trial_reasons import count_failed_trials, count_passed, is_clean
+from evalgate.reporting.text.scenario_sections import (
+    count_failed_trials,
+    count_passed,
+    describe_change,
+    find_failed_checks,
+    find_reason,
+    is_clean,
+    is_lost,
+)
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from evalgate.measures.values.json_values import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results_trajectory import CallStepDoc, TextPartDoc, TrajectoryDiffDoc
+    from evalgate.models.results.results_sections import CallStepDoc, TextPartDoc, TrajectoryDiffDoc
 
 NOTHING = "nothing"
 MAX_CHANGES = 3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.goldens import PASSING_SCORE
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
 from evalgate.scoring.golden.weights import CATEGORY, Weights, reaches
 

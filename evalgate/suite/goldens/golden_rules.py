@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from evalgate.evaluators.core.field_problems import FieldProblem
-from evalgate.models.goldens.regression_suite import PASSING_SCORE
+from evalgate.models.goldens import PASSING_SCORE
 from evalgate.models.run.golden import CATEGORIES, Golden
 from evalgate.scoring.golden.memories import MEMORY_TOOLS
 from evalgate.scoring.golden.rules import WARNING_THRESHOLD, GoldenRules, parse_due

@@ -11,7 +11,7 @@ from evalgate.models.run.golden import CATEGORIES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.goldens.regression_suite import RegressionSuite
+    from evalgate.models.goldens import RegressionSuite
     from evalgate.models.run.golden import Golden
     from evalgate.suite.diagnostics import Document
 

@@ -11,7 +11,7 @@ import pytest
 from store_builders import make_evaluation, make_golden
 from store_verbs import Verbs
 
-from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.goldens import RegressionSuite
 
 SECRET = "ghp_" + "a1B2" * 9
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 ::error::x \u202egnp.exe ##[error]y \u200b"

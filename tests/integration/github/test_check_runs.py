@@ -6,7 +6,7 @@ from fakes.hub import site_of
 from evalgate.adapters.github import Client, RequestDeadline
 from evalgate.adapters.github.check_runs import CheckRuns
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.github.checks import Annotation, CheckRun
+from evalgate.models.github import Annotation, CheckRun
 
 pytestmark = pytest.mark.shared
 

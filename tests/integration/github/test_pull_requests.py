@@ -8,7 +8,7 @@ import pytest
 from fakes.server import Server, answer
 
 from evalgate.adapters.github import Client, Pulls, RequestDeadline, Site
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import TriggeringRun
 
 HERE, FORK, HEAD = 1001, 2002, "a" * 40
 RUN = TriggeringRun(8001, "pull_request", FORK, "mallory/support", "patch", HEAD, is_same_repository=False)

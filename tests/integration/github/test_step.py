@@ -5,7 +5,7 @@ import io
 import pytest
 
 from evalgate.adapters.github import WorkflowStep
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 
 
 @pytest.fixture

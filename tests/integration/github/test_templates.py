@@ -9,7 +9,7 @@ from fakes.agent import next_run, own_comments, trace, write_trace
 
 from evalgate.adapters.github import TemplateInCommit
 from evalgate.errors import Forbidden, InvalidTemplate, NotFound, OverLimit, Unreachable
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.models.github import TemplateFile
 
 pytestmark = pytest.mark.shared
 

@@ -13,7 +13,7 @@ from documents import ROOT
 
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.suites import SuiteFiles
-from evalgate.application.documents.golden_evaluations import evaluations_of, goldens_of
+from evalgate.application.documents.golden_documents import evaluations_of, goldens_of
 from evalgate.application.documents.run_documents import run_of
 from evalgate.cli import main
 from evalgate.cli.shell import Shell

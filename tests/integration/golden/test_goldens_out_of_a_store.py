@@ -9,7 +9,7 @@ import pytest
 import yaml
 from command import evalgate
 
-from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.goldens import RegressionSuite
 from evalgate.models.run.golden import Golden
 
 if TYPE_CHECKING:

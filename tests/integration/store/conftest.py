@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from store_verbs import verbs
 
-from evalgate.models.goldens.feedback import Feedback
-from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.goldens import Feedback, RegressionSuite
 from evalgate.models.run.golden import (
     DIMENSIONS,
     EvaluationStatistics,

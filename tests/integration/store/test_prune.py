@@ -15,7 +15,7 @@ from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS
 from evalgate.bootstrap.store import open_store
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.goldens.regression_suite import RegressionSuite
+from evalgate.models.goldens import RegressionSuite
 from evalgate.models.store.stored_run import RunApproval, RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
 
 NOW = datetime(2025, 12, 31, 22, 40, 49, tzinfo=UTC)  # of the verbs

@@ -27,7 +27,7 @@ from evalgate.models.run.trials import (
     set_stale,
 )
 from evalgate.reporting.results.trial_doc import build_trial_doc, build_trial_docs
-from evalgate.reporting.text.trial_reasons import (
+from evalgate.reporting.text.scenario_sections import (
     count_failed_checks,
     count_passed,
     list_trial_reasons,

@@ -22,7 +22,7 @@ from evalgate.adapters.store.schema.column_types import (
 )
 from evalgate.adapters.store.schema.run_tables import RUNS
 from evalgate.models.approvals.approval import APPROVAL_ORIGINS
-from evalgate.models.goldens.feedback import MAX_RATING, MIN_RATING, SENTIMENTS
+from evalgate.models.goldens import MAX_RATING, MIN_RATING, SENTIMENTS
 from evalgate.models.run.golden import DIMENSIONS, LEVELS, REGRESSION_STATUSES
 
 GOLDENS = Table(

@@ -10,7 +10,7 @@ from evalgate.adapters.github.workflow_step import (
     AnnotationFormatter,
     format_command,
 )
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 
 
 def runner_reads(line: str):

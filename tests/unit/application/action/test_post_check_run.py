@@ -4,10 +4,10 @@ import pytest
 from fakes.world import FakeCheckRuns, FakeStep
 from results_builder import a_reason, a_scenario, a_suite, results
 
-from evalgate.application.action.post_check_run import build_check_run, conclusion, post_check
+from evalgate.application.action.post_comment import build_check_run, conclusion, post_check
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, Unreachable
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 from evalgate.reporting.markdown.heading import build_heading
 
 REQUEST = JudgeRequest(commit="c" * 40, comment_key="evals.yml/gate", report_url="https://github.com/x")

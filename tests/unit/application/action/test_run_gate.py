@@ -18,8 +18,7 @@ from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gat
 from evalgate.application.messages.request import Judgement, JudgeRequest
 from evalgate.errors import Forbidden, SettingError, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.github.checks import Annotation
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.models.github import Annotation, TemplateFile
 from evalgate.ports import FoundBaseline
 
 TASK = GateOptions(JudgeRequest(comment_key="k", notes=["a note"]), ".evalgate")

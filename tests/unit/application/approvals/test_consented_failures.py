@@ -12,14 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, an_assertion, results
 
-from evalgate.application.approvals.consented_failures import resolve_consents
+from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.judge.approved_report import approve_report, decide_with_approvals
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import Provenance
-from evalgate.models.approvals.review import CommentApproval
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import CommentApproval, TriggeringRun
 from evalgate.models.run.chunks import join_chunks
 from evalgate.reporting.results.results_json import dump_results, load_results
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from results_builder import a_scenario, a_suite, results
 
-from evalgate.application.documents.comment_template import CommentOptions, write_comment
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.application.documents.untrusted_report import CommentOptions, write_comment
+from evalgate.models.github import TemplateFile
 
 DOCUMENT = results([a_suite("s", [a_scenario()])])
 HEAD = '{% extends "comment.md.j2" %}\n'

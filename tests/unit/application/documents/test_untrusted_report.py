@@ -23,7 +23,7 @@ from results_builder import (
 from evalgate.application.documents.untrusted_report import render_untrusted_report
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import InvalidInput, SettingError
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import TriggeringRun
 
 SHA = "c0ffee" + "0" * 34
 RUN = TriggeringRun(9, "pull_request", 2002, "mallory/agent", "main", SHA, is_same_repository=False)

@@ -10,8 +10,7 @@ from golden_builders import talk
 
 from evalgate.adapters.formats.adk.evals import expected_traces
 from evalgate.adapters.suites.golden_files import json_lines
-from evalgate.application.goldens.golden_from_trace import golden_from_trace
-from evalgate.application.goldens.golden_import import expected_goldens, goldens_in
+from evalgate.application.goldens.golden_import import expected_goldens, golden_from_trace, goldens_in
 from evalgate.errors import SettingError, SuiteError
 from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules

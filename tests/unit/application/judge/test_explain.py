@@ -7,7 +7,7 @@ from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList
 from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
-from evalgate.application.judge.explain import ExplainRequest, explain
+from evalgate.application.judge.compare_finished import ExplainRequest, explain
 from evalgate.errors import SettingError
 
 SUITES = [

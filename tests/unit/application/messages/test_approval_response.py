@@ -14,8 +14,7 @@ from evalgate.application.messages.approval_response import decode_approved, enc
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.approval import Provenance
-from evalgate.models.approvals.review import CommentApproval
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import CommentApproval, TriggeringRun
 from evalgate.records import replace
 from evalgate.reporting.results.results_json import dump_results
 

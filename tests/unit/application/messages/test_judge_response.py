@@ -19,7 +19,7 @@ from evalgate.application.messages.response_checks import check_head, parse_json
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 

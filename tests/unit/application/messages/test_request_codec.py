@@ -9,9 +9,9 @@ from evalgate.application.messages.request import JudgeRequest, RenderOptions
 from evalgate.application.messages.request_codec import decode_value, encode_value
 from evalgate.errors import Location
 from evalgate.models.approvals.approval import ApprovalFile
-from evalgate.models.approvals.triggering_run import TriggeringRun
+from evalgate.models.approvals.review import TriggeringRun
 from evalgate.models.comparison.comparison import BaselineDrift, BaselineInfo, ChangedEvaluator
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.models.github import TemplateFile
 from evalgate.settings.limits import Limits
 
 DRIFT = BaselineDrift("exact", has_changed_suites=True, evaluators=(ChangedEvaluator("regex", 1, 2),))

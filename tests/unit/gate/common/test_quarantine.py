@@ -12,7 +12,7 @@ from run_builders import make_run, make_scenario, make_suite, make_trial
 from evalgate.gate.common.quarantine import apply_quarantines, covers, too_long
 from evalgate.gate.decision.decide import RULES, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
-from evalgate.models.comparison.quarantine import MAX_DAYS, Quarantine
+from evalgate.models.comparison.weakening import MAX_DAYS, Quarantine
 from evalgate.models.run.run import Run
 from evalgate.suite.policy import Policy
 

@@ -12,7 +12,7 @@ from run_builders import make_run, make_scenario, make_trial
 from evalgate.gate.comparison.freshness import find_staleness, mark_stale
 from evalgate.gate.decision.decide import decide
 from evalgate.measures.redaction.redact import redact
-from evalgate.models.comparison.freshness import FreshnessContext
+from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.models.run.run import TraceRef
 from evalgate.suite.policy import FreshnessPolicy, Policy
 

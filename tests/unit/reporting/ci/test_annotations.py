@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from results_builder import a_change, a_reason, a_scenario, a_suite, a_trial, an_assertion, results
 
-from evalgate.models.github.checks import Annotation
+from evalgate.models.github import Annotation
 from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, build_annotations
 
 

@@ -16,10 +16,9 @@ from evalgate.errors import SettingError
 from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
 from evalgate.records import replace
 from evalgate.reporting.dataset.evaluation_csv import HEADER, encode_evaluation_csv, read_evaluation_csv
-from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations
-from evalgate.reporting.dataset.export_times import format_file_time
+from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
+from evalgate.reporting.dataset.golden_document import format_file_time
 from evalgate.reporting.dataset.metrics import MetricsRequest, compute_metrics, has_passed
-from evalgate.reporting.dataset.read_jsonl import read_evaluation_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAME = TEXT.filter(bool)

@@ -23,7 +23,7 @@ from results_builder import (
 )
 
 from evalgate.errors import InvalidTemplate
-from evalgate.models.github.template_file import TemplateFile
+from evalgate.models.github import TemplateFile
 from evalgate.reporting.markdown.render import render_comment
 
 MARKER = "<!-- evalgate:sticky v1 key=gate -->"

@@ -7,7 +7,7 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.reporting.terminal.text_columns import format_columns
+from evalgate.reporting.terminal.terminal_page import format_columns
 
 ROW = st.tuples(st.text(max_size=60), st.text(max_size=60), st.text(max_size=5))
 

@@ -10,7 +10,7 @@ from evalgate.reporting.markdown.render import render_comment
 from evalgate.reporting.results.results_json import dump_results, load_results
 from evalgate.reporting.terminal.explanation import render_explanation
 from evalgate.reporting.terminal.run_table import render_table
-from evalgate.reporting.text.approval_lines import format_approval, render_approval
+from evalgate.reporting.text.ruling_lines import format_approval, render_approval
 
 
 def an_approval(status="active", scenario="s1", **changes):

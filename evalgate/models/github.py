@@ -1,10 +1,43 @@
-"""A project's template for the comment."""
+"""What is posted to GitHub or read from it: check runs and template files."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalgate.errors import InvalidTemplate, Location, OverLimit, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Annotation(NamedTuple):
+    """One annotation; `level` is error, warning or notice."""
+
+    level: str
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+Conclusion = Literal["success", "failure", "neutral"]
+
+
+class CheckRun(NamedTuple):
+    """The content of a check run of `commit`. `summary` is finished Markdown of at most 65,535 characters.
+
+    The texts of the annotations are not escaped: the sender does that.
+    """
+
+    name: str
+    commit: str
+    conclusion: Conclusion
+    title: str
+    summary: str
+    annotations: Sequence[Annotation] = ()
+    details_url: str | None = None
+
 
 MAX_TEMPLATE_BYTES = 64_000
 TEMPLATE_UNUSED = "the comment uses the built-in template, because the project's can't be used"

@@ -1,0 +1,197 @@
+"""What people ruled, as text: approvals, quarantines, weakened requirements, and how steady scenarios were.
+
+`render_*` gives escaped Markdown, `format_*` plain text, `summarize_*` the same for places that name the scenario.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalgate.measures.text.globs import matches_id
+from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.wording import location, scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results_sections import ApprovalDoc, FlakyDoc, QuarantineDoc, WeakeningDoc
+
+APPROVAL_STATUSES = {
+    "active": "approved",
+    "proposed": "proposed",
+    "void": "void",
+    "expired": "expired",
+    "unused": "unused",
+}
+"""The words for statuses, in the order in which they are shown: those that affect the decision come first."""
+QUARANTINE_STATUSES = {"expired": "expired", "active": "quarantined", "unused": "unused"}
+MAX_NAME, MAX_REASON, MAX_FLAKY = 120, 300, 200
+SHORT_SHA = 7
+DAY_LENGTH = 10
+"""Number of characters in the date part of a timestamp."""
+SELF_APPROVED = "self-approved"
+ScenarioDocKey = tuple[str, str, str | None]
+
+
+def _rank(ruling: Mapping[str, Any], statuses: Mapping[str, str]) -> int:
+    return [*statuses, ruling["status"]].index(ruling["status"])
+
+
+def sort_approvals(document: ResultsDoc) -> list[ApprovalDoc]:
+    """Sorts by status, active ones first; within a status the order of the document stays."""
+    return sorted(document["approvals"], key=lambda each: _rank(each, APPROVAL_STATUSES))
+
+
+def find_approved_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
+    """Returns suite, scenario and variant of every active approval."""
+    active = (each for each in document["approvals"] if each["status"] == "active")
+    return {(each["suite"], each["scenario"], each["variant"]) for each in active}
+
+
+def render_approval(approval: ApprovalDoc) -> str:
+    """Formats one approval."""
+    reason, *details = _list_details(approval)
+    parts = [f"{_word(approval, APPROVAL_STATUSES)}: {escape_span(_approval_scope(approval), MAX_NAME)}"]
+    parts += [escape_span(approval["message"], MAX_REASON), f"by {escape_span(reason, MAX_NAME + MAX_REASON)}"]
+    parts += [f"**{each}**" if each == SELF_APPROVED else escape_span(each, MAX_NAME) for each in details]
+    return ", ".join(parts)
+
+
+def format_approval(approval: ApprovalDoc) -> str:
+    """Formats one approval."""
+    word, scope = _word(approval, APPROVAL_STATUSES), _approval_scope(approval)
+    return ", ".join([f"approval {word}: {scope}: {approval['message']}", f"by {', '.join(_list_details(approval))}"])
+
+
+def summarize_approval(approval: ApprovalDoc) -> str:
+    """Formats one approval without its scenario."""
+    assertion = [f"of {approval['assertion']}"] if approval["assertion"] else []
+    parts = [_word(approval, APPROVAL_STATUSES), *assertion, approval["message"]]
+    return ", ".join([*parts, f"by {', '.join(_list_details(approval))}"])
+
+
+def _word(ruling: Mapping[str, Any], statuses: Mapping[str, str]) -> str:
+    return statuses.get(ruling["status"], "unknown")
+
+
+def _approval_scope(approval: ApprovalDoc) -> str:
+    named = scope(approval["suite"], approval["scenario"], approval["variant"], approval["assertion"])
+    bounds = [approval["change"]] if approval["change"] else []
+    bounds += [f"score at least {approval['limit']['score']:g}"] if approval["limit"] else []
+    return f"{named} ({', '.join(bounds)})" if bounds else named
+
+
+def _list_details(approval: ApprovalDoc) -> list[str]:
+    """Lists person and reason, then source, commit and permission unless it is from the approvals file."""
+    details, provenance = [f"{approval['who']}: {approval['reason']}"], approval.get("provenance")
+    if provenance is None:
+        return details
+    comment, commit = provenance["comment_id"], provenance["head_commit"]
+    origin = [f"comment {comment}" if comment is not None else provenance["source"]]
+    origin += [f"for {commit[:SHORT_SHA]} only"] if commit else []
+    origin += [f"permission: {provenance['permission']}"] if provenance["permission"] else []
+    return [*details, *filter(None, [", ".join(origin)]), *([SELF_APPROVED] if provenance["self_approved"] else [])]
+
+
+def sort_quarantines(document: ResultsDoc) -> list[QuarantineDoc]:
+    """Sorts by status, expired ones first since they need attention, then by days left."""
+    found = document.get("quarantines") or ()
+    return sorted(found, key=lambda each: (_rank(each, QUARANTINE_STATUSES), each["days_left"]))
+
+
+def find_quarantines(document: ResultsDoc, suite: str, scenario: ScenarioDoc) -> Sequence[QuarantineDoc]:
+    """Finds the quarantines that cover a scenario."""
+    return [
+        each
+        for each in sort_quarantines(document)
+        if each["suite"] == suite
+        and each["variant"] in (None, scenario["variant"])
+        and matches_id(each["scenario"], scenario["id"])
+    ]
+
+
+def find_quarantined_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
+    """Returns the keys of all scenarios in quarantine."""
+    return {
+        (suite["suite"], each["id"], each["variant"])
+        for suite in document["suites"]
+        for each in suite["scenarios"]
+        if each.get("quarantined")
+    }
+
+
+def render_quarantine(quarantine: QuarantineDoc) -> str:
+    """Formats one quarantine."""
+    word, scope = _word(quarantine, QUARANTINE_STATUSES), escape_span(_quarantine_scope(quarantine), MAX_NAME)
+    message, reason = escape_span(quarantine["message"], MAX_REASON), _quarantine_reason(quarantine)
+    return f"{word}: {scope}, {message}, {escape_span(reason, MAX_NAME + MAX_REASON)}"
+
+
+def format_quarantine(quarantine: QuarantineDoc) -> str:
+    """Formats one quarantine."""
+    head = f"quarantine {_word(quarantine, QUARANTINE_STATUSES)}: {_quarantine_scope(quarantine)}"
+    return f"{head}: {quarantine['message']}, {_quarantine_reason(quarantine)}"
+
+
+def summarize_quarantine(quarantine: QuarantineDoc) -> str:
+    """Formats one quarantine without its scenario."""
+    word = _word(quarantine, QUARANTINE_STATUSES)
+    return f"{word}, {quarantine['message']}, {_quarantine_reason(quarantine)}"
+
+
+def _quarantine_scope(quarantine: QuarantineDoc) -> str:
+    return scope(quarantine["suite"], quarantine["scenario"], quarantine["variant"])
+
+
+def _quarantine_reason(quarantine: QuarantineDoc) -> str:
+    return f"{quarantine['who']}: {quarantine['reason']}" if quarantine["who"] else quarantine["reason"]
+
+
+def sort_weakenings(document: ResultsDoc) -> Sequence[WeakeningDoc]:
+    """Sorts those that fail the gate first; otherwise the order of the document stays."""
+    return sorted(document.get("weakenings") or (), key=lambda each: not each["gates"])
+
+
+def render_weakening(weakening: WeakeningDoc) -> str:
+    """Formats one weakening."""
+    where = location(weakening["location"])
+    at = f", at {escape_span(where, MAX_NAME)}" if where else ""
+    scope, message = escape_span(_weakening_scope(weakening), MAX_NAME), escape_span(weakening["message"], MAX_REASON)
+    return f"{'fails the gate: ' if weakening['gates'] else ''}{scope} {message}{at}"
+
+
+def format_weakening(weakening: WeakeningDoc) -> str:
+    """Formats one weakening."""
+    where = location(weakening["location"])
+    return f"weakened: {_weakening_scope(weakening)}: {weakening['message']}{f' ({where})' if where else ''}"
+
+
+def _weakening_scope(weakening: WeakeningDoc) -> str:
+    return scope(weakening["suite"] or "the project", weakening["scenario"], weakening["variant"])
+
+
+def find_flaky(document: ResultsDoc, *, new: bool | None = None) -> Sequence[FlakyDoc]:
+    """Lists flaky scenarios, newly flaky ones first; `new` keeps only newly flaky ones, or only others."""
+    history = document.get("history")
+    return [each for each in (history["flaky"] if history else ()) if new in (None, each["new"])]
+
+
+def render_flaky(flaky: FlakyDoc, quarantined: set[ScenarioDocKey]) -> str:
+    """Formats one flaky scenario; `quarantined` holds the keys of all scenarios in quarantine."""
+    key = flaky["suite"], flaky["scenario"], flaky["variant"]
+    name = escape_span(" / ".join(filter(None, key)), MAX_FLAKY)
+    return f"{name} {escape_span(format_flaky(flaky), MAX_FLAKY)}{', quarantined' if key in quarantined else ''}"
+
+
+def format_flaky(flaky: FlakyDoc) -> str:
+    """Describes how often a scenario passed, and since when it is flaky, without its name."""
+    since = f"flaky since {flaky['since'][:DAY_LENGTH]}" if flaky["since"] else "flaky"
+    return f"{format_passed_runs(flaky['passed'], flaky['runs'])}, {'newly ' if flaky['new'] else ''}{since}"
+
+
+def format_passed_runs(passed: int, runs: int) -> str:
+    """Returns a text like `passed 18 of the last 20 runs`."""
+    if runs == 1:
+        return "passed the last run" if passed else "did not pass the last run"
+    return f"passed {passed} of the last {runs} runs"
