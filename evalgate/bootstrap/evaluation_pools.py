@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.archives.shard_zip import ShardWriter, ZippedShard
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.ports import Files
     from evalgate.ports.engines import Engine, EvaluationPool
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.archives.baseline_zip import BaselineZips
     from evalgate.adapters.files.file_fingerprints import FileFingerprints
     from evalgate.adapters.files.workspace import Workspace
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
     from evalgate.adapters.suites import SuiteFiles
     from evalgate.ports import PriceTable
@@ -45,7 +45,7 @@ def build_trace_files(cwd: str, root: str | None = None, bounds: Limits | None =
 
 def build_trace_limits(bounds: Limits) -> TraceLimits:
     """The limits on reading traces."""
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
 
     return TraceLimits(
         record_bytes=bounds.record,

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from evalgate.adapters.files.workspace import Workspace
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.spans import dialects

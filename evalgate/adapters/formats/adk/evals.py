@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from evalgate.adapters.formats.adk.reader import SHAPES as SESSION_SHAPES
 from evalgate.adapters.formats.adk.reader import build as build_session
 from evalgate.adapters.formats.adk.reader import unwrap_result
-from evalgate.adapters.formats.core.builder.conversation import Conversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    add_raw_message,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -22,7 +27,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import to_milliseconds
+from evalgate.adapters.formats.core.usage import to_milliseconds
 from evalgate.adapters.formats.messages import gemini
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace

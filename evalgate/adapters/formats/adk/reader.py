@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
-from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, add_raw_message, encode_json
+from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, add_raw_message, mark_failed
+from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     do_each,
@@ -24,10 +23,9 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.core.provider_response import read_provider_response
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.messages import gemini
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
 from evalgate.models.trace.trace import Trace
@@ -35,7 +33,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.builder.raw_message import ToolResult
+    from evalgate.adapters.formats.core.builder.conversation import ToolResult
     from evalgate.models.trace.trace import ErrorInfo, LlmCall, ToolCall, Warning_
 
 USER = "user"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.anthropic import is_anthropic
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_conversations
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.run_end import mark_final_call
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.run import mark_final_call
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -26,19 +26,17 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.totals import (
-    is_known,
-    sum_call_costs,
-    sum_call_usages,
-    usages_differ,
-    warn_of_mismatch,
-)
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     finish_reason,
+    is_known,
     read_cost_usd,
     split_provider_and_model,
+    sum_call_costs,
+    sum_call_usages,
     sum_usages,
     total_tokens,
+    usages_differ,
+    warn_of_mismatch,
 )
 from evalgate.models.trace.trace import Cost, LlmCall, Message, Role, ToolCall, Trace, Usage, unknown_usage
 from evalgate.records import dataclass, field

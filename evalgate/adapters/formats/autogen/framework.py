@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.autogen import get_role
 from evalgate.adapters.formats.autogen.messages import name_call
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     count,
@@ -18,9 +18,8 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
-from evalgate.adapters.formats.messages.blocks import check_arguments
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.models.trace.trace import Usage, unknown_usage
 

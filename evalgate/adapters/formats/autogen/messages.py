@@ -6,12 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.autogen import STRUCTURED
-from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import flag, listing, mapping, required_text, text, time, whole_number
-from evalgate.adapters.formats.core.usage.usage_fields import read_provider_usage
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.usage import read_provider_usage
 from evalgate.adapters.formats.messages.blocks import check_arguments
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evalgate.adapters.formats.autogen import (
 )
 from evalgate.adapters.formats.autogen.framework import add_framework_message, read_usage
 from evalgate.adapters.formats.autogen.messages import AgentMemory, SavedRun, add_agent_message, add_context_message
-from evalgate.adapters.formats.core.builder.llm_calls import measure_user_wait
+from evalgate.adapters.formats.core.builder.run import measure_user_wait
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader

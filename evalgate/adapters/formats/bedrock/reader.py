@@ -12,9 +12,9 @@ from evalgate.adapters.formats.bedrock import (
     is_snapshot,
     unwrap_session_message,
 )
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
@@ -33,9 +33,8 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
-from evalgate.adapters.formats.messages.blocks import check_arguments
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:

@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error, measure_user_wait
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    build_model_error,
+    mark_incomplete,
+    measure_user_wait,
+    set_final_response,
+)
 from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_anthropic_usage
-from evalgate.adapters.formats.core.usage.totals import sum_call_costs, warn_of_mismatch
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_cost_usd, total_tokens
+from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
+from evalgate.adapters.formats.core.usage import (
+    finish_reason,
+    read_cost_usd,
+    sum_call_costs,
+    total_tokens,
+    warn_of_mismatch,
+)
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.models.trace.trace import Usage, unknown_usage
 from evalgate.records import dataclass
@@ -113,7 +122,7 @@ def _read_model_usage(value: Any, path: str) -> Usage:
 
 
 def _sum(usages: list[Usage]) -> Usage:
-    from evalgate.adapters.formats.core.usage.usage_fields import sum_usages
+    from evalgate.adapters.formats.core.usage import sum_usages
 
     total = sum_usages(usages)
     total["source"] = "recorded_total"

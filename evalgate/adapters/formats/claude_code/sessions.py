@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.llm_calls import build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.messages import roles
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
     from evalgate.models.trace.trace import ModelError
 
 SHELL = "Bash"

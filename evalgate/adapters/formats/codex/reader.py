@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
 from evalgate.adapters.formats.codex.rollout import Rollout, read_total_usage
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error, measure_user_wait
-from evalgate.adapters.formats.core.builder.raw_message import (
+from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
     ToolRequest,
     ToolResult,
     conversation_from_messages,
 )
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
+from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.run import (
+    add_failed_call,
+    build_model_error,
+    mark_incomplete,
+    measure_user_wait,
+)
 from evalgate.adapters.formats.core.fields import do_each, mapping, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
@@ -225,7 +229,7 @@ def _is_event(line: Any) -> bool:
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:
-    from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+    from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 
     conversation = conversation_from_messages(run.messages)
     trace = Trace(

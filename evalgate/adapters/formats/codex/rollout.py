@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import count, mapping, text, time
 from evalgate.adapters.formats.core.strict_json import decode, make_printable
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages import responses
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolResult
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
 
 
 def read_total_usage(value: Any, path: str) -> Usage | None:

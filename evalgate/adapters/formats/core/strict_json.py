@@ -1,22 +1,29 @@
-"""Decodes JSON strictly: unique keys, finite numbers, valid Unicode, at most 64 levels."""
+"""Decodes JSON strictly: unique keys, finite numbers, valid Unicode, at most 64 levels; encodes it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+import re
+from math import isinf
+from typing import Any, NoReturn
 
 import orjson
 
 from evalgate.errors import TraceError
+from evalgate.measures.memory_limit import get_memory_limit
 from evalgate.measures.values.json_values import truncate
 
-if TYPE_CHECKING:
-    from json import JSONDecodeError
-
 MAX_DEPTH = 64
+SIZE_FACTOR, BOUND_DIVISOR = 90, 4
+"""Memory that orjson needs as a multiple of the text's size; the divisor of the memory bound one text may use."""
 SMALL = 500_000
 """Texts up to this many bytes fit any memory bound."""
 SHOWN_CHARS = 40
 CONTAINERS = frozenset({dict, list})
+_MAX_DIGITS = 25
+_INT_RANGE = range(-(2**63), 2**64)
+_LARGE_NUMBERS = re.compile(rb"[0-9]{19}|[eE][+]?[0-9]{3}")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def decode(data: bytes) -> Any:
@@ -24,11 +31,8 @@ def decode(data: bytes) -> Any:
 
     Depth is not checked: see `require_shallow`.
     """
-    if len(data) > SMALL:
-        from evalgate.adapters.formats.core import low_memory_json  # most records are small
-
-        if not low_memory_json.can_parse_quickly(len(data)):
-            return _decode_in_low_memory(data)
+    if not _fits_memory(len(data)):
+        return decode_slowly(data)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -37,29 +41,50 @@ def decode(data: bytes) -> Any:
     return value
 
 
-def _decode_in_low_memory(data: bytes) -> Any:
-    import json
+def _fits_memory(size: int) -> bool:
+    """Whether memory allows orjson for a text of `size` bytes."""
+    return size <= SMALL or size * SIZE_FACTOR * BOUND_DIVISOR < get_memory_limit()
 
-    from evalgate.adapters.formats.core import low_memory_json
 
+def decode_slowly(data: bytes) -> Any:
+    """Like `decode`, with the standard library: slower, but fits large records into bounded memory.
+
+    orjson allocates twelve times the size of the text at the start; encoding the value again, to find duplicate
+    keys, takes a quarter of a kilobyte an item. Both return exactly the same values.
+    """
+    numbers: dict[str, Any] = {}
+    if _LARGE_NUMBERS.search(data):
+        numbers = {"parse_int": _parse_whole_number, "parse_float": _parse_finite_number}
     try:
-        return low_memory_json.decode(data, _build_unique_object)
+        value = json.loads(
+            data.decode(), object_pairs_hook=_build_unique_object, parse_constant=_refuse_constant, **numbers
+        )
+    except UnicodeDecodeError as broken:
+        raise TraceError(f"byte {broken.start + 1} is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise TraceError(_describe_error(data, error)) from None
+    except RecursionError:
+        raise TraceError("lists and objects are nested too deeply") from None
+    if _SURROGATE_ESCAPE.search(data):
+        _require_whole_characters(value)
+    return value
 
 
 def is_complete(data: bytes) -> bool:
     """True for a complete JSON value; only `decode` checks the stricter rules."""
-    if len(data) > SMALL:
-        from evalgate.adapters.formats.core import low_memory_json
-
-        if not low_memory_json.can_parse_quickly(len(data)):
-            return low_memory_json.is_complete(data)
     try:
-        orjson.loads(data)
-    except orjson.JSONDecodeError:
+        if _fits_memory(len(data)):
+            orjson.loads(data)
+        else:
+            json.loads(data.decode(), object_pairs_hook=_discard_object)
+    except (ValueError, RecursionError):
         return False
     return True
+
+
+def encode_json(value: Any) -> str:
+    """A value as JSON text with sorted keys, so equal values give equal text."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def decode_leniently(data: bytes) -> Any:
@@ -67,8 +92,6 @@ def decode_leniently(data: bytes) -> Any:
 
     A duplicate key with different values is left out: either value could be the right one.
     """
-    import json
-
     try:
         return json.loads(data, object_pairs_hook=_drop_disputed_keys)
     except (ValueError, RecursionError):
@@ -112,8 +135,6 @@ def _require_unique_keys(data: bytes, value: Any) -> None:
         raise
     if encoded == data or _has_as_many_colons(data, encoded):
         return
-    import json
-
     json.loads(data, object_pairs_hook=_build_unique_object)
 
 
@@ -145,7 +166,7 @@ def _drop_disputed_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _describe_error(data: bytes, error: JSONDecodeError) -> str:
+def _describe_error(data: bytes, error: json.JSONDecodeError) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as broken:
@@ -161,3 +182,42 @@ def _describe_error(data: bytes, error: JSONDecodeError) -> str:
     if rest.lstrip("-")[:1].isdigit() and "infinity" in error.msg:
         return f"a number is too large, at {position}"
     return f"not valid JSON, at {position}"
+
+
+def _discard_object(_: object) -> None:
+    """Replaces any object by None."""
+
+
+def _parse_whole_number(digits: str) -> float:
+    """An integer; beyond 64 bits the nearest float."""
+    if len(digits) < _MAX_DIGITS and (number := int(digits)) in _INT_RANGE:
+        return number
+    return _parse_finite_number(digits)
+
+
+def _parse_finite_number(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise TraceError("a number is too large")
+    return number
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise TraceError("NaN and Infinity are not valid JSON")
+
+
+def _require_whole_characters(value: Any) -> None:
+    """Raises TraceError for an unpaired surrogate in any text or key."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += each
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif isinstance(each, str) and not each.isascii():
+            try:
+                each.encode()
+            except UnicodeEncodeError:
+                raise TraceError("an unpaired surrogate") from None

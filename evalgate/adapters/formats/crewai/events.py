@@ -6,11 +6,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import mark_failed
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult, mark_failed
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     listing,
@@ -21,7 +19,8 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import read_provider_usage, split_provider_and_model
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.usage import read_provider_usage, split_provider_and_model
 from evalgate.adapters.formats.crewai import OWN_FAMILIES
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import (
@@ -20,7 +19,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
 from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, mark_failed
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.raw_message import (
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.conversation import (
+    BLANK_CALL,
     RawMessage,
     ToolRequest,
     ToolResult,
     conversation_from_messages,
-    encode_json,
+    mark_failed,
 )
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, warn_of_missing_results
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.run import mark_incomplete, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -28,8 +28,8 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import sum_usages, total_tokens
+from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
+from evalgate.adapters.formats.core.usage import sum_usages, total_tokens
 from evalgate.adapters.formats.cursor import list_cursor_lines
 from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
 from evalgate.adapters.formats.messages import roles

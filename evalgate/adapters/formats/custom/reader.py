@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run_end import set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.run import set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -23,20 +23,22 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Format, Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     build_score,
     finish_reason,
     read_cost_usd,
     to_milliseconds,
     total_tokens,
 )
-from evalgate.adapters.formats.custom.conversations import build_conversation, read_text, require_list
-from evalgate.adapters.formats.custom.expressions import (
+from evalgate.adapters.formats.custom.conversations import (
     NOTHING,
     FieldExpression,
+    build_conversation,
     check_value,
     describe_expression,
     find_value,
+    read_text,
+    require_list,
 )
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage

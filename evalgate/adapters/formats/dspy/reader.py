@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.run import set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import find_scenario_id, find_trial, identify_by_side_fields
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -23,11 +23,11 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_call_costs
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
+    sum_call_costs,
 )
 from evalgate.adapters.formats.dspy import HISTORY, is_entry, is_history
 from evalgate.adapters.formats.messages import roles

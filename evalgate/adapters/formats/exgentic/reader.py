@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
-from evalgate.adapters.formats.core.builder.run_end import (
+from evalgate.adapters.formats.core.builder.run import (
     mark_final_call,
     mark_incomplete,
     set_final_response,
     warn_of_missing_results,
 )
-from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (
     amount,
     count,
@@ -28,8 +27,8 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import (
     build_score,
     read_latency_seconds,
     split_provider_and_model,

@@ -12,7 +12,7 @@ from evalgate.errors import TraceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
 
 HEADER = "header.json"
 START = "_journal/start.json"

@@ -16,14 +16,17 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.usage.totals import is_known, sum_call_costs, sum_call_usages, warn_of_mismatch
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     finish_reason,
+    is_known,
     read_cost_usd,
     split_provider_and_model,
+    sum_call_costs,
+    sum_call_usages,
     sum_usages,
     to_milliseconds,
     total_tokens,
+    warn_of_mismatch,
 )
 from evalgate.models.trace.trace import Usage, unknown_usage
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, number, required_text, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, split_provider_and_model
+from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
+from evalgate.adapters.formats.core.usage import finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, llm_calls, measure, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages

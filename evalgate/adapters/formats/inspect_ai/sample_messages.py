@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.builder.raw_message import (
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
     RawMessage,
     ToolRequest,
     ToolResult,
     add_raw_message,
-    encode_json,
+    mark_failed,
 )
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, required_text, text
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.messages.blocks import MessageBuilder
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping
@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.langchain import is_langchain
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS, ROLE_FIELDS
-from evalgate.adapters.formats.messages.langchain_answers import add_message
+from evalgate.adapters.formats.messages.langchain import add_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

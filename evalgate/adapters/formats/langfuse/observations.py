@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import amount, count, dict_or_empty, mapping, required_text, text
+from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
-from evalgate.adapters.formats.messages.payload import read_exchange, read_payload
+from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.dialects.genai import read_tool_definitions
 from evalgate.adapters.formats.spans.encodings.values import parse_time
@@ -16,7 +16,7 @@ from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.raw_message import ToolResult
+    from evalgate.adapters.formats.core.builder.conversation import ToolResult
 
 KINDS: dict[str, SpanKind] = {
     "GENERATION": "inference",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import (
+from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
+from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
 )
-from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages, encode_json
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import build_score, read_latency_seconds
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import build_score, read_latency_seconds
 from evalgate.adapters.formats.langfuse import is_langfuse_row, is_langfuse_trace
 from evalgate.adapters.formats.langfuse.observations import is_estimated, read_facts, span_from_row
-from evalgate.adapters.formats.messages.payload import read_payload
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans import assemble
 from evalgate.errors import TraceError
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_incomplete
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
@@ -24,7 +23,7 @@ from evalgate.adapters.formats.core.strict_json import make_printable, require_s
 from evalgate.adapters.formats.langgraph import get_state, get_thread, is_langgraph
 from evalgate.adapters.formats.messages import langchain, roles
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
-from evalgate.adapters.formats.messages.langchain_answers import add_message
+from evalgate.adapters.formats.messages.langchain import add_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import (
+from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
@@ -22,14 +22,14 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import (
+from evalgate.adapters.formats.core.provider_response import (
     ProviderResponse,
     read_langchain_usage,
     read_provider_response,
 )
-from evalgate.adapters.formats.core.usage.usage_fields import build_score
-from evalgate.adapters.formats.messages.payload import read_exchange
+from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.usage import build_score
+from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.dialects.langsmith import add_tool_exchange
 from evalgate.adapters.formats.spans.encodings.values import parse_time

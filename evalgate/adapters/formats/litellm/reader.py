@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.llm_calls import build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
-from evalgate.adapters.formats.core.builder.side_fields import read_tool_definitions
+from evalgate.adapters.formats.core.builder.run import build_model_error
+from evalgate.adapters.formats.core.builder.side_fields import (
+    identify_by_metadata,
+    read_tool_definitions,
+    set_scenario_and_trial,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -25,10 +28,9 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
-from evalgate.adapters.formats.core.usage.totals import sum_call_costs
-from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, total_tokens
+from evalgate.adapters.formats.core.usage import read_cost_usd, sum_call_costs, total_tokens
 from evalgate.adapters.formats.litellm import is_payload, list_payloads
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import Conversation
-from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY, TRIAL_KEY
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    add_raw_message,
+)
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, add_raw_message
-from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY, TRIAL_KEY
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     count,
@@ -25,8 +29,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, total_tokens
+from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages, total_tokens
 from evalgate.adapters.formats.managed_agents import session_event
 from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
 from evalgate.records import dataclass, field

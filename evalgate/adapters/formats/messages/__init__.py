@@ -1,4 +1,4 @@
 """Readers of message shapes, one module per shape, shared by the formats.
 
-Entry points: `sniff_messages.SHAPES`, `payload.read_payload`, `message_builder.MessageBuilder`.
+Entry points: `sniff_messages.SHAPES`, `sniff_messages.read_payload`, `blocks.MessageBuilder`.
 """

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, do_each, flag, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import check_arguments
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import read_each
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments, read_each
 from evalgate.adapters.formats.messages.roles import ROLES
 
 SPELLINGS = {

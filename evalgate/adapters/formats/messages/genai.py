@@ -1,19 +1,65 @@
-"""Reads messages of OpenTelemetry's GenAI conventions: a role and typed parts."""
+"""Reads messages of OpenTelemetry's GenAI conventions (a role and typed parts), and calls shown as Python objects."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import is_tool_call, parse_result
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import read_each
-from evalgate.adapters.formats.messages.python_calls import parse_call
+from evalgate.adapters.formats.core.python_literals import MAX_CHARS, parse_literal
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, is_tool_call, parse_result, read_each
 from evalgate.adapters.formats.messages.roles import ROLES
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role
+
+SHOWN_CALL = "ResponseFunctionToolCall("
+SHOWN_LIST = "Calling tools:\n["
+
+
+def parse_call(text: str) -> ToolRequest | None:
+    """The call of a text that is only `ResponseFunctionToolCall(name='f', ...)`, else None."""
+    if not text.startswith(SHOWN_CALL) or len(text) > MAX_CHARS:
+        return None
+    import ast
+
+    try:
+        call = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(call, ast.Call):
+        return None
+    fields = {
+        keyword.arg: keyword.value.value
+        for keyword in call.keywords
+        if keyword.arg is not None and isinstance(keyword.value, ast.Constant)
+    }
+    name, call_id = fields.get("name"), fields.get("call_id")
+    if type(name) is not str or not name:
+        return None
+    given = fields.get("arguments")
+    return ToolRequest(call_id if type(call_id) is str else None, name, given if type(given) is str else None)
+
+
+def parse_calls(text: str) -> list[ToolRequest]:
+    """The calls of a text `Calling tools:` followed by a list; an empty list for any other text."""
+    if not text.startswith(SHOWN_LIST):
+        return []
+    listed = parse_literal(text.removeprefix("Calling tools:\n"))
+    return [
+        request for request in map(_read_listed_call, listed if type(listed) is list else []) if request is not None
+    ]
+
+
+def _read_listed_call(value: Any) -> ToolRequest | None:
+    function = value.get("function") if type(value) is dict else None
+    name = function.get("name") if type(function) is dict else None
+    if type(function) is not dict or type(name) is not str or not name:
+        return None
+    identity = value.get("id")
+    return ToolRequest(identity if type(identity) is str else None, name, function.get("arguments"))
+
 
 TEXT, REASONING = "text", "reasoning"
 CALLS = frozenset({"tool_call", "server_tool_call"})

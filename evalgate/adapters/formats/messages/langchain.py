@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
-from evalgate.adapters.formats.messages.message_lists import read_each
+from evalgate.adapters.formats.core.provider_response import read_langchain_usage
+from evalgate.adapters.formats.messages import roles
+from evalgate.adapters.formats.messages.blocks import read_each
 from evalgate.adapters.formats.messages.roles import ROLES, read_message_as
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
+    from evalgate.adapters.formats.core.builder.run import MeteredConversation
     from evalgate.models.trace.trace import Role
 
 TYPES: dict[str, Role] = {
@@ -102,3 +105,26 @@ def _get_extra(body: dict[str, Any]) -> dict[str, Any]:
 
 def _find_first_text(metadata: dict[str, Any], keys: tuple[str, ...]) -> str | None:
     return next((text(metadata[key], key) for key in keys if type(metadata.get(key)) is str), None)
+
+
+def add_message(conversation: MeteredConversation, message: dict[str, Any]) -> None:
+    """Adds one message, in LangChain's own form or as a message with a role."""
+    is_own = is_shape(message)
+    messages = read_message(message) if is_own else roles.read_message(message)
+    conversation.add_messages(messages)
+    body = get_body(message) if is_own else message
+    usage, last = body.get("usage_metadata"), messages[-1]
+    answer = next((one for one in messages if one.role == "assistant"), None)
+    if answer is None:
+        return
+    if usage is None:
+        conversation.unmetered += 1
+        return
+    metadata = mapping(body.get("response_metadata"), "response_metadata")
+    conversation.add_llm_call(
+        read_langchain_usage(mapping(usage, "usage_metadata")),
+        provider=text(metadata.get("model_provider"), "response_metadata.model_provider"),
+        model=answer.model,
+        response_id=text(body.get("id"), "id"),
+        reason=last.finish_reason,
+    )

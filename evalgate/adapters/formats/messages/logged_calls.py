@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import Conversation
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, add_raw_message
+from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
+from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, add_raw_message
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import Arguments, read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation
-from evalgate.adapters.formats.core.call_arguments import Arguments, read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.core.usage import finish_reason
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Role, ToolCall

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult, encode_json
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, required_text, text, time
-from evalgate.adapters.formats.messages.blocks import check_arguments
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import read_each
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments, read_each
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import do_each, required_text, text
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.messages import roles

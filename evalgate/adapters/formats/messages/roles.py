@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, required_text, text
-from evalgate.adapters.formats.messages.blocks import check_arguments, parse_result, read_blocks
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
-from evalgate.adapters.formats.messages.message_lists import read_each
+from evalgate.adapters.formats.messages.blocks import (
+    MessageBuilder,
+    check_arguments,
+    parse_result,
+    read_blocks,
+    read_each,
+)
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Role

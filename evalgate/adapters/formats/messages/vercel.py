@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, required_text, text
-from evalgate.adapters.formats.messages.blocks import add_block, check_arguments, read_request, read_result
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.messages.blocks import (
+    MessageBuilder,
+    add_block,
+    check_arguments,
+    read_request,
+    read_result,
+)
 from evalgate.adapters.formats.messages.roles import ROLES
 
 TOOL_PREFIX = "tool-"

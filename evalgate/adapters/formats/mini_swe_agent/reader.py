@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.run_end import (
+from evalgate.adapters.formats.core.builder.run import (
     add_command_call,
+    add_failed_call,
+    build_model_error,
     mark_final_call,
     mark_incomplete,
     set_final_response,
@@ -28,12 +29,12 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     finish_reason,
     read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
+    sum_call_usages,
 )
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import add_message

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
-from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -21,8 +20,8 @@ from evalgate.adapters.formats.core.fields import (
     time,
     whole_number,
 )
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import read_finish_reason, to_milliseconds
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import read_finish_reason, to_milliseconds
 from evalgate.adapters.formats.native.parts import position, read_error_info, read_mappings
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     read_cost_usd,
     read_finish_reason,
     read_latency_seconds,

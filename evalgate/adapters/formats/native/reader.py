@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
-from evalgate.adapters.formats.core.builder.evalgate_metadata import SCENARIO_KEY
+from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY
 from evalgate.adapters.formats.core.fields import FieldError, identifier, mapping
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import CONTAINERS, make_printable, require_shallow

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from evalgate.adapters.formats.core.builder.plausibility import EQUAL_DURATIONS, MIN_EQUAL_RUNS, compare_durations
-from evalgate.adapters.formats.core.read_limits import ReadBudget
+from evalgate.adapters.formats.core.builder.trace_builder import EQUAL_DURATIONS, MIN_EQUAL_RUNS, compare_durations
+from evalgate.adapters.formats.core.format import ReadBudget
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.open.multi_file import group_by_key, read_group
 from evalgate.adapters.formats.open.raw_file import RawFile
 from evalgate.adapters.formats.open.trace_file import FilePart, TraceFile
-from evalgate.adapters.formats.open.trace_files import TraceFiles
+from evalgate.adapters.formats.open.trace_files import TraceFiles, group_by_key, read_group
 from evalgate.errors import InvalidInput, TraceError
 from evalgate.models.trace.trace import Trace
 from evalgate.ports.batches import Batch, LineRange, TracePart

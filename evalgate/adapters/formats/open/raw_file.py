@@ -10,7 +10,7 @@ from evalgate.errors import TraceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evalgate.adapters.formats.core.read_limits import ReadBudget, TraceLimits
+    from evalgate.adapters.formats.core.format import ReadBudget, TraceLimits
     from evalgate.ports.batches import LineRange
 
 GZIP = b"\x1f\x8b"

@@ -6,8 +6,7 @@ import hashlib
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.trace_builder import read_record, read_records
-from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record
+from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_record, read_records
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
 from evalgate.adapters.formats.open import detect
@@ -19,8 +18,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evalgate.adapters.formats.core.format import Format, Identity
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import Format, Identity, TraceLimits
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, conversation_from_messages
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, conversation_from_messages
-from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     dict_or_empty,
@@ -19,12 +19,12 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.provider_response import read_responses_usage
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
+from evalgate.adapters.formats.core.usage import sum_call_usages
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
-from evalgate.adapters.formats.messages.payload import read_exchange
+from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts

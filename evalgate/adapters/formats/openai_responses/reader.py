@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    build_model_error,
+    mark_incomplete,
+    set_final_response,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_responses_usage
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, to_milliseconds
+from evalgate.adapters.formats.core.provider_response import read_responses_usage
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import finish_reason, to_milliseconds
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_responses import is_responses

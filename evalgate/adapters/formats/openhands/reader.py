@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, find_litellm_error
-from evalgate.adapters.formats.core.builder.run_end import (
+from evalgate.adapters.formats.core.builder.run import (
+    add_failed_call,
+    find_litellm_error,
     mark_final_call,
     mark_incomplete,
     set_final_response,
     warn_of_missing_results,
 )
-from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -27,13 +28,14 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.totals import is_known, sum_call_usages
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     build_score,
     finish_reason,
+    is_known,
     read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
+    sum_call_usages,
 )
 from evalgate.models.trace.trace import Trace, Warning_
 

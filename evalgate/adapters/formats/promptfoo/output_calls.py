@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.fields import prefix_errors
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import is_tool_call, read_request

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, build_model_error
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
-from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error, set_final_response
+from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -23,9 +22,9 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import build_score, finish_reason, read_cost_usd, read_scores
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_cost_usd, read_scores
+from evalgate.adapters.formats.messages.blocks import MessageBuilder
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
 from evalgate.adapters.formats.promptfoo.output_calls import decode_json, read_output, read_raw

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation, measure_user_wait
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, encode_json
-from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages import pydantic_ai
 from evalgate.adapters.formats.pydantic_ai import is_pydantic_ai
 from evalgate.models.trace.trace import Trace, Usage, unknown_usage

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import build_score, read_provider_usage, read_scores
+from evalgate.adapters.formats.core.usage import build_score, read_provider_usage, read_scores
 from evalgate.adapters.formats.messages import langchain
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS
 from evalgate.adapters.formats.ragas import INPUT, SAMPLE_KEYS, is_sample, list_samples

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.fields import mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
+from evalgate.adapters.formats.core.provider_response import read_langchain_usage
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.provider_response import read_langchain_usage
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.roles import read_message_as
 from evalgate.models.trace.trace import MAX_ID_LENGTH, Trace

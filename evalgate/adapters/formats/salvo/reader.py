@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.run_end import mark_incomplete, set_final_response, warn_of_missing_results
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.run import mark_incomplete, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -24,7 +24,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     finish_reason,
     read_cost_usd,
     read_latency_seconds,

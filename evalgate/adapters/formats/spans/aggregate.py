@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, sum_usages
+from evalgate.adapters.formats.core.usage import read_cost_usd, sum_usages
 from evalgate.adapters.formats.spans.same_request import group_by_response
 from evalgate.adapters.formats.spans.tree import SpanNode, nodes_of_kind
 from evalgate.models.trace.trace import unknown_cost, unknown_usage

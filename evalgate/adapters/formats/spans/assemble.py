@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import get_instructions
-from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason, read_cost_usd, split_provider_and_model
+from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
+from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, split_provider_and_model
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.aggregate import (
     ModelCall,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
+from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.spans.capture_settings import find_capture_setting
 from evalgate.adapters.formats.spans.tree import UNKNOWN, nodes_of_kind
 from evalgate.records import dataclass
@@ -20,7 +20,7 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.tree import SpanNode
     from evalgate.models.trace.evidence import EvidenceKind

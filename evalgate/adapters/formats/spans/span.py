@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.models.trace.trace import TraceScore, Usage, Warning_
 
 SpanKind = Literal["inference", "tool", "agent", "other", "excluded"]

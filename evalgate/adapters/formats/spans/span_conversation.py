@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.core.builder.call_identity import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, conversation_from_messages, encode_json
+from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, conversation_from_messages
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.tree import nodes_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.builder.call_identity import CallKey
+    from evalgate.adapters.formats.core.builder.call_arguments import CallKey
     from evalgate.adapters.formats.core.builder.conversation import Conversation
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.tree import SpanNode

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import TRIAL_KEY
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
+from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
-from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.dialects.langsmith import clear_parents
 from evalgate.adapters.formats.spans.embedded_trace import read_embedded_trace
@@ -22,7 +21,7 @@ from evalgate.records import dataclass, field, replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.spans.span import Span, SpanEvent
     from evalgate.models.trace.trace import Trace, Warning_
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.call_identity import build_call_key, build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL
-from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages, encode_json
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.call_arguments import (
+    build_call_key,
+    build_recorded_call_key,
+    read_arguments,
+)
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, conversation_from_messages
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span_clock import format_rfc3339
 from evalgate.adapters.formats.spans.tree import UNKNOWN
@@ -17,9 +20,8 @@ from evalgate.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.builder.call_identity import CallKey
-    from evalgate.adapters.formats.core.builder.conversation import Conversation
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest
+    from evalgate.adapters.formats.core.builder.call_arguments import CallKey
+    from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.timeline import Timeline
     from evalgate.adapters.formats.spans.tree import SpanNode

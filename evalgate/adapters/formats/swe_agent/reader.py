@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
-from evalgate.adapters.formats.core.builder.run_end import (
+from evalgate.adapters.formats.core.builder.run import (
     add_command_call,
     command_word,
     mark_final_call,
@@ -15,7 +16,6 @@ from evalgate.adapters.formats.core.builder.run_end import (
     set_final_response,
     warn_of_missing_results,
 )
-from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -31,7 +31,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import read_cost_usd, to_milliseconds, total_tokens
+from evalgate.adapters.formats.core.usage import read_cost_usd, to_milliseconds, total_tokens
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.llm_calls import add_failed_call, find_litellm_error
-from evalgate.adapters.formats.core.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.run import add_failed_call, find_litellm_error
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -24,14 +24,14 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
-from evalgate.adapters.formats.core.usage.usage_fields import (
+from evalgate.adapters.formats.core.usage import (
     build_score,
     finish_reason,
     read_cost_usd,
     read_latency_seconds,
     read_provider_usage,
     split_provider_and_model,
+    sum_call_usages,
 )
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import read_conversation

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.run_end import mark_final_call, set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.run import mark_final_call, set_final_response, warn_of_missing_results
 from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import build_score
+from evalgate.adapters.formats.core.usage import build_score
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
 from evalgate.adapters.formats.messages.openai import read_conversation
 from evalgate.errors import TraceError

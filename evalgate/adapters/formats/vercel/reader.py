@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.llm_calls import MeteredConversation
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
-from evalgate.adapters.formats.core.builder.run_end import set_final_response
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.chat_shapes import split_conversations
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages import roles, vercel
-from evalgate.adapters.formats.messages.blocks import read_blocks, read_request, read_result
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
-from evalgate.adapters.formats.messages.message_builder import MessageBuilder
 from evalgate.adapters.formats.vercel import is_vercel
 from evalgate.models.trace.trace import Trace, Usage, unknown_usage
 

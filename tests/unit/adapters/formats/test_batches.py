@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from evalgate.adapters.files.workspace import Workspace
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open.batches import BatchedTraces, count_line_ends
 
 SMALL = TraceLimits(record_bytes=400)

@@ -7,7 +7,7 @@ from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
 from hypothesis import given, settings
 
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.custom.reader import build, identify, make_format, split
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.suites.yaml_tree import load

@@ -6,7 +6,7 @@ import pytest
 from builders import make_trace
 from span_builders import agent
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import set_origin
+from evalgate.adapters.formats.core.builder.side_fields import set_origin
 from evalgate.adapters.formats.spans.dialects import evalgate_attributes
 from evalgate.adapters.formats.spans.span import SpanFacts
 

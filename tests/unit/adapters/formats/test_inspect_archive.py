@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from fakes.files import MemoryFiles
 
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.inspect_ai import INSPECT
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.models.trace.trace import DamagedTrace

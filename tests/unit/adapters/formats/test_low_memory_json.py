@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
 import orjson
 import pytest
 
-from evalgate.adapters.formats.core import low_memory_json
-from evalgate.adapters.formats.core.strict_json import decode, is_complete
+from evalgate.adapters.formats.core.strict_json import decode, decode_slowly, is_complete
 from evalgate.errors import TraceError
 
 TEXTS = [
@@ -41,29 +39,20 @@ REFUSED = [
 ]
 
 
-def spare(data):
-    try:
-        return low_memory_json.decode(data, dict)
-    except json.JSONDecodeError:
-        raise TraceError("no JSON") from None
-
-
 @pytest.mark.parametrize("data", TEXTS)
 def test_both_decoders__give_the_same_value_to_the_last_digit(data):
-    assert repr(spare(data)) == repr(decode(data))
-    assert low_memory_json.is_complete(data)
+    assert repr(decode_slowly(data)) == repr(decode(data))
 
 
-@pytest.mark.parametrize("data", [each for each in REFUSED if b"0061" not in each], ids=repr)
+@pytest.mark.parametrize("data", REFUSED, ids=repr)
 def test_input_that_one_decoder_refuses__the_other_refuses(data):
-    for read in (decode, spare):
+    for read in (decode, decode_slowly):
         with pytest.raises(TraceError):
             read(data)
 
 
 @pytest.mark.parametrize("data", [b"", b"[", b'{"a"', b"1 2", b'"\xff"', b"[" * 100_000])
 def test_a_part_of_a_value__is_not_complete(data):
-    assert not low_memory_json.is_complete(data)
     assert not is_complete(data)
 
 
@@ -87,6 +76,13 @@ def bounded(what, content, tmp_path, megabytes=280):
 def test_a_large_record__is_read_within_the_memory_limit(value, tmp_path):
     content = orjson.dumps({"x": value})
     assert bounded("is_complete(data) and len(decode(data)['x'])", content, tmp_path) == (0, str(len(value)))
+
+
+def test_a_part_of_a_large_record__is_not_complete(tmp_path):
+    assert bounded("is_complete(data), is_complete(data[:-1])", b'["' + b"y" * 24_000_000 + b'"]', tmp_path) == (
+        0,
+        "True False",
+    )
 
 
 @pytest.mark.parametrize(

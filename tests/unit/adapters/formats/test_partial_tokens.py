@@ -6,7 +6,7 @@ import pytest
 
 from evalgate.adapters.formats.anthropic import reader as anthropic
 from evalgate.adapters.formats.claude_code import reader as claude_code
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages
+from evalgate.adapters.formats.core.usage import sum_call_usages
 from evalgate.adapters.formats.langchain import reader as langchain
 from evalgate.adapters.formats.mini_swe_agent import reader as mini_swe_agent
 from evalgate.adapters.formats.tau.reader import READER as TAU2

@@ -4,7 +4,7 @@ import pytest
 from builders import make_call, make_trace
 from fakes.files import MemoryFiles
 
-from evalgate.adapters.formats.core.builder.plausibility import (
+from evalgate.adapters.formats.core.builder.trace_builder import (
     MIN_EQUAL_RUNS,
     add_plausibility_warnings,
     compare_durations,

@@ -4,7 +4,7 @@ import pytest
 from damage import ANYTHING, damage_document
 from hypothesis import given
 
-from evalgate.adapters.formats.core.usage.provider_response import ProviderResponse, read_provider_response
+from evalgate.adapters.formats.core.provider_response import ProviderResponse, read_provider_response
 
 CHAT = {
     "id": "chatcmpl-1",

@@ -37,7 +37,7 @@ from span_containers import (
     snake,
 )
 
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.opentelemetry import reader as span_readers

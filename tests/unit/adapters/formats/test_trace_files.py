@@ -7,7 +7,7 @@ import json
 import pytest
 from fakes.files import MemoryFiles
 
-from evalgate.adapters.formats.core.read_limits import TraceLimits
+from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.errors import OverLimit, SettingError
 from evalgate.models.trace.trace import DamagedTrace, Trace

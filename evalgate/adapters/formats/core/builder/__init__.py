@@ -1,5 +1,5 @@
 """Builds traces from what a format's reader found: messages, calls, endings, warnings.
 
-Entry points: `conversation.Conversation`, `trace_builder.read_records`, `raw_message.RawMessage`,
-`llm_calls.MeteredConversation`.
+Entry points: `conversation.Conversation`, `trace_builder.read_records`, `conversation.RawMessage`,
+`run.MeteredConversation`.
 """

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.usage import finish_reason
+from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.call_arguments import Arguments
+    from collections.abc import Iterable
+
+    from evalgate.adapters.formats.core.builder.call_arguments import Arguments
     from evalgate.models.trace.trace import Message, Response, Role, ToolCall, Warning_
 
 # Copying a blank record is faster than naming all its fields; a trace has dozens of records.
@@ -228,3 +235,89 @@ def _pop_pending(queues: Queues, key: str | None) -> ToolCall | None:
                 return call
         steps.pop()
     return None
+
+
+class ToolRequest(NamedTuple):
+    """A tool call as recorded in its message; `arguments` are an object or text, as recorded."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+
+class ToolResult(NamedTuple):
+    """A tool's result as recorded in its message: text, or a value if the recorder kept one."""
+
+    id: str | None
+    name: str | None
+    content: Any
+    is_error: bool = False
+    exit_code: int | None = None
+
+
+@dataclass(slots=True)
+class RawMessage:
+    """One message. Tool results come before the message's text, for every role.
+
+    `finish_reason` is the provider's; `timestamp` is RFC 3339 in UTC; `parts` is set only if text and calls
+    are not the whole content.
+    """
+
+    role: Role
+    content: str | None = None
+    calls: list[ToolRequest] = field(default_factory=list)
+    answers: list[ToolResult] = field(default_factory=list)
+    reasoning: str | None = None
+    name: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    timestamp: str | None = None
+    parts: list[dict[str, Any]] | None = None
+
+
+def conversation_from_messages(messages: Iterable[RawMessage]) -> Conversation:
+    """A conversation with turns, steps, and calls joined with their results."""
+    conversation = Conversation()
+    for message in messages:
+        add_raw_message(conversation, message)
+    return conversation
+
+
+def add_raw_message(conversation: Conversation, raw: RawMessage) -> Message | None:
+    """Adds one message; returns the message added, None if it held only tool results."""
+    for result in raw.answers:
+        _add_result(conversation, result, raw)
+    if raw.answers and not (raw.content or raw.calls or raw.parts):
+        return None
+    if raw.role == "tool" and not raw.answers:
+        message, _ = conversation.add_result(None, raw.name, raw.content)
+    else:
+        role: Role = "user" if raw.role == "tool" else raw.role
+        message = conversation.add_message(role, raw.content)
+    message["reasoning"] = raw.reasoning
+    message["name"] = raw.name
+    message["agent"] = raw.agent
+    message["model"] = raw.model
+    message["finish_reason"] = finish_reason(raw.finish_reason)
+    message["timestamp"] = raw.timestamp
+    message["parts"] = raw.parts
+    for request in raw.calls:
+        call = conversation.add_call(message, request.id, request.name, read_arguments(request.arguments))
+        call["agent"] = raw.agent
+        call["started_at"] = raw.timestamp
+    return message
+
+
+def _add_result(conversation: Conversation, result: ToolResult, raw: RawMessage) -> None:
+    content = result.content
+    content_text = content if content is None or isinstance(content, str) else encode_json(content)
+    message, call = conversation.add_result(result.id, result.name, content_text)
+    message["timestamp"] = raw.timestamp
+    message["agent"] = raw.agent
+    if call is None:
+        return
+    call["result"] = content
+    call["exit_code"] = result.exit_code
+    if result.is_error:
+        mark_failed(call)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, Conversation, mark_failed
-from evalgate.adapters.formats.core.builder.raw_message import encode_json
-from evalgate.adapters.formats.core.call_arguments import read_arguments
 from evalgate.adapters.formats.core.fields import amount, count, mapping, required_text, text, whole_number
+from evalgate.adapters.formats.core.strict_json import encode_json
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall

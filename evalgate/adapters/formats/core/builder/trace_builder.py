@@ -1,21 +1,153 @@
-"""Builds traces from records and sets their location, trace id and scenario id."""
+"""Builds traces from records: names them, sets their location, and warns about implausible numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import hashlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import set_origin
+from evalgate.adapters.formats.core.builder.conversation import find_opening_text
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_gaps, require_content
-from evalgate.adapters.formats.core.builder.plausibility import add_plausibility_warnings
-from evalgate.adapters.formats.core.builder.trace_naming import name_damaged_record, name_scenario, set_from_path
+from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import set_origin
+from evalgate.adapters.formats.core.usage import sum_usages, warn_of_mismatch
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation, unknown_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.models.trace.trace import ToolCall, TraceRecord, Warning_
+
+    Record = TypeVar("Record")
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".log", ".traj", ".pb", ".binpb")
+HASH_DIGITS = 12
+
+
+def name_scenario(trace: Trace, relative_path: str, *, is_one_of_several: bool) -> str:
+    """The path below the glob's fixed part without suffix; a hash distinguishes several traces of a file."""
+    return build_trace_name(relative_path, find_opening_text(trace.messages) if is_one_of_several else None)
+
+
+def build_trace_name(relative_path: str, opening: str | None) -> str:
+    """Like `name_scenario`, with the opening text that distinguishes the conversation; None if not needed."""
+    stem = _strip_suffix(relative_path)
+    return _shorten_name(stem if opening is None else f"{stem}#{_hash_text(opening)}")
+
+
+@lru_cache(maxsize=64)
+def _strip_suffix(relative_path: str) -> str:
+    """The path without its suffix; cached, as it is the same for all records of a file."""
+    stem = relative_path.removesuffix(".gz")
+    for suffix in SUFFIXES:
+        if stem.endswith(suffix) and not stem.endswith(f"/{suffix}") and stem != suffix:
+            return stem.removesuffix(suffix)
+    return stem
+
+
+def set_from_path(trace: Trace, scenario_id: str | None, variant: str | None) -> None:
+    """Sets the scenario id in the path, unless the trace has one; the variant is a tag and in the metadata."""
+    trace.scenario_id = scenario_id if trace.scenario_id is None else trace.scenario_id
+    if variant is not None:
+        trace.metadata = {"variant": variant, **trace.metadata}
+        trace.tags = [*trace.tags, *([] if variant in trace.tags else [variant])]
+
+
+def name_damaged_record(relative_path: str, source: TraceLocation) -> str:
+    """The path below the glob's fixed part, with the line or record number if the file has several."""
+    if source.line is not None:
+        return _shorten_name(f"{relative_path}#L{source.line}")
+    return _shorten_name(relative_path if source.record is None else f"{relative_path}#{source.record}")
+
+
+def _shorten_name(name: str) -> str:
+    """An id has at most 512 characters; a longer path keeps its end."""
+    if len(name) <= MAX_ID_LENGTH:
+        return name
+    return f"{_hash_text(name)}-{name[HASH_DIGITS + 1 - MAX_ID_LENGTH :]}"
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+MIN_EQUAL_RUNS = 5
+"""This many runs of one file with equal durations cause a warning; until then they are held back."""
+EQUAL_DURATIONS = "the runs of this file all took exactly the same time: the timestamps may be synthetic"
+ENDED_EARLY = "the run did not finish"
+CUT_OFF = "the last answer was cut off at the length limit"
+SAME_ID = "calls of one step have the same id: results are matched to calls by their order only"
+ZERO_COST = "a cost of 0 with recorded tokens is treated as unknown"
+
+
+def add_plausibility_warnings(trace: Trace) -> None:
+    """Adds warnings that readers of the verdict need, unless the format's reader has added them."""
+    if trace.cost["usd"] == 0 and (trace.usage["input_tokens"] or trace.usage["output_tokens"]):
+        trace.cost = unknown_cost()
+        _add_warning(trace, "zero_cost", ZERO_COST, "cost")
+    if any(call["status"] == "missing" for call in trace.tool_calls):
+        _add_warnings(trace, warn_of_missing_results(trace.agent_calls))
+    if _have_repeated_id(trace.tool_calls):
+        _add_warning(trace, "same_call_id", SAME_ID, "tool_calls")
+    if trace.status == "incomplete":
+        _add_warning(trace, "incomplete", ENDED_EARLY, None)
+    if trace.finish_reason == "length":
+        _add_warning(trace, "truncated", CUT_OFF, "finish_reason")
+    usages = [call["usage"] for call in trace.llm_calls if call["usage"] is not None]
+    if usages and all(call["usage"] is not None or "error" in call for call in trace.llm_calls):
+        _add_warnings(trace, warn_of_mismatch(trace.usage, sum_usages(usages), "usage"))
+
+
+def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
+    """Yields the records of one file in order and adds a warning to runs of exactly equal duration.
+
+    Only the first few are held back, until it is known whether they differ.
+    """
+    waiting: list[Record] = []
+    runs: list[Trace] = []
+    records = iter(records)
+    for record in records:
+        waiting.append(record)
+        if isinstance(record, Trace):
+            runs.append(record)
+            if _total_ms(record) != _total_ms(runs[0]) or _total_ms(record) is None:
+                yield from waiting
+                yield from records
+                return
+            if len(runs) == MIN_EQUAL_RUNS:
+                break
+    if len(runs) < MIN_EQUAL_RUNS:
+        yield from waiting
+        return
+    for run in runs:
+        _add_warning(run, "suspicious_latency", EQUAL_DURATIONS, "latency")
+    yield from waiting
+    for record in records:
+        if isinstance(record, Trace) and _total_ms(record) == _total_ms(runs[0]):
+            _add_warning(record, "suspicious_latency", EQUAL_DURATIONS, "latency")
+        yield record
+
+
+def _have_repeated_id(calls: Sequence[ToolCall]) -> bool:
+    """Whether two calls of one step share an id; across steps, valid traces may repeat ids too."""
+    named = [(call["step"], call["id"]) for call in calls if call["id"]]
+    return len(set(named)) < len(named)
+
+
+def _total_ms(trace: Trace) -> float | None:
+    return trace.latency["total_ms"]
+
+
+def _add_warning(trace: Trace, code: str, message: str, where: str | None) -> None:
+    _add_warnings(trace, [{"code": code, "message": message, "where": where}])
+
+
+def _add_warnings(trace: Trace, warnings: list[Warning_]) -> None:
+    codes = {warning["code"] for warning in trace.warnings}
+    trace.warnings += [warning for warning in warnings if warning["code"] not in codes]
+
 
 NO_TRACE = "it contains no trace"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
+from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.spans.dialects.attributes import complete, decode, first, first_text, read_messages
 
 if TYPE_CHECKING:

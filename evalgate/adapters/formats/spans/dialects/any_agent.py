@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.spans.dialects.attributes import decode, dollars, first_text
 
 if TYPE_CHECKING:

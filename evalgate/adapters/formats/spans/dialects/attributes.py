@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.fields import amount, count
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages import genai
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.errors import TraceError
@@ -15,7 +15,7 @@ from evalgate.models.trace.trace import Usage, unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import SpanFacts
 
 MAX_INDEX = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.spans.dialects.attributes import build_usage, first_text, tokens
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evalgate_metadata import ORIGIN_KEYS, SCENARIO_KEYS, TRIAL_KEYS
+from evalgate.adapters.formats.core.builder.side_fields import ORIGIN_KEYS, SCENARIO_KEYS, TRIAL_KEYS
 from evalgate.adapters.formats.core.fields import count, identifier
 
 if TYPE_CHECKING:

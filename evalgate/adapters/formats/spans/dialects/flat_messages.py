@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.messages.python_calls import parse_calls
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.messages.genai import parse_calls
 from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.adapters.formats.spans.dialects.attributes import decode, first, first_text, unflatten
 
@@ -137,6 +137,6 @@ def _join_text(value: Any) -> str | None:
         known = [one for one in texts if type(one) is str]
         if known:
             return "\n".join(known)
-    from evalgate.adapters.formats.core.builder.raw_message import encode_json
+    from evalgate.adapters.formats.core.strict_json import encode_json
 
     return encode_json(value)

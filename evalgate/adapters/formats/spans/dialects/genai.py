@@ -21,7 +21,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanEvent, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Usage
 

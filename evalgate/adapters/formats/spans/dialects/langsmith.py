@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.core.usage.provider_response import read_provider_response
-from evalgate.adapters.formats.messages.payload import read_exchange, read_payload
+from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import complete, decode, first_text
 
 if TYPE_CHECKING:

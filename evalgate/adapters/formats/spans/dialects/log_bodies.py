@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.messages.payload import read_payload
 from evalgate.adapters.formats.messages.roles import read_message
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import first
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Role
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
-from evalgate.adapters.formats.messages.payload import read_payload
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
     build_usage,
     complete,

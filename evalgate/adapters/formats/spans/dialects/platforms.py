@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import amount
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.messages.payload import read_payload
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
     build_usage,
     complete,

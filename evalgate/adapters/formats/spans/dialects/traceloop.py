@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.adapters.formats.core.python_literals import unwrap_text
-from evalgate.adapters.formats.messages.payload import read_payload
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
     build_usage,
     decode,
@@ -19,7 +19,7 @@ from evalgate.adapters.formats.spans.dialects.flat_messages import read_traceloo
 if TYPE_CHECKING:
     from typing import Any
 
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Role
 

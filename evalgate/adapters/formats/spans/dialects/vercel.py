@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage, ToolRequest, encode_json
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.dialects.attributes import (
     build_usage,
     complete,

@@ -10,7 +10,7 @@ from evalgate.errors import TraceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.adapters.formats.core.read_limits import TraceLimits
+    from evalgate.adapters.formats.core.format import TraceLimits
 
 LENGTH_BYTES = 4
 DETAILS_PER_SPAN = 5

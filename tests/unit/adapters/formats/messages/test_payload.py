@@ -7,8 +7,8 @@ from damage import ANYTHING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.builder.raw_message import conversation_from_messages
-from evalgate.adapters.formats.messages.payload import read_payload
+from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
+from evalgate.adapters.formats.messages.sniff_messages import read_payload
 
 ASKED = "role='assistant' content=None tool_calls=[{'id': 'c1', 'type': 'function', 'function': " + repr(
     {"name": "find", "arguments": '{"q": 1}'}

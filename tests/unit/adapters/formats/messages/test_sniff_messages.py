@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.adapters.formats.core.builder.raw_message import (
+from evalgate.adapters.formats.core.builder.conversation import (
     ToolRequest,
     ToolResult,
     conversation_from_messages,

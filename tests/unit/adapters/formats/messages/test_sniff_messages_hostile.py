@@ -9,7 +9,7 @@ from damage import ANYTHING, apply_changes, damage_document, nest_lists, places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.formats.core.builder.raw_message import RawMessage
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.messages.sniff_messages import SHAPES, sniff_messages
 
 PART = {"type": "tool-look_up", "toolCallId": "c1", "state": "output-available", "input": {}, "output": 1}

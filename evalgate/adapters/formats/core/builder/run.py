@@ -1,24 +1,22 @@
-"""Builds traces from conversations and their model calls, each with its turn, step and tokens."""
+"""Builds the trace of a run from its conversation, its model calls and how it ended."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.raw_message import add_raw_message
-from evalgate.adapters.formats.core.builder.run_end import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.call_arguments import Arguments
+from evalgate.adapters.formats.core.builder.conversation import Conversation, add_raw_message, get_instructions
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, milliseconds_between
-from evalgate.adapters.formats.core.usage.totals import sum_call_usages, warn_of_mismatch
-from evalgate.adapters.formats.core.usage.usage_fields import finish_reason
-from evalgate.models.trace.trace import Trace
+from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages, warn_of_mismatch
+from evalgate.models.trace.trace import MAX_ID_LENGTH, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.builder.raw_message import RawMessage
-    from evalgate.models.trace.trace import Latency, LlmCall, Message, ModelError, Usage
+    from evalgate.adapters.formats.core.builder.conversation import RawMessage
+    from evalgate.models.trace.trace import Latency, LlmCall, Message, ModelError, ToolCall, Usage, Warning_
 
 LITELLM = re.compile(r"\blitellm(?:\.exceptions)?\.([A-Z]\w{0,60})")
 MOST_READ = 4_000
@@ -152,3 +150,52 @@ def find_litellm_error(text: str | None) -> ModelError | None:
     """The error of LiteLLM that a text names: the failure of a request to a model, and of nothing else."""
     found = LITELLM.search((text or "")[:MOST_READ])
     return None if found is None else build_model_error(found[1], text)
+
+
+def set_final_response(trace: Trace, answer: str | None, message: Message | None = None) -> None:
+    """Makes the answer that an agent submitted its final response; an empty one only if there is no other."""
+    if answer or (answer is not None and trace.response["content"] is None):
+        trace.response = {
+            "content": answer,
+            "finish_reason": None if message is None else message["finish_reason"],
+            "message_index": None if message is None else message["index"],
+        }
+
+
+def mark_final_call(call: ToolCall) -> None:
+    """Marks the call that ends a run as ok: it has no result, and needs none."""
+    if call["status"] == "missing":
+        call["status"] = "ok"
+
+
+def warn_of_missing_results(calls: Iterable[ToolCall]) -> list[Warning_]:
+    """A warning if calls have no recorded result."""
+    missing = sum(call["status"] == "missing" for call in calls)
+    if not missing:
+        return []
+    subject = "a tool call has" if missing == 1 else f"{missing} tool calls have"
+    return [{"code": "results_missing", "message": f"{subject} no recorded result", "where": "tool_calls"}]
+
+
+def mark_incomplete(trace: Trace, reason: str) -> None:
+    """Marks a run that stopped early, with a warning that says why."""
+    trace.status = "incomplete"
+    trace.warnings.append({"code": "incomplete", "message": reason, "where": None})
+
+
+def add_command_call(conversation: Conversation, message: Message, command: str, name: str) -> ToolCall:
+    """Adds a call that a message requests as the text of a command."""
+    return conversation.add_call(message, None, name, Arguments({"command": command}))
+
+
+def command_word(command: str) -> str:
+    """The first word of a command line after its variable assignments.
+
+    >>> command_word("PAGER=cat git diff")
+    'git'
+    """
+    for word in command[: 4 * MAX_ID_LENGTH].split():
+        name, equals, _ = word.partition("=")
+        if not (equals and name.isidentifier()):
+            return word[:MAX_ID_LENGTH]
+    return "shell"

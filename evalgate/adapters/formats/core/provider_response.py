@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, count
-from evalgate.adapters.formats.core.usage.usage_fields import total_tokens
+from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.models.trace.trace import Usage, unknown_usage
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, LANGCHAIN = "chat", "responses", "anthropic", "gemini", "langchain"
