@@ -7,35 +7,30 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from evalgate.adapters.formats.adk.reader import SHAPES as SESSION_SHAPES
 from evalgate.adapters.formats.adk.reader import build as build_session
 from evalgate.adapters.formats.adk.reader import unwrap_result
-from evalgate.adapters.formats.core.builder.conversation import (
-    Conversation,
-    RawMessage,
-    ToolRequest,
-    ToolResult,
-    add_raw_message,
-)
+from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace, identify_by, open_record
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
+    do_each,
     identifier,
     listing,
     mapping,
-    number,
     prefix_errors,
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
+from evalgate.adapters.formats.core.format import Reader, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage import to_milliseconds
+from evalgate.adapters.formats.core.usage import build_score, to_milliseconds
 from evalgate.adapters.formats.messages import gemini
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import TraceScore
+    from evalgate.models.trace.trace import Trace, TraceScore
 
 NO_TRACE = "an eval set holds expected conversations, not what an agent did: pass the sessions of its runs instead"
 
@@ -57,28 +52,26 @@ def expected_traces(document: Any) -> list[Trace]:
         return _traces_from_list(document)
     evalset = mapping(document, "")
     set_id = text(get_field(evalset, "eval_set_id"), "eval_set_id")
-    traces = []
-    for position, value in enumerate(listing(get_field(evalset, "eval_cases"), "eval_cases")):
-        with prefix_errors(f"eval_cases[{position}]"):
-            case = mapping(value, "")
-            name = identifier(get_field(case, "eval_id"), "eval_id")
-            traces.append(_trace(read_conversation(case.get("conversation"), "conversation"), name, set_id))
+    traces: list[Trace] = []
+
+    def add_case(case: dict[str, Any]) -> None:
+        name = identifier(get_field(case, "eval_id"), "eval_id")
+        traces.append(_trace(read_conversation(case.get("conversation"), "conversation"), name, set_id))
+
+    do_each(listing(get_field(evalset, "eval_cases"), "eval_cases"), "eval_cases", add_case)
     return traces
 
 
 def read_conversation(invocations: Any, path: str) -> Conversation:
     """Builds a conversation from the invocations of a case, one turn each; raises FieldError."""
-    conversation = Conversation()
     values = listing(invocations, path)
     if not values:
         raise FieldError(path, "is missing")
-    for position, value in enumerate(values):
-        with prefix_errors(f"{path}[{position}]"):
-            for message in _read_invocation(mapping(value, "")):
-                add_raw_message(conversation, message)
-    if not conversation.messages:
+    chat = MeteredConversation()
+    do_each(values, path, lambda invocation: chat.add_messages(_read_invocation(invocation)))
+    if not chat.conversation.messages:
         raise FieldError(path, "contains no messages")
-    return conversation
+    return chat.conversation
 
 
 def _read_invocation(invocation: dict[str, Any]) -> list[RawMessage]:
@@ -116,22 +109,20 @@ def _traces_from_list(document: list[Any]) -> list[Trace]:
     first = document[0] if document else None
     if not (isinstance(first, dict) and isinstance(first.get("data"), list)):
         return [_trace(_conversation_from_exchanges(document), None, None)]
-    traces = []
-    for position, value in enumerate(document):
-        with prefix_errors(f"[{position}]"):
-            case = mapping(value, "")
-            name = identifier(case.get("name"), "name")
-            traces.append(_trace(_conversation_from_exchanges(listing(case.get("data"), "data")), name, None))
+    traces: list[Trace] = []
+
+    def add_case(case: dict[str, Any]) -> None:
+        name = identifier(case.get("name"), "name")
+        traces.append(_trace(_conversation_from_exchanges(listing(case.get("data"), "data")), name, None))
+
+    do_each(document, "", add_case)
     return traces
 
 
-def _conversation_from_exchanges(values: Sequence[Any]) -> Conversation:
-    conversation = Conversation()
-    for position, value in enumerate(values):
-        with prefix_errors(f"[{position}]"):
-            for message in _read_exchange(mapping(value, "")):
-                add_raw_message(conversation, message)
-    return conversation
+def _conversation_from_exchanges(values: list[Any]) -> Conversation:
+    chat = MeteredConversation()
+    do_each(values, "", lambda exchange: chat.add_messages(_read_exchange(exchange)))
+    return chat.conversation
 
 
 def _read_exchange(exchange: dict[str, Any]) -> list[RawMessage]:
@@ -155,11 +146,9 @@ def _read_exchange(exchange: dict[str, Any]) -> list[RawMessage]:
 
 
 def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> Trace:
-    trace = Trace("", conversation.messages, conversation.calls, conversation.get_response(), scenario_id=name)
-    trace.agent = {"name": None, "framework": "google-adk"}
-    trace.tags = ["expected"]
-    trace.metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}
-    return trace
+    metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}
+    agent = {"name": None, "framework": "google-adk"}
+    return build_trace(conversation, scenario_id=name, agent=agent, tags=["expected"], metadata=metadata, warnings=[])
 
 
 def get_field(fields: dict[str, Any], name: str) -> Any:
@@ -184,15 +173,19 @@ def split(document: Any) -> Sequence[Any]:
 
 def build(record: Any) -> Trace:
     """Builds one run of a case from its session, else from its recorded invocations."""
-    require_shallow(record)
-    case = mapping(record, "")
+    case = open_record(record)
     metric_results = [
         mapping(value, PER_INVOCATION) for value in listing(get_field(case, PER_INVOCATION), PER_INVOCATION)
     ]
     invocations = [get_field(value, "actual_invocation") for value in metric_results]
     actual = [mapping(value, "actual_invocation") for value in invocations if value is not None]
     session = mapping(get_field(case, "session_details"), "session_details")
-    trace = build_session(session) if session.get("events") else _trace_from_invocations(actual)
+    if session.get("events"):
+        trace = build_session(session)
+    else:
+        conversation = read_conversation(actual, "actual_invocation")
+        agent = {"name": None, "framework": "google-adk"}
+        trace = build_trace(conversation, agent=agent, warnings=conversation.list_warnings())
     trace.scenario_id = identifier(get_field(case, "eval_id"), "eval_id") or trace.scenario_id
     set_id = text(get_field(case, "eval_set_id"), "eval_set_id")
     if set_id:
@@ -206,38 +199,19 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def identify(record: Any) -> Identity:
-    """The id of the case; several runs of a case are its trials, in order."""
-    return build_identity(get_field(record, "eval_id"), None) if isinstance(record, dict) else (None, None)
-
-
-def _trace_from_invocations(actual: list[dict[str, Any]]) -> Trace:
-    conversation = read_conversation(actual, "actual_invocation")
-    trace = Trace("", conversation.messages, conversation.calls, conversation.get_response())
-    trace.agent = {"name": None, "framework": "google-adk"}
-    trace.warnings = conversation.list_warnings()
-    return trace
-
-
 def _evaluations(case: dict[str, Any]) -> list[TraceScore]:
     found: list[TraceScore] = []
     key = "overall_eval_metric_results"
-    for position, value in enumerate(listing(get_field(case, key), key)):
-        path = f"{key}[{position}]"
-        metric = mapping(value, path)
-        status = get_field(metric, "eval_status")
-        found.append(
-            {
-                "name": required_text(get_field(metric, "metric_name"), f"{path}.metric_name"),
-                "score_value": number(metric.get("score"), f"{path}.score"),
-                "score_label": STATUSES.get(status) if type(status) is int else None,
-                "explanation": None,
-                "source": None,
-            }
-        )
+
+    def add(metric: dict[str, Any]) -> None:
+        name, status = get_field(metric, "metric_name"), get_field(metric, "eval_status")
+        score = build_score(required_text(name, "metric_name"), metric.get("score"), "score")
+        found.append({**score, "score_label": STATUSES.get(status) if type(status) is int else None})
+
+    do_each(listing(get_field(case, key), key), key, add)
     return found
 
 
 SESSIONS = ("session_details", "sessionDetails")
 SHAPES = tuple(shape._replace(path=(key, *shape.path)) for shape in SESSION_SHAPES for key in SESSIONS)
-READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by("eval_id", other_key="evalId"), split=split, shapes=SHAPES)

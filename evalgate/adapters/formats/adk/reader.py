@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
-from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, add_raw_message, mark_failed
-from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult, add_raw_message, mark_failed
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, join_loose, open_record
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     do_each,
@@ -16,25 +16,22 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     milliseconds_between,
-    number,
     prefix_errors,
+    read_timestamp,
     required_text,
     text,
-    time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.provider_response import read_provider_response
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.messages import gemini
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
-from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.builder.conversation import ToolResult
-    from evalgate.models.trace.trace import ErrorInfo, LlmCall, ToolCall, Warning_
+    from evalgate.models.trace.trace import ErrorInfo, ToolCall, Trace, Warning_
 
 USER = "user"
 FASTEST_ANSWER_MS = 20.0
@@ -51,15 +48,14 @@ SPELLINGS = {
 }
 
 
-class AdkRun:
+class AdkRun(MeteredConversation):
     """Collects a session's events for a trace. `unmetered` counts answers of agents without tokens.
 
     `is_stamped_early`: answers have the time of the request to the model, not that of its response.
     """
 
     def __init__(self) -> None:
-        self.conversation = Conversation()
-        self.llm_calls: list[LlmCall] = []
+        super().__init__()
         self.warnings: list[Warning_] = []
         self.error: ErrorInfo | None = None
         self.has_failed_call = False
@@ -67,7 +63,6 @@ class AdkRun:
         self.model: str | None = None
         self.started_at: str | None = None
         self.ended_at: str | None = None
-        self.unmetered = 0
         self.is_stamped_early = False
         self._calls: dict[str, ToolCall] = {}
         self._long_running: set[str] = set()
@@ -81,7 +76,7 @@ class AdkRun:
         if flag(event.get("partial", early), "partial"):
             return
         author = required_text(event.get("author"), "author")
-        at = parse_time(event.get("timestamp"), "timestamp")
+        at = read_timestamp(event.get("timestamp") or None, "timestamp")
         ids = listing(event.get("long_running_tool_ids"), "long_running_tool_ids")
         self._long_running.update(known for known in ids if isinstance(known, str))
         messages = _read_messages(event, author, at)
@@ -155,19 +150,7 @@ class AdkRun:
         if answer.usage is None or answer.usage["total_tokens"] is None:
             self.unmetered += has_spoken
             return
-        call: LlmCall = {
-            "index": len(self.llm_calls),
-            "turn": self.conversation.messages[-1]["turn"] if self.conversation.messages else 0,
-            "step": self.conversation.step,
-            "provider": None,
-            "model": model,
-            "response_id": None,
-            "usage": answer.usage,
-            "cost_usd": None,
-            "duration_ms": None,
-            "finish_reason": finish_reason(text(event.get("finish_reason"), "finish_reason")),
-        }
-        self.llm_calls.append(call)
+        self.add_llm_call(answer.usage, text(event.get("finish_reason"), "finish_reason"), model=model)
 
     def _track_error(self, event: dict[str, Any], *, has_spoken: bool) -> None:
         """Records an error; it ends the run only if no agent answers after it."""
@@ -185,18 +168,6 @@ class AdkRun:
 def normalize_keys(recorded: dict[str, Any]) -> dict[str, Any]:
     """The fields with keys in snake case, without those that are None."""
     return {SPELLINGS.get(key, key): value for key, value in recorded.items() if value is not None}
-
-
-def parse_time(value: Any, path: str) -> str | None:
-    """A time as RFC 3339, from that or from seconds since 1970."""
-    if value is None or isinstance(value, str):
-        return time(value, path)
-    seconds = number(value, path)
-    try:
-        found = datetime.fromtimestamp(seconds or 0.0, UTC)
-    except (ValueError, OverflowError, OSError):
-        raise FieldError(path, "is not a valid time") from None
-    return found.isoformat().replace("+00:00", "Z")
 
 
 def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
@@ -227,28 +198,15 @@ def unwrap_result(result: ToolResult) -> ToolResult:
     return result._replace(content=content, is_error=has_failed)
 
 
-LENGTH = "length"
-
-
 def split(documents: list[Any]) -> Sequence[Any]:
     """Every session of the file; all events outside of a session form one."""
-    records: list[Any] = []
-    loose: list[Any] = []
-    for document in documents:
-        for item in document if isinstance(document, list) else [document]:
-            if not is_adk_event(item):
-                records.append(item)
-                continue
-            if not loose:
-                records.append({"events": loose})
-            loose.append(item)
-    return records
+    items = [item for document in documents for item in (document if isinstance(document, list) else [document])]
+    return join_loose(items, is_adk_event, lambda events: {"events": events})
 
 
 def build(record: Any) -> Trace:
     """Builds one session: a turn for each message of the user, agents' messages under their names."""
-    require_shallow(record)
-    session = normalize_keys(mapping(record, ""))
+    session = normalize_keys(open_record(record))
     events = listing(session.get("events"), "events")
     if not events:
         raise FieldError("events", "is missing or empty: nothing happened in this session")
@@ -256,11 +214,9 @@ def build(record: Any) -> Trace:
     do_each(events, "events", run.add)
     conversation = run.conversation
     session_id = text(session.get("id"), "id") or None
-    trace = Trace(
-        session_id or "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
+        session_id,
         conversation_id=session_id,
         agent={"name": text(session.get("app_name"), "app_name") or run.agent, "framework": "google-adk"},
         model=run.model or _logged_model(session),
@@ -296,11 +252,10 @@ def _set_status(trace: Trace, run: AdkRun) -> None:
     if run.error is not None:
         trace.error = run.error
         trace.finish_reason = finish_reason(run.error["type"])
-        trace.status = "incomplete" if trace.finish_reason == LENGTH else "error"
+        trace.status = "incomplete" if trace.finish_reason == "length" else "error"
     elif run.is_waiting():
         trace.status = "incomplete"
-        message = "a long-running tool has not returned its result yet"
-        trace.warnings.append({"code": "incomplete", "message": message, "where": "events"})
+        add_warning(trace, "incomplete", "a long-running tool has not returned its result yet", "events")
 
 
 def _add_totals(trace: Trace, run: AdkRun) -> None:
@@ -309,7 +264,7 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
     total = run.working_ms()
     if run.is_stamped_early:
         message = "answers have the time at which the model was called: the duration of the last call is not recorded"
-        trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "events"})
+        add_warning(trace, "suspicious_latency", message, "events")
     elif total:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 

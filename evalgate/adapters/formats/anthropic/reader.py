@@ -8,44 +8,37 @@ from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_conversations
-from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
+from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_each
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
-from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import Trace
 
 PROVIDER = "anthropic"
 
 
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_anthropic)
-
-
 def build(record: Any) -> Trace:
     """Builds one trace from the messages and the fields next to them."""
-    require_shallow(record)
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, "messages")
     if is_anthropic_response(document):
         document = {"response": document}
     chat = MeteredConversation()
     _add_system(chat, document)
-    _add_messages(chat, listing(document.get("messages"), "messages"))
+    do_each(listing(document.get("messages"), "messages"), "messages", lambda message: _add_message(chat, message))
     if not chat.llm_calls:
         chat.unmetered = 0  # messages before the request are not part of this run
     response = document
     if document.get("response") is not None:
         response = mapping(document["response"], "response")
         with prefix_errors("response"):
-            _add_answer(chat, response)
+            chat.add_messages(roles.read_message(response))
+            _add_llm_call(chat, response)
     elif document.get("usage") is not None:
         chat.total = read_anthropic_usage(mapping(document["usage"], "usage"))
     trace = chat.build_trace(document)
@@ -61,22 +54,12 @@ def _add_system(chat: MeteredConversation, document: dict[str, Any]) -> None:
         chat.add_messages([RawMessage("system", content)])
 
 
-def _add_messages(chat: MeteredConversation, messages: list[Any]) -> None:
-    for number, value in enumerate(messages):
-        with prefix_errors(f"messages[{number}]"):
-            message = mapping(value, "")
-            chat.add_messages(roles.read_message(message))
-            if message.get("role") != "assistant":
-                continue
-            if message.get("usage") is None:
-                chat.unmetered += 1
-            else:
-                _add_llm_call(chat, message)
-
-
-def _add_answer(chat: MeteredConversation, answer: dict[str, Any]) -> None:
-    chat.add_messages(roles.read_message(answer))
-    _add_llm_call(chat, answer)
+def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
+    chat.add_messages(roles.read_message(message))
+    if message.get("role") == "assistant" and message.get("usage") is not None:
+        _add_llm_call(chat, message)
+    else:
+        chat.unmetered += message.get("role") == "assistant"
 
 
 def _add_llm_call(chat: MeteredConversation, message: dict[str, Any]) -> None:
@@ -96,4 +79,4 @@ SHAPES = (
     Shape(("response",), ROLE_FIELDS),
     Shape(("response", "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_anthropic), shapes=SHAPES)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.run import mark_final_call
+from evalgate.adapters.formats.core.builder.conversation import build_response, get_instructions
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_final_call
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, measure_between, open_record
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -18,14 +21,13 @@ from evalgate.adapters.formats.core.fields import (
     flag,
     listing,
     mapping,
-    milliseconds_between,
     prefix_errors,
     required_text,
     text,
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
     finish_reason,
     is_known,
@@ -34,21 +36,18 @@ from evalgate.adapters.formats.core.usage import (
     sum_call_costs,
     sum_call_usages,
     sum_usages,
-    total_tokens,
     usages_differ,
     warn_of_mismatch,
 )
 from evalgate.models.trace.trace import Cost, LlmCall, Message, Role, ToolCall, Trace, Usage, unknown_usage
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Response, Warning_
+    from evalgate.models.trace.trace import Warning_
 
 ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
 
 
-@dataclass(slots=True)
-class AtifPart:
+class AtifPart(Struct):
     """One trajectory of a run: the agent's, or a sub-agent's. `copied` counts the copied, skipped steps."""
 
     trajectory: dict[str, Any]
@@ -69,15 +68,14 @@ class ObservationResult(NamedTuple):
     is_only: bool
 
 
-class AtifConversation:
+class AtifConversation(MeteredConversation):
     """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files."""
 
     def __init__(self, trajectory: dict[str, Any]) -> None:
-        self.conversation = Conversation()
+        super().__init__()
         self.parts: list[AtifPart] = []
         self.answer: Message | None = None
         self.external_subagents = 0
-        self._call_count = 0
         self._add_trajectory(trajectory, is_own=True)
 
     def _add_trajectory(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
@@ -151,20 +149,14 @@ class AtifConversation:
         reason = extra.get("finish_reason") if isinstance(extra, dict) else None
         message["finish_reason"] = finish_reason(reason if isinstance(reason, str) else None)
         provider, model = split_provider_and_model(message["model"])
-        call: LlmCall = {
-            "index": self._call_count,
-            "turn": message["turn"],
-            "step": self.conversation.step,
-            "provider": provider,
-            "model": model,
-            "response_id": None,
-            "usage": _read_usage(metrics),
-            "cost_usd": amount(metrics.get("cost_usd"), "metrics.cost_usd"),
-            "duration_ms": None,
-            "finish_reason": message["finish_reason"],
-        }
-        self._call_count += 1
-        part.llm_calls.append(call)
+        usage = STEP_USAGE.read(metrics, "metrics")
+        is_counted = usage["input_tokens"] is not None or usage["output_tokens"] is not None
+        cost = amount(metrics.get("cost_usd"), "metrics.cost_usd")
+        part.llm_calls.append(
+            self.add_llm_call(
+                usage if is_counted else None, message["finish_reason"], provider=provider, model=model, cost_usd=cost
+            )
+        )
 
     def _add_subagents(self, result: ObservationResult, inner: dict[str, dict[str, Any]]) -> None:
         refs = result.value.get("subagent_trajectory_ref")
@@ -220,16 +212,6 @@ def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _read_usage(metrics: dict[str, Any]) -> Usage | None:
-    usage = unknown_usage()
-    usage["input_tokens"] = count(metrics.get("prompt_tokens"), "metrics.prompt_tokens")
-    usage["output_tokens"] = count(metrics.get("completion_tokens"), "metrics.completion_tokens")
-    usage["cache_read_input_tokens"] = count(metrics.get("cached_tokens"), "metrics.cached_tokens")
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return None if usage["input_tokens"] is None and usage["output_tokens"] is None else usage
-
-
 VERSION_PREFIX = "ATIF-v1."
 DATA_SET_ID = "task_id"
 FINISH_TOOLS = frozenset({"finish", "submit"})
@@ -237,8 +219,7 @@ FINISH_TOOLS = frozenset({"finish", "submit"})
 
 def build(record: Any) -> Trace:
     """Builds one trajectory with its embedded sub-agents."""
-    require_shallow(record)
-    trajectory = mapping(record, "")
+    trajectory = open_record(record)
     version = required_text(trajectory.get("schema_version"), "schema_version")
     if not version.startswith(VERSION_PREFIX):
         raise FieldError("schema_version", "is not ATIF-v1.0 or a later ATIF-v1 version")
@@ -247,23 +228,21 @@ def build(record: Any) -> Trace:
     run = AtifConversation(trajectory)
     conversation = run.conversation
     own = run.parts[0]
-    trace = Trace(
-        text(trajectory.get("trajectory_id"), "trajectory_id")
-        or text(trajectory.get("session_id"), "session_id")
-        or "",
-        conversation.messages,
-        conversation.calls,
-        _response(run),
-        conversation_id=text(trajectory.get("session_id"), "session_id"),
+    session_id = text(trajectory.get("session_id"), "session_id")
+    trace = build_trace(
+        conversation,
+        text(trajectory.get("trajectory_id"), "trajectory_id") or session_id,
+        conversation_id=session_id,
         agent={"name": own.name, "version": text(trajectory["agent"].get("version"), "agent.version")}
         if trajectory.get("agent")
         else None,
         system_instructions=get_instructions(conversation.messages),
         started_at=own.started_at,
         ended_at=own.ended_at,
-        llm_calls=sorted((call for part in run.parts for call in part.llm_calls), key=_call_index),
+        llm_calls=run.llm_calls,
         warnings=conversation.list_warnings(),
     )
+    trace.response = build_response(run.answer)  # a sub-agent's messages are addressed to the agent
     _add_settings(trace, trajectory, own)
     _add_totals(trace, run)
     _warn_of_missing_steps(trace, run)
@@ -275,23 +254,6 @@ def identify(record: Any) -> Identity:
     return identify_by_metadata(record.get("extra"), DATA_SET_ID) if isinstance(record, dict) else (None, None)
 
 
-def _call_index(call: Any) -> int:
-    found: int = call["index"]
-    return found
-
-
-def _response(run: AtifConversation) -> Response:
-    """The agent's last message; a sub-agent's messages are addressed to the agent, so they don't count."""
-    message = run.answer
-    if message is None:
-        return {"content": None, "finish_reason": None, "message_index": None}
-    return {
-        "content": message["content"],
-        "finish_reason": message["finish_reason"],
-        "message_index": message["index"],
-    }
-
-
 def _add_settings(trace: Trace, trajectory: dict[str, Any], own: AtifPart) -> None:
     agent = mapping(trajectory.get("agent"), "agent")
     trace.metadata = dict(mapping(trajectory.get("extra"), "extra"))
@@ -300,11 +262,11 @@ def _add_settings(trace: Trace, trajectory: dict[str, Any], own: AtifPart) -> No
     if trace.model is None:
         named = next((call for call in own.llm_calls if call["model"]), None)
         trace.provider, trace.model = (named["provider"], named["model"]) if named else (None, None)
-    definitions = listing(agent.get("tool_definitions"), "agent.tool_definitions")
-    for number, value in enumerate(definitions):
-        path = f"agent.tool_definitions[{number}]"
-        tool = mapping(value, path)
-        trace.tool_definitions.append(mapping(tool.get("function"), f"{path}.function") or tool)
+
+    def add_tool(tool: dict[str, Any]) -> None:
+        trace.tool_definitions.append(mapping(tool.get("function"), "function") or tool)
+
+    do_each(listing(agent.get("tool_definitions"), "agent.tool_definitions"), "agent.tool_definitions", add_tool)
     notes = text(trajectory.get("notes"), "notes")
     if notes:
         trace.metadata.setdefault("notes", notes)
@@ -332,9 +294,9 @@ def _add_totals(trace: Trace, run: AtifConversation) -> None:
     trace.usage, trace.cost = usage, cost
     reason = "; sub-agents in other files may be the reason" if run.external_subagents else ""
     trace.warnings += [*warnings, *warn_of_mismatch(usage, parts, "final_metrics", reason), *about_cost]
-    total = milliseconds_between(own.started_at, own.ended_at)
-    if total:
-        trace.latency = {"total_ms": total, "source": "timestamps"}
+    latency = measure_between(own.started_at, own.ended_at)
+    if latency["total_ms"]:
+        trace.latency = latency
 
 
 def _sum_costs(own: Cost, others: list[float | None]) -> Cost:
@@ -356,12 +318,7 @@ def _trajectory_usage(part: AtifPart) -> tuple[Usage, float | None, list[Warning
     final = mapping(part.trajectory.get("final_metrics"), "final_metrics")
     steps, warnings = sum_call_usages(part.llm_calls)
     cost = sum_call_costs(part.llm_calls)
-    total = unknown_usage()
-    total["input_tokens"] = count(final.get("total_prompt_tokens"), "final_metrics.total_prompt_tokens")
-    total["output_tokens"] = count(final.get("total_completion_tokens"), "final_metrics.total_completion_tokens")
-    total["cache_read_input_tokens"] = count(final.get("total_cached_tokens"), "final_metrics.total_cached_tokens")
-    total["total_tokens"] = total_tokens(total)
-    total["source"] = "recorded_total"
+    total = FINAL_USAGE.read(final, "final_metrics")
     recorded = read_cost_usd(final.get("total_cost_usd"), unknown_usage(), "final_metrics.total_cost_usd")[0]
     if part.copied and usages_differ(total, steps) and not warnings:
         return steps, cost, []
@@ -375,11 +332,20 @@ def _warn_of_missing_steps(trace: Trace, run: AtifConversation) -> None:
         mark_final_call(calls[-1])
     copied = run.parts[0].copied
     if copied:
-        message = f"{copied} steps copied from an earlier trajectory are left out"
-        trace.warnings.append({"code": "copied_context", "message": message, "where": "steps"})
+        add_warning(trace, "copied_context", f"{copied} steps copied from an earlier trajectory are left out", "steps")
     if run.external_subagents:
         message = f"{run.external_subagents} sub-agents have their steps in other files, not in this trace"
-        trace.warnings.append({"code": "subagent_elsewhere", "message": message, "where": "steps"})
+        add_warning(trace, "subagent_elsewhere", message, "steps")
+
+
+STEP_USAGE = TokenTable(
+    input_tokens="prompt_tokens", output_tokens="completion_tokens", cache_read_input_tokens="cached_tokens"
+)
+FINAL_USAGE = TokenTable(
+    input_tokens="total_prompt_tokens",
+    output_tokens="total_completion_tokens",
+    cache_read_input_tokens="total_cached_tokens",
+)
 
 
 STEP_FIELDS = frozenset({"message", "tool_calls", "observation", "metrics", "extra", "reasoning_content"})

@@ -9,7 +9,6 @@ from evalgate.adapters.formats.autogen.messages import name_call
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import (
     FieldError,
-    count,
     dict_or_empty,
     listing,
     mapping,
@@ -18,10 +17,9 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.adapters.formats.messages.roles import ROLES
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.autogen.messages import SavedRun
@@ -81,24 +79,15 @@ def add_framework_message(run: SavedRun, message: dict[str, Any], path: str) -> 
     run.chat.add_messages(builder.build_messages())
 
 
-def read_usage(value: Any, path: str) -> Usage:
-    """Tokens as Agent Framework counts them: input includes the cache."""
-    data, usage = mapping(value, path), unknown_usage()
-    usage["input_tokens"], usage["output_tokens"], total = (
-        count(data.get(key), f"{path}.{key}")
-        for key in ("input_token_count", "output_token_count", "total_token_count")
-    )
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"], usage["reasoning_output_tokens"] = (
-        count(data.get(key), f"{path}.{key}")
-        for key in (
-            "cache_read_input_token_count",
-            "cache_creation_input_token_count",
-            "reasoning_output_token_count",
-        )
-    )
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["source"] = "recorded_total"
-    return usage
+USAGE = TokenTable(
+    input_tokens="input_token_count",
+    output_tokens="output_token_count",
+    total_tokens="total_token_count",
+    cache_read_input_tokens="cache_read_input_token_count",
+    cache_write_input_tokens="cache_creation_input_token_count",
+    reasoning_output_tokens="reasoning_output_token_count",
+)
+"""Tokens as Agent Framework counts them: input includes the cache."""
 
 
 def _add_content(run: SavedRun, builder: MessageBuilder, role: str, content: dict[str, Any], path: str) -> None:
@@ -114,7 +103,7 @@ def _add_content(run: SavedRun, builder: MessageBuilder, role: str, content: dic
         with prefix_errors("function_call"):
             _add_approval(run, builder, role, mapping(content.get("function_call"), ""))
     elif kind == "usage":
-        run.chat.add_llm_call(read_usage(content.get("usage_details", content.get("details")), "usage_details"))
+        run.chat.add_llm_call(USAGE.read(content.get("usage_details", content.get("details")), "usage_details"))
     elif not _add_words(builder, content, kind):
         run.unknown.add(path, kind)
 

@@ -12,13 +12,13 @@ from evalgate.adapters.formats.autogen import (
     is_message,
     list_session_messages,
 )
-from evalgate.adapters.formats.autogen.framework import add_framework_message, read_usage
+from evalgate.adapters.formats.autogen.framework import USAGE, add_framework_message
 from evalgate.adapters.formats.autogen.messages import AgentMemory, SavedRun, add_agent_message, add_context_message
 from evalgate.adapters.formats.core.builder.run import measure_user_wait
-from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader
-from evalgate.adapters.formats.core.strict_json import require_shallow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 
 USERS = frozenset({"user", "User", "human", "Human", "user_proxy", "UserProxy", "user_proxy_agent"})
 """Names of agents that speak for a person, besides those that ask one for input."""
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
 RESULT_FIELDS = SIDE_FIELDS | {
     *("type", "messages", "stop_reason", "response", "response_id", "agent_id", "created_at", "finish_reason"),
     *("usage_details", "value", "additional_properties", "conversation_id", "continuation_token"),
@@ -80,8 +74,7 @@ def _repeats(document: Any, messages: list[Any]) -> bool:
 
 def build(record: Any) -> Trace:
     """Builds one trace from messages, a result, or a saved state."""
-    require_shallow(record)
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, "messages")
     threads, contexts = list(_list_threads(document)), list(_list_contexts(document))
     run = SavedRun(_find_users(threads))
     _check_fields(run, document)
@@ -91,10 +84,10 @@ def build(record: Any) -> Trace:
         _add_context(run, context, path, agent, has_thread=bool(threads))
     response = dict_or_empty(document.get("response")) or document
     if response.get("usage_details") is not None:
-        run.chat.total = read_usage(response["usage_details"], "usage_details")
+        run.chat.total = USAGE.read(response["usage_details"], "usage_details")
     is_framework = any(is_framework_message(one) for thread, _ in threads for one in thread if type(one) is dict)
     trace = run.chat.build_trace(
-        {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None},
+        select_side_fields(document),
         FRAMEWORK if is_framework else "autogen",
     )
     _add_facts(trace, document, response)

@@ -15,13 +15,13 @@ from evalgate.adapters.formats.bedrock import (
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait
-from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
-    count,
     dict_or_empty,
     do_each,
     listing,
@@ -32,15 +32,12 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable, add_cached_input
 from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalgate.models.trace.trace import Role, Trace
+    from evalgate.models.trace.trace import Role, Trace, Usage
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 MESSAGE_FIELDS = frozenset({"role", "content", "metadata", "tracking_id"})
@@ -139,12 +136,6 @@ def _get_text(block: dict[str, Any]) -> str | None:
 ADVICE = "record each call as a `toolUse` block of its message"
 ONLY_LAST_MESSAGE = "a result of an agent holds only its last message: record `agent.messages` instead"
 PROVIDER = "aws.bedrock"
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
 SETTINGS = frozenset(
     {
         *("inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "promptVariables"),
@@ -162,11 +153,6 @@ DOCUMENT_FIELDS = REQUEST_FIELDS | {"request", "response", "type", "data", "scop
 STATE_FIELDS = REQUEST_FIELDS | {"model_state"}
 
 
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_bedrock)
-
-
 def identify(record: Any) -> Identity:
     """Scenario id and trial, next to the messages or in the data that an application adds to a snapshot."""
     found = identify_by_side_fields(record)
@@ -177,8 +163,7 @@ def identify(record: Any) -> Identity:
 
 def build(record: Any) -> Trace:
     """Builds one trace from the messages, the response and the fields next to them."""
-    require_shallow(record)
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, "messages")
     unknown = UnknownParts(ADVICE)
     chat = MeteredConversation()
     request, path = _find_request(document)
@@ -187,7 +172,7 @@ def build(record: Any) -> Trace:
     if response:
         _add_response(chat, response, response_path, request, unknown)
     elif document.get("usage") is not None:
-        chat.total = _read_usage(mapping(document["usage"], "usage"))
+        chat.total = _read_usage(document["usage"])
     _check_documents(document, request, path, response, unknown)
     trace = chat.build_trace(_list_side_fields(document, request))
     _finish_trace(trace, chat)
@@ -294,33 +279,37 @@ def _add_llm_call(
     """Adds a model call with its tokens and latency, as a response or the metadata of a message has them."""
     usage = metered.get("usage")
     with prefix_errors(path.removesuffix(".")):
-        call = chat.add_llm_call(
-            None if usage is None else _read_usage(mapping(usage, "usage")),
+        chat.add_llm_call(
+            None if usage is None else _read_usage(usage),
             provider=None if model is None else PROVIDER,
             model=model,
             reason=reason,
+            duration_ms=amount(mapping(metered.get("metrics"), "metrics").get("latencyMs"), "metrics.latencyMs"),
         )
-        call["duration_ms"] = amount(mapping(metered.get("metrics"), "metrics").get("latencyMs"), "metrics.latencyMs")
 
 
-def _read_usage(data: dict[str, Any]) -> Usage:
+USAGE = TokenTable(
+    input_tokens="inputTokens",
+    output_tokens="outputTokens",
+    total_tokens="totalTokens",
+    cache_read_input_tokens="cacheReadInputTokens",
+    cache_write_input_tokens="cacheWriteInputTokens",
+)
+
+
+def _read_usage(value: Any) -> Usage:
     """Tokens; models that report cached tokens apart from the input have a total that includes them."""
-    usage = unknown_usage()
-    tokens_in, tokens_out = (count(data.get(key), f"usage.{key}") for key in ("inputTokens", "outputTokens"))
-    total = count(data.get("totalTokens"), "usage.totalTokens")
-    cached = [count(data.get(key), f"usage.{key}") for key in ("cacheReadInputTokens", "cacheWriteInputTokens")]
-    if tokens_in is not None and tokens_out is not None and tokens_in + tokens_out != total:
-        tokens_in += sum(found or 0 for found in cached)
-    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cached
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["source"] = "recorded_total"
+    usage = USAGE.read(value, "usage")
+    if total_tokens(usage) not in (None, value.get("totalTokens")):
+        add_cached_input(usage)
+        if value.get("totalTokens") is None:
+            usage["total_tokens"] = total_tokens(usage)
     return usage
 
 
 def _list_side_fields(document: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     """The fields next to the messages, with model and tools as a request names them."""
-    fields = {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None}
+    fields = select_side_fields(document)
     if "metadata" not in fields and is_snapshot(document):
         fields["metadata"] = document.get("app_data")
     fields.setdefault("model", request.get("modelId"))
@@ -353,4 +342,4 @@ def _finish_trace(trace: Trace, chat: MeteredConversation) -> None:
             trace.latency["source"] = "none"
 
 
-READER = Reader(build=build, identify=identify, split=split, without_calls=SETTINGS)
+READER = Reader(build=build, identify=identify, split=split_each(is_bedrock), without_calls=SETTINGS)

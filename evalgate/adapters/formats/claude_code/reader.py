@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.claude_code import list_claude_lines
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
 from evalgate.adapters.formats.core.builder.run import (
@@ -26,7 +28,6 @@ from evalgate.adapters.formats.core.usage import (
 )
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.models.trace.trace import Usage, unknown_usage
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -339,8 +340,7 @@ SUB_AGENT_TOOLS = ("Task", "Agent")
 MAX_DEPTH = 16  # levels of sub-agents that start sub-agents
 
 
-@dataclass(slots=True)
-class SubAgent:
+class SubAgent(Struct):
     """One run of a sub-agent: `parent` is the id of the call that started it, `after` a step before it."""
 
     metered: MeteredConversation

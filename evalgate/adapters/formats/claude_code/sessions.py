@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.run import build_model_error
 from evalgate.adapters.formats.core.fields import amount, mapping, required_text, text, time
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.messages import roles
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
@@ -22,8 +23,7 @@ IN_BACKGROUND = "Command running in background"
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,6})\b")
 
 
-@dataclass(slots=True)
-class MessageDraft:
+class MessageDraft(Struct):
     """One message. Claude Code writes one line per block and repeats the usage on every line."""
 
     role: str
@@ -55,8 +55,7 @@ class MessageDraft:
         return answer._replace(exit_code=_read_exit_code(answer, self.tool_use_result))
 
 
-@dataclass(slots=True)
-class ClaudeSession:
+class ClaudeSession(Struct):
     """One session, collected line by line."""
 
     drafts: list[MessageDraft] = field(default_factory=list)

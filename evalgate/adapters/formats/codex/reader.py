@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import field
+
 from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
-from evalgate.adapters.formats.codex.rollout import Rollout, read_total_usage
+from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, read_total_usage
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
     ToolRequest,
     ToolResult,
     conversation_from_messages,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     build_model_error,
     mark_incomplete,
     measure_user_wait,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, set_times
 from evalgate.adapters.formats.core.fields import do_each, mapping, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
-from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from evalgate.models.trace.trace import Trace
 
 IN_PROGRESS = "in_progress"
 FAILED = frozenset({"failed", "declined", "errored"})
@@ -39,7 +42,6 @@ TOOLS = {
 }
 HARMLESS_ITEMS = frozenset({"todo_list", "error", "user_message", "plan"})
 HARMLESS_EVENTS = frozenset({"thread.resumed", "thread.completed", "session.created"})
-SHOWN_CHARS = 60
 LATE_ARGUMENTS = frozenset({"action", "receiver_thread_ids"})
 """Arguments that may differ between the start and the completion of an item."""
 META = frozenset({"id", "type", "item_type", "status", "result", "error", "aggregated_output", "exit_code"})
@@ -70,26 +72,12 @@ class CallSlot(NamedTuple):
         return [key for key in arguments.keys() - LATE_ARGUMENTS if arguments[key] and given.get(key)]
 
 
-@dataclass(slots=True)
-class Execution:
+class Execution(CodexRun):
     """The run that the events describe, collected in order."""
 
-    messages: list[RawMessage] = field(default_factory=list)
-    id: str | None = None
-    version: str | None = None
-    provider: str | None = "openai"
-    model: str | None = None
-    usage: Usage = field(default_factory=unknown_usage)
-    llm_calls: list[LlmCall] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
-    error: str | None = None
-    error_type: str | None = None
-    error_cause: str | None = None
-    error_status: int | None = None
     is_over: bool = False
     positions_by_item: dict[str, CallSlot] = field(default_factory=dict)
     answered_items: set[str] = field(default_factory=set)
-    unknown: str | None = None
 
     @property
     def incomplete_reason(self) -> str | None:
@@ -111,7 +99,7 @@ class Execution:
         elif kind.startswith("item."):
             self._add_item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
         elif kind not in HARMLESS_EVENTS:
-            self._note_unknown("event", kind)
+            self.unknown = self.unknown or describe_unknown("an event", kind)
 
     def _fail(self, kind: str, event: dict[str, Any]) -> None:
         """A failed turn is over; an error within a turn may still be retried."""
@@ -131,10 +119,7 @@ class Execution:
         if is_tool or (kind and "status" in item):
             self._add_tool_item(kind, item, is_done=is_done)
         if not is_tool and kind not in HARMLESS_ITEMS:
-            self._note_unknown("item", kind)
-
-    def _note_unknown(self, what: str, kind: str) -> None:
-        self.unknown = self.unknown or f"an {what} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+            self.unknown = self.unknown or describe_unknown("an item", kind)
 
     def _add_text(self, kind: str, content: str | None) -> None:
         last = self.messages[-1] if self.messages else None
@@ -229,14 +214,11 @@ def _is_event(line: Any) -> bool:
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:
-    from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 
     conversation = conversation_from_messages(run.messages)
-    trace = Trace(
-        run.id or "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
+        run.id,
         conversation_id=run.id,
         agent={"name": NAME, "framework": NAME, **({"version": run.version} if run.version else {})},
         provider=run.provider,
@@ -244,14 +226,11 @@ def _build_trace(run: Rollout | Execution) -> Trace:
         usage=run.usage,
         llm_calls=run.llm_calls,
         metadata=run.metadata,
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     trace.latency = measure_user_wait(conversation.messages)
-    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
-    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    set_times(trace)
     if not trace.messages and run.error is None:
-        problem = "the lines record tokens but no messages"
-        trace.warnings.append({"code": "content_not_captured", "message": problem, "where": "messages"})
+        add_warning(trace, "content_not_captured", "the lines record tokens but no messages", "messages")
     if run.error is not None:
         trace.status, trace.error = "error", {"type": run.error_type, "message": run.error}
         add_failed_call(trace, build_model_error(run.error_cause, run.error, run.error_status))

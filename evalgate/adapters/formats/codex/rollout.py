@@ -5,36 +5,38 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import count, mapping, text, time
-from evalgate.adapters.formats.core.strict_json import decode, make_printable
-from evalgate.adapters.formats.core.usage import total_tokens
+from msgspec import Struct, field
+
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown
+from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
+from evalgate.adapters.formats.core.fields import mapping, text, time
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import responses
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult
+
+USAGE = TokenTable(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens="cached_input_tokens",
+    reasoning_output_tokens="reasoning_output_tokens",
+)
 
 
 def read_total_usage(value: Any, path: str) -> Usage | None:
     """Usage; raises FieldError. Input includes cache; output includes reasoning, as the total shows."""
     if value is None:
         return None
-    fields = mapping(value, path)
-    tokens_in, tokens_out, reasoning, total = (
-        count(fields.get(key), f"{path}.{key}")
-        for key in ("input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
-    )
-    parts_sum = (tokens_in or 0) + (tokens_out or 0) + (reasoning or 0)
-    if reasoning and tokens_out is not None and total == parts_sum:
-        tokens_out += reasoning
-    usage = unknown_usage()
-    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
-    usage["cache_read_input_tokens"] = count(fields.get("cached_input_tokens"), f"{path}.cached_input_tokens")
-    usage["reasoning_output_tokens"] = reasoning
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["source"] = "recorded_total"
+    usage = USAGE.read(value, path)
+    reasoning, tokens_out = usage["reasoning_output_tokens"], usage["output_tokens"]
+    parts_sum = (usage["input_tokens"] or 0) + (tokens_out or 0) + (reasoning or 0)
+    if reasoning and tokens_out is not None and value.get("total_tokens") == parts_sum:
+        usage["output_tokens"] = tokens_out + reasoning
     return usage
 
 
@@ -76,12 +78,10 @@ EVENTS = frozenset(
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)
 HEADER_CHARS = 400
-SHOWN_CHARS = 60
 
 
-@dataclass(slots=True)
-class Rollout:
-    """The run that the lines describe, collected in order. A line may be a bare item."""
+class CodexRun(Struct):
+    """What is known of a run, in either form of recording."""
 
     messages: list[RawMessage] = field(default_factory=list)
     id: str | None = None
@@ -95,10 +95,15 @@ class Rollout:
     error_type: str | None = None
     error_cause: str | None = None
     error_status: int | None = None
+    unknown: str | None = None
+
+
+class Rollout(CodexRun):
+    """The run that the lines describe, collected in order. A line may be a bare item."""
+
     was_aborted: bool = False
     tools: dict[str, str] = field(default_factory=dict)
     last_total: Any = None
-    unknown: str | None = None
     turns: int = 0
     steps: int = 0
 
@@ -126,12 +131,9 @@ class Rollout:
             self._add_item(payload, when)
         elif kind is not None and payload:
             if kind not in NO_ITEMS:
-                self._note_unknown("a line", kind)
+                self.unknown = self.unknown or describe_unknown("a line", kind)
         else:
             self._add_item(line, None)
-
-    def _note_unknown(self, what: str, kind: str) -> None:
-        self.unknown = self.unknown or f"{what} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
 
     def _add_settings(self, payload: dict[str, Any]) -> None:
         self.id = text(payload.get("id"), "payload.id")
@@ -155,7 +157,7 @@ class Rollout:
             self.error_type = "turn_failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
         elif isinstance(kind, str) and kind not in EVENTS:
-            self._note_unknown("an event", kind)
+            self.unknown = self.unknown or describe_unknown("an event", kind)
 
     def _add_token_count(self, info: dict[str, Any]) -> None:
         """The total includes all calls so far; a repeated total is not a new call."""
@@ -168,16 +170,13 @@ class Rollout:
         last = read_total_usage(info.get("last_token_usage"), "payload.info.last_token_usage")
         self.llm_calls.append(
             {
+                **BLANK_LLM_CALL,
                 "index": len(self.llm_calls),
                 "turn": self.turns,
                 "step": self.steps,
                 "provider": self.provider,
                 "model": self.model,
-                "response_id": None,
                 "usage": last,
-                "cost_usd": None,
-                "duration_ms": None,
-                "finish_reason": None,
             }
         )
 

@@ -12,9 +12,13 @@ LIST_KEYS = ("messages", "input", "items")
 MESSAGE_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 
 
-def split_conversations(document: Any, is_conversation: Callable[[Any], bool]) -> list[Any]:
-    """The conversations of a document: the document itself, or each entry if it is a list of them."""
-    return [document] if is_conversation(document) or not isinstance(document, list) else document
+def split_each(is_conversation: Callable[[Any], bool]) -> Callable[[Any], list[Any]]:
+    """A `split` function for documents that are one conversation, or a list of them."""
+
+    def split(document: Any) -> list[Any]:
+        return [document] if is_conversation(document) or not isinstance(document, list) else document
+
+    return split
 
 
 def claim_one_or_list(is_conversation: Callable[[Any], bool]) -> Callable[[Any], bool]:

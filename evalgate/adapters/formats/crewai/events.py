@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key, read_arguments
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult, mark_failed
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
@@ -26,7 +28,6 @@ from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
 from evalgate.adapters.formats.messages.roles import read_request
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
@@ -122,8 +123,7 @@ FAILURES = ("crew_kickoff_failed", "flow_failed", "agent_execution_error", "lite
 MODEL_FAILED, MODEL_DONE, MODEL_STARTED = "llm_call_failed", "llm_call_completed", "llm_call_started"
 
 
-@dataclass(slots=True)
-class OpenCall:
+class OpenCall(Struct):
     """A call without a result: requested by a model, or started by its tool."""
 
     name: str
@@ -223,14 +223,14 @@ class EventReader:
         self._open = [call for call in self._open if call.is_started]
         self._open += [OpenCall(call.name, _build_key(call.name, call.arguments), call.id) for call in raw.calls]
         usage = event.get("usage")
-        call = self.chat.add_llm_call(
+        self.chat.add_llm_call(
             None if usage is None else read_provider_usage(usage, "usage"),
             provider=provider,
             model=model,
             response_id=text(event.get("response_id"), "response_id"),
             reason=reason,
+            duration_ms=milliseconds_between(self._begun.get(str(event.get("call_id"))), when),
         )
-        call["duration_ms"] = milliseconds_between(self._begun.get(str(event.get("call_id"))), when)
 
     def _read_call(self, value: Any, path: str) -> ToolRequest:
         """A call as OpenAI, Anthropic or Gemini write it."""

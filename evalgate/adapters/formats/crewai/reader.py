@@ -6,24 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, set_final_response
-from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import join_loose, measure_between, open_record
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.fields import (
-    count,
-    listing,
-    mapping,
-    milliseconds_between,
-    prefix_errors,
-    text,
-    time,
-)
+from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
 from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +25,6 @@ ADVICE = "record CrewAI's events of tools, `tool_usage_started` and `tool_usage_
 NO_MESSAGES = f"the output of a task has no `messages`: use a newer CrewAI, or {ADVICE}"
 NO_CALL_EVENTS = f"no event of a model or a tool is recorded: {ADVICE}"
 FRAMEWORK = "crewai"
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
 OUTPUT_FIELDS = SIDE_FIELDS | {
     *("raw", "pydantic", "json_dict", "tasks_output", "token_usage", "usage_metrics", "agent_role", "messages"),
     *("tool_failures", "plan", "todos", "replan_count", "last_replan_reason", "events", "trace_id", "batch_id"),
@@ -56,22 +41,9 @@ NO_CALLS = frozenset(
 
 def split(documents: list[Any]) -> Sequence[Any]:
     """Every run of the file; events that are lines of it form one run, and so do tasks in a list."""
-    records: list[Any] = []
-    loose: list[Any] = []
-    for document in documents:
-        if is_event(document):
-            if not loose:
-                records.append({"events": loose})
-            loose.append(document)
-        elif isinstance(document, list):
-            records += _split_list(document)
-        else:
-            records.append(document)
-    return [_drop_wrapped(record) for record in records]
-
-
-def _drop_wrapped(record: Any) -> Any:
-    return {**record, "events": drop_wrapped(record["events"])} if is_event_log(record) else record
+    items = [item for value in documents for item in (_split_list(value) if isinstance(value, list) else [value])]
+    records = join_loose(items, is_event, lambda events: {"events": events})
+    return [{**one, "events": drop_wrapped(one["events"])} if is_event_log(one) else one for one in records]
 
 
 def _split_list(values: list[Any]) -> list[Any]:
@@ -84,8 +56,7 @@ def _split_list(values: list[Any]) -> list[Any]:
 
 def build(record: Any) -> Trace:
     """Builds one trace from an output, or from events."""
-    require_shallow(record)
-    document = mapping(record, "")
+    document = open_record(record)
     unknown = UnknownParts(ADVICE)
     if is_task_output(document) and not is_crew_output(document):
         side_fields = {key: document[key] for key in SIDE_FIELDS if key in document}
@@ -106,9 +77,8 @@ def _build_from_output(document: dict[str, Any], unknown: UnknownParts) -> Trace
         kept = {key: document.get(key) for key in ("raw", "messages", "tool_failures")}
         tasks = [{**kept, "agent": document.get("agent_role")}]
     has_messages = _add_tasks(chat, tasks, unknown)
-    used = document.get("token_usage", document.get("usage_metrics"))
-    chat.total = None if used is None else _read_usage(mapping(used, "token_usage"))
-    trace = chat.build_trace(_list_side_fields(document), FRAMEWORK)
+    chat.total = USAGE.read_if_counted(document.get("token_usage", document.get("usage_metrics")), "token_usage")
+    trace = chat.build_trace(select_side_fields(document), FRAMEWORK)
     set_final_response(trace, text(document.get("raw"), "raw"))
     if not has_messages:
         add_gap(trace, "calls", NO_MESSAGES)
@@ -136,7 +106,7 @@ def _build_from_events(document: dict[str, Any], unknown: UnknownParts) -> Trace
     if not (reader.has_tools or reader.has_models):
         trace = _build_from_finished_tasks(document, events, unknown)
     if trace is None:
-        trace = reader.chat.build_trace(_list_side_fields(document), FRAMEWORK)
+        trace = reader.chat.build_trace(select_side_fields(document), FRAMEWORK)
         if not (reader.has_tools or reader.has_models):
             add_gap(trace, "calls", NO_CALL_EVENTS)
     set_final_response(trace, reader.final)
@@ -164,26 +134,18 @@ def _add_times(trace: Trace, events: list[dict[str, Any]]) -> None:
     if not known:
         return
     trace.started_at, trace.ended_at = known[0], known[-1]
-    total = milliseconds_between(known[0], known[-1])
-    if len(known) > 1 and total is not None and trace.latency["total_ms"] is None:
-        trace.latency = {"total_ms": total, "source": "timestamps"}
+    if len(known) > 1 and trace.latency["total_ms"] is None:
+        trace.latency = measure_between(known[0], known[-1])
 
 
-def _list_side_fields(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None}
-
-
-def _read_usage(data: dict[str, Any]) -> Usage | None:
-    """The tokens of all model calls; 0 means that they were not counted."""
-    usage = unknown_usage()
-    fields = ("prompt_tokens", "completion_tokens", "cached_prompt_tokens", "cache_creation_tokens", "reasoning_tokens")
-    found = [count(data.get(key), f"token_usage.{key}") for key in fields]
-    usage["input_tokens"], usage["output_tokens"], usage["cache_read_input_tokens"] = found[:3]
-    usage["cache_write_input_tokens"], usage["reasoning_output_tokens"] = found[3:]
-    total = count(data.get("total_tokens"), "token_usage.total_tokens")
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["source"] = "recorded_total"
-    return usage if usage["total_tokens"] else None
+USAGE = TokenTable(
+    input_tokens="prompt_tokens",
+    output_tokens="completion_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens="cached_prompt_tokens",
+    cache_write_input_tokens="cache_creation_tokens",
+    reasoning_output_tokens="reasoning_tokens",
+)
 
 
 SHAPES = (

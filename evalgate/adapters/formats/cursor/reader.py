@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import (
     BLANK_CALL,
+    Conversation,
     RawMessage,
     ToolRequest,
     ToolResult,
@@ -14,11 +17,12 @@ from evalgate.adapters.formats.core.builder.conversation import (
     mark_failed,
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import mark_incomplete, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.known_shapes import shorten
+from evalgate.adapters.formats.core.builder.run import mark_incomplete
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace, group_lines, set_times
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
-    count,
     do_each,
     flag,
     mapping,
@@ -28,21 +32,20 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import sum_usages, total_tokens
+from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import sum_usages
 from evalgate.adapters.formats.cursor import list_cursor_lines
 from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.models.trace.trace import Trace, unknown_usage
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.builder.conversation import Conversation
     from evalgate.adapters.formats.cursor.tool_calls import CursorCall
-    from evalgate.models.trace.trace import ToolCall, Usage
+    from evalgate.models.trace.trace import ToolCall
 
 NAME = "cursor"
 WITHOUT_CALLS = frozenset({"system", "connection", "retry"})
@@ -51,8 +54,7 @@ NO_STEPS = "the calls of a sub-agent are not recorded"
 SHORTENED = "a call was recorded without its tool"
 
 
-@dataclass(slots=True)
-class StartedCall:
+class StartedCall(Struct):
     """A call whose end was not read yet: its message and its place there."""
 
     calls: list[ToolRequest]
@@ -65,8 +67,7 @@ class StartedCall:
         return self.calls[self.position]
 
 
-@dataclass(slots=True)
-class CursorRun:
+class CursorRun(Struct):
     """One session, collected line by line."""
 
     messages: list[RawMessage] = field(default_factory=list)
@@ -97,7 +98,7 @@ class CursorRun:
         elif kind == "system" and line.get("subtype") == "init":
             self.init = self.init or line
         elif kind not in WITHOUT_CALLS:
-            self.gaps.append(f"lines of the unknown type {make_printable(str(kind)[:60])} may hold calls")
+            self.gaps.append(f"lines of the unknown type {shorten(str(kind))} may hold calls")
 
     def _add_message(self, kind: str, line: dict[str, Any]) -> None:
         """Adds a message. With `--stream-partial-output` its text comes in pieces and then once more as a whole."""
@@ -187,17 +188,12 @@ class CursorRun:
 
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
-    sessions: dict[str, list[Any]] = {}
-    current = ""
-    for document in documents:
-        for line in list_cursor_lines(document):
-            found = line.get("session_id") if isinstance(line, dict) else None
-            current = found if isinstance(found, str) and found else current
-            sessions.setdefault(current, []).append(line)
-    if "" in sessions and len(sessions) > 1:
-        waiting = sessions.pop("")
-        next(iter(sessions.values()))[:0] = waiting
-    return list(sessions.values())
+    return group_lines((line for document in documents for line in list_cursor_lines(document)), _find_session)
+
+
+def _find_session(line: Any) -> str | None:
+    found = line.get("session_id") if isinstance(line, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def build(record: Any) -> Trace:
@@ -209,14 +205,11 @@ def build(record: Any) -> Trace:
         _add_answer(run)
     conversation = conversation_from_messages(run.messages)
     _add_durations(conversation, run)
-    trace = Trace(
-        text(run.init.get("session_id"), "session_id") or _find_session(record),
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
+        text(run.init.get("session_id"), "session_id") or next(filter(None, map(_find_session, record)), None),
         agent={"name": NAME, "framework": NAME},
         model=text(run.init.get("model"), "model"),
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     trace.conversation_id = trace.trace_id or None
     mode = text(run.init.get("permissionMode"), "permissionMode")
@@ -231,10 +224,6 @@ def _add_answer(run: CursorRun) -> None:
     answer = text(run.results[-1].get("result"), "result") if run.results else None
     if answer:
         run.messages.append(RawMessage("assistant", answer))
-
-
-def _find_session(record: list[Any]) -> str:
-    return next((line["session_id"] for line in record if isinstance(line.get("session_id"), str)), "")
 
 
 def _add_durations(conversation: Conversation, run: CursorRun) -> None:
@@ -274,8 +263,7 @@ def _build_inner_call(outer: ToolCall, inner: CursorCall) -> ToolCall:
 
 def _add_end(trace: Trace, run: CursorRun) -> None:
     """Adds what the result lines record: one for each exchange of the session."""
-    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
-    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    set_times(trace)
     if not run.results:
         mark_incomplete(trace, "there is no result line: the run was stopped, or it failed")
         return
@@ -283,29 +271,12 @@ def _add_end(trace: Trace, run: CursorRun) -> None:
     known = [duration for duration in durations if duration is not None]
     if len(known) == len(durations):
         trace.latency = {"total_ms": sum(known), "source": "recorded"}
-    usages = [_read_usage(mapping(result.get("usage"), "usage")) for result in run.results]
+    usages = [USAGE.read(one.get("usage"), "usage") if one.get("usage") else unknown_usage() for one in run.results]
     trace.usage = usages[0] if len(usages) == 1 else sum_usages(usages)
     last = run.results[-1]
     if flag(last.get("is_error"), "is_error") or text(last.get("subtype"), "subtype") not in (None, "success"):
         trace.status = "error"
         trace.error = {"type": text(last.get("subtype"), "subtype"), "message": text(last.get("result"), "result")}
-
-
-def _read_usage(recorded: dict[str, Any]) -> Usage:
-    """Tokens of a result, in newer versions; cached input is counted apart from other input."""
-    usage = unknown_usage()
-    if not recorded:
-        return usage
-    fresh, output, read, written = (
-        count(recorded.get(key), f"usage.{key}")
-        for key in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-    )
-    usage["input_tokens"] = None if fresh is None else fresh + (read or 0) + (written or 0)
-    usage["output_tokens"] = output
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, written
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
 
 
 def _add_gaps(trace: Trace, run: CursorRun) -> None:
@@ -314,6 +285,15 @@ def _add_gaps(trace: Trace, run: CursorRun) -> None:
     if not run.init and not any(message.role == "user" for message in run.messages) and not trace.tool_calls:
         add_gap(trace, "calls", ONLY_RESULT)
         add_gap(trace, "messages", ONLY_RESULT)
+
+
+USAGE = TokenTable(
+    is_cache_apart=True,
+    input_tokens="inputTokens",
+    output_tokens="outputTokens",
+    cache_read_input_tokens="cacheReadTokens",
+    cache_write_input_tokens="cacheWriteTokens",
+)
 
 
 LINE_FIELDS = frozenset({"message", "tool_call", "usage", "result", "text", "tools", "mcp_servers"})

@@ -22,21 +22,15 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import (
-    build_score,
-    read_cost_usd,
-    read_latency_seconds,
-    total_tokens,
-)
+from evalgate.adapters.formats.core.usage import build_score, read_cost_usd, read_latency_seconds, total_tokens
 from evalgate.adapters.formats.deepeval import find_cases, is_case
 from evalgate.models.trace.trace import unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.format import Identity
     from evalgate.models.trace.trace import ModelError, Trace, TraceScore, Usage
 
 NO_TOOLS = "`toolsCalled` is not recorded: pass `tools_called` to the test case, an empty list if no tool was called"

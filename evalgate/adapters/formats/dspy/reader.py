@@ -21,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import (
     read_cost_usd,
@@ -40,7 +40,6 @@ from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.format import Identity
     from evalgate.models.trace.trace import Trace, Usage
 
 HEADER = re.compile(r"^\[\[ ## (\w+) ## \]\]", re.MULTILINE)

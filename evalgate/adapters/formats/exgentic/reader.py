@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
@@ -36,7 +38,6 @@ from evalgate.adapters.formats.core.usage import (
 )
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,8 +53,7 @@ CUT_OFF_STATUSES = frozenset({"unfinished", "limit_reached", "cancelled"})
 MAX_DEVIATION = 0.01
 
 
-@dataclass(slots=True)
-class ExgenticSession:
+class ExgenticSession(Struct):
     """The steps of one session and its outcome; either may be missing."""
 
     steps: list[Any] = field(default_factory=list)

@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     do_each,
@@ -26,7 +26,7 @@ from evalgate.adapters.formats.gemini import is_gemini, is_stream
 from evalgate.adapters.formats.messages import gemini
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalgate.models.trace.trace import Trace
 
@@ -123,11 +123,6 @@ CANDIDATE_FIELDS = frozenset(
     }
 )
 DOCUMENT_FIELDS = REQUEST_FIELDS | RESPONSE_FIELDS | {"request", "response"}
-
-
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_gemini)
 
 
 def build(record: Any) -> Trace:
@@ -272,4 +267,4 @@ def _add_tools(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:
         tools.append({key: found[key] for key in ("name", "description", "parameters") if found.get(key) is not None})
 
 
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, without_calls=SETTINGS)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_gemini), without_calls=SETTINGS)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.formats.core.format import TraceLimits
 
+
 HEADER = "header.json"
 START = "_journal/start.json"
 SAMPLE = re.compile(r"samples/(.{1,600})_epoch_(\d{1,9})\.json", re.DOTALL)

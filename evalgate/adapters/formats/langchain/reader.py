@@ -6,29 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import do_each, listing, mapping
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
+from evalgate.adapters.formats.core.chat_shapes import split_each
+from evalgate.adapters.formats.core.fields import do_each, listing
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.langchain import is_langchain
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.messages.langchain import add_message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import Trace
-
-
-def split(document: Any) -> Sequence[Any]:
-    """The conversations of a document."""
-    return split_conversations(document, is_langchain)
 
 
 def build(record: Any) -> Trace:
     """Builds one conversation; each answer of a model has its usage."""
-    require_shallow(record)
-    fields = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    fields = open_record(record, "messages")
     key = "messages" if fields.get("messages") is not None else "output"
     conversation = MeteredConversation()
     do_each(listing(fields.get(key), key), key, lambda message: add_message(conversation, message))
@@ -41,4 +33,4 @@ SHAPES = (
     *(Shape((name, EACH, *way), ROLE_FIELDS) for name in ("messages", "output") for way in WRAPPERS[1:]),
     *(Shape((name, EACH, *way, "content", EACH), PART_FIELDS) for name in ("messages", "output") for way in WRAPPERS),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_langchain), shapes=SHAPES)

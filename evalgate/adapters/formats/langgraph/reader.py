@@ -5,19 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_incomplete
-from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
+from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import measure_between
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import (
-    dict_or_empty,
-    do_each,
-    listing,
-    mapping,
-    milliseconds_between,
-    prefix_errors,
-    text,
-    time,
-)
+from evalgate.adapters.formats.core.chat_shapes import split_each
+from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.langgraph import get_state, get_thread, is_langgraph
@@ -26,17 +18,9 @@ from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PA
 from evalgate.adapters.formats.messages.langchain import add_message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import Trace
 
 ADVICE = "put the messages of each agent into `messages`, or record OpenTelemetry spans"
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
 STATE_FIELDS = SIDE_FIELDS | {
     *("values", "next", "config", "created_at", "parent_config", "tasks", "interrupts", "checkpoint"),
     *("checkpoint_id", "parent_checkpoint", "parent_checkpoint_id", "pending_writes", "thread_id"),
@@ -46,11 +30,6 @@ SETTINGS = frozenset({"config", "parent_config", "channel_versions", "versions_s
 MESSAGES = "messages"
 PENDING_WRITE = 3
 """The number of fields of a pending write: task, channel and value."""
-
-
-def split(document: Any) -> Sequence[Any]:
-    """Returns the states of a document; the history of a thread is one."""
-    return split_conversations(document, is_langgraph)
 
 
 def identify(record: Any) -> Identity:
@@ -69,7 +48,7 @@ def build(record: Any) -> Trace:
     chat = MeteredConversation()
     do_each(messages.values(), MESSAGES, lambda message: add_message(chat, message))
     last = states[-1]
-    trace = chat.build_trace({key: last[key] for key in SIDE_FIELDS if last.get(key) is not None}, "langgraph")
+    trace = chat.build_trace(select_side_fields(last), "langgraph")
     trace.trace_id = trace.trace_id or _find_checkpoint_id(last)
     trace.conversation_id = get_thread(last)
     _add_times(trace, states)
@@ -155,8 +134,7 @@ def _add_times(trace: Trace, states: list[dict[str, Any]]) -> None:
         return
     trace.started_at = first
     if trace.turn_count <= 1 and trace.latency["total_ms"] is None:
-        total = milliseconds_between(first, last)
-        trace.latency = {"total_ms": total, "source": "none" if total is None else "timestamps"}
+        trace.latency = measure_between(first, last)
 
 
 def _add_end(trace: Trace, state: dict[str, Any]) -> None:
@@ -181,4 +159,4 @@ SHAPES = tuple(
     for wrapper in WRAPPERS
     for part, fields in (((), LANGCHAIN_FIELDS), (("content", EACH), PART_FIELDS))
 )
-READER = Reader(build=build, identify=identify, split=split, without_calls=SETTINGS, shapes=SHAPES)
+READER = Reader(build=build, identify=identify, split=split_each(is_langgraph), without_calls=SETTINGS, shapes=SHAPES)

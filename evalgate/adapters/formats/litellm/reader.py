@@ -27,7 +27,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import read_cost_usd, sum_call_costs, total_tokens
@@ -40,7 +40,6 @@ from evalgate.models.trace.trace import unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.core.format import Identity
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 REDACTED = "redacted-by-litellm"

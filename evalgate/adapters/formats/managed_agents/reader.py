@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import (
-    Conversation,
-    RawMessage,
-    ToolRequest,
-    ToolResult,
-    add_raw_message,
-)
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error, warn_of_missing_results
+from msgspec import Struct, field
+
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY, TRIAL_KEY
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace, measure_between
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     count,
@@ -28,11 +25,11 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages, total_tokens
+from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.managed_agents import session_event
-from evalgate.models.trace.trace import LlmCall, Trace, Usage, unknown_usage
-from evalgate.records import dataclass, field
+from evalgate.models.trace.trace import Trace, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,12 +39,10 @@ MODEL_ERRORS = ("model_", "billing_")
 CALL_ID_KEYS = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 
 
-@dataclass(slots=True)
-class ManagedSession:
+class ManagedSession(Struct):
     """The state of a session while its events are read."""
 
-    conversation: Conversation = field(default_factory=Conversation)
-    llm_calls: list[LlmCall] = field(default_factory=list)
+    chat: MeteredConversation = field(default_factory=MeteredConversation)
     start_times: dict[str, str | None] = field(default_factory=dict)
     tool_names: dict[str, str] = field(default_factory=dict)
     response: RawMessage | None = None
@@ -61,7 +56,7 @@ class ManagedSession:
     def flush(self) -> None:
         """Ends the current model response and adds it to the conversation."""
         if self.response is not None:
-            add_raw_message(self.conversation, self.response)
+            self.chat.add_messages([self.response])
         self.response = None
 
     def current_response(self, event: dict[str, Any]) -> RawMessage:
@@ -109,7 +104,7 @@ def _find_unknown(record: list[Any]) -> str | None:
         event = session_event(value) or (value if isinstance(value, dict) else {})
         kind = event.get("type")
         if isinstance(kind, str) and not (kind in HANDLERS or kind in HARMLESS or kind.endswith("_tool_use")):
-            return f"event {number + 1} has the unknown type `{make_printable(kind[:SHOWN_CHARS])}`"
+            return describe_unknown(f"event {number + 1}", kind)
     return None
 
 
@@ -137,7 +132,7 @@ def _handle_event(session: ManagedSession, event: dict[str, Any]) -> None:
 def _handle_user_message(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     content, parts = read_content(event.get("content"), "content")
-    add_raw_message(session.conversation, RawMessage("user", content, timestamp=_event_time(event), parts=parts))
+    session.chat.add_messages([RawMessage("user", content, timestamp=_event_time(event), parts=parts)])
 
 
 def _handle_agent_message(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -160,7 +155,7 @@ def _handle_tool_result(session: ManagedSession, event: dict[str, Any]) -> None:
     content = _read_result(event.get("content"))
     is_error = flag(event.get("is_error"), "is_error") or False
     answered = ToolResult(call_id, session.tool_names.get(call_id or ""), content, is_error)
-    add_raw_message(session.conversation, RawMessage("tool", answers=[answered], timestamp=_event_time(event)))
+    session.chat.add_messages([RawMessage("tool", answers=[answered], timestamp=_event_time(event))])
 
 
 def _handle_request_start(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -170,22 +165,12 @@ def _handle_request_start(session: ManagedSession, event: dict[str, Any]) -> Non
 
 def _handle_request_end(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    conversation = session.conversation
     began = session.start_times.get(str(event.get("model_request_start_id")))
-    session.llm_calls.append(
-        {
-            "index": len(session.llm_calls),
-            "turn": conversation.messages[-1]["turn"] if conversation.messages else 0,
-            "step": conversation.step,
-            "provider": "anthropic",
-            "model": session.model,
-            "response_id": None,
-            "usage": _read_usage(event.get("model_usage")),
-            "cost_usd": None,
-            "duration_ms": milliseconds_between(began, _event_time(event)),
-            "finish_reason": None,
-        }
-    )
+    with prefix_errors("model_usage"):
+        counts = mapping(event.get("model_usage"), "")
+        usage = read_anthropic_usage(counts) if counts else unknown_usage()
+    duration = milliseconds_between(began, _event_time(event))
+    session.chat.add_llm_call(usage, provider="anthropic", model=session.model, duration_ms=duration)
 
 
 def _handle_idle(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -238,7 +223,6 @@ HARMLESS = frozenset(
     }
 )
 """Types of events about the session, which are no calls."""
-SHOWN_CHARS = 60
 
 
 def _read_result(value: Any) -> str | None:
@@ -253,41 +237,19 @@ def _read_result(value: Any) -> str | None:
     return read_content(blocks, "content")[0]
 
 
-def _read_usage(value: Any) -> Usage:
-    """Adds cache reads and writes to the input tokens, which the service counts separately."""
-    usage = unknown_usage()
-    counts = mapping(value, "model_usage")
-    if not counts:
-        return usage
-    read = count(counts.get("cache_read_input_tokens"), "model_usage.cache_read_input_tokens")
-    written = count(counts.get("cache_creation_input_tokens"), "model_usage.cache_creation_input_tokens")
-    uncached = count(counts.get("input_tokens"), "model_usage.input_tokens")
-    usage["input_tokens"] = None if uncached is None else uncached + (read or 0) + (written or 0)
-    usage["output_tokens"] = count(counts.get("output_tokens"), "model_usage.output_tokens")
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = read, written
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
-
-
 def _build_trace(session: ManagedSession) -> Trace:
-    conversation = session.conversation
-    usage, about_usage = sum_call_usages(session.llm_calls)
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    usage, about_usage = sum_call_usages(session.chat.llm_calls)
+    trace = build_trace(
+        session.chat.conversation,
         provider="anthropic",
         model=session.model,
         started_at=session.started_at,
         ended_at=session.ended_at,
-        llm_calls=session.llm_calls,
+        llm_calls=session.chat.llm_calls,
         usage=usage,
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls), *about_usage],
+        latency=measure_between(session.started_at, session.ended_at),
     )
-    total = milliseconds_between(session.started_at, session.ended_at)
-    trace.latency = {"total_ms": total, "source": "none" if total is None else "timestamps"}
+    trace.warnings += about_usage
     if session.error is not None:
         trace.status = "error"
         trace.error = {"type": session.error["type"], "message": session.error["message"]}

@@ -124,9 +124,10 @@ def _add_llm_call(chat: MeteredConversation, call: LoggedCall, rank: int) -> Non
         model=call.model,
         response_id=call.response_id,
         reason=call.finish_reason,
+        cost_usd=call.cost_usd,
+        duration_ms=call.duration_ms,
     )
     added["step"] = rank
-    added["cost_usd"], added["duration_ms"] = call.cost_usd, call.duration_ms
 
 
 def _number_calls(chat: MeteredConversation, ranked: list[tuple[int, int, ToolCall]]) -> None:

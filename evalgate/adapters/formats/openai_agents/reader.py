@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, conversation_from_messages
+from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, conversation_from_messages
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
@@ -34,7 +34,6 @@ from evalgate.models.trace.trace import LlmCall, Trace, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.adapters.formats.core.builder.conversation import Conversation
 
 FRAMEWORK = "openai-agents"
 MODEL_SPANS = ("response", "generation")

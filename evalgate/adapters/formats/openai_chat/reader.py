@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields, identify_by_side_fields
+from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -15,14 +16,6 @@ from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FI
 from evalgate.adapters.formats.messages.openai import add_message, read_conversation
 from evalgate.adapters.formats.openai_chat import is_chat
 from evalgate.models.trace.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return [document] if is_chat(document) or not isinstance(document, list) else document
 
 
 def build(record: Any) -> Trace:
@@ -72,7 +65,7 @@ SHAPES = (
 READER = Reader(
     build=build,
     identify=identify_by_side_fields,
-    split=split,
+    split=split_each(is_chat),
     shapes=SHAPES,
     keeps_record=True,
 )

@@ -13,34 +13,27 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
+from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.provider_response import read_responses_usage
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, to_milliseconds
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.openai_responses import is_responses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 PROVIDER = "openai"
 LISTS = ("input", "items", "messages")
 
 
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_responses)
-
-
 def build(record: Any) -> Trace:
     """Builds one trace with the usage of the response, or the usage next to the items."""
-    require_shallow(record)
-    document = {"items": record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, "items")
     answer = document if document.get("output") is not None else mapping(document.get("response"), "response")
     chat = MeteredConversation()
     instructions = text(_read_either(answer, document, "instructions"), "instructions")
@@ -148,4 +141,4 @@ SHAPES = (
     *(Shape((name, EACH), ITEM_FIELDS) for name in (*LISTS, "output")),
     *(Shape((name, EACH, "content", EACH), PART_FIELDS) for name in (*LISTS, "output")),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_responses), shapes=SHAPES)

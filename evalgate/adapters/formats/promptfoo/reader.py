@@ -21,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     prefix_errors,
     text,
 )
-from evalgate.adapters.formats.core.format import Reader, Shape
+from evalgate.adapters.formats.core.format import Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_cost_usd, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder
@@ -33,7 +33,6 @@ from evalgate.models.trace.trace import unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.adapters.formats.core.format import Identity
     from evalgate.models.trace.trace import ModelError, Trace, Usage
 
 ERROR = 2

@@ -7,31 +7,25 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
+from evalgate.adapters.formats.core.builder.trace_facts import open_record, set_times
+from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import pydantic_ai
 from evalgate.adapters.formats.pydantic_ai import is_pydantic_ai
-from evalgate.models.trace.trace import Trace, Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from evalgate.models.trace.trace import Trace
 
 LISTS = ("messages", "all_messages", "new_messages")
 OUTPUT_ACCEPTED = "Final result processed."
 
 
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_pydantic_ai)
-
-
 def build(record: Any) -> Trace:
     """Builds one trace. If the agent has an output type, its answer is the output tool's arguments."""
-    require_shallow(record)
-    document = {LISTS[0]: record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, LISTS[0])
     key = next((name for name in LISTS if document.get(name) is not None), LISTS[0])
     chat = MeteredConversation()
     instructions: str | None = None
@@ -41,8 +35,7 @@ def build(record: Any) -> Trace:
     trace = chat.build_trace(document, "pydantic-ai")
     if trace.latency["total_ms"] is None:
         trace.latency = measure_user_wait(trace.messages)
-    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
-    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    set_times(trace)
     _add_final_output(trace)
     return trace
 
@@ -53,7 +46,7 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any], current: st
     if instructions and instructions != current:
         chat.add_messages([RawMessage("system", instructions)])
     chat.add_messages(pydantic_ai.read_message(message))
-    usage = _read_usage(message.get("usage"))
+    usage = USAGE.read_if_counted(message.get("usage"), "usage")
     if message.get("kind") == "response" and (usage is not None or message.get("model_name") is not None):
         chat.add_llm_call(
             usage,
@@ -63,28 +56,6 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any], current: st
             reason=text(message.get("finish_reason"), "finish_reason"),
         )
     return instructions or current
-
-
-def _read_usage(value: Any) -> Usage | None:
-    """Reads tokens; zeros mean that they were not counted."""
-    fields = mapping(value, "usage")
-    names = (("input_tokens", "request_tokens"), ("output_tokens", "response_tokens"))
-    tokens_in, tokens_out = (_get_any(fields, keys) for keys in names)
-    if not tokens_in and not tokens_out:
-        return None
-    details = mapping(fields.get("details"), "usage.details")
-    usage = unknown_usage()
-    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
-    usage["cache_read_input_tokens"] = count(fields.get("cache_read_tokens"), "usage.cache_read_tokens")
-    usage["cache_write_input_tokens"] = count(fields.get("cache_write_tokens"), "usage.cache_write_tokens")
-    usage["reasoning_output_tokens"] = count(details.get("reasoning_tokens"), "usage.details.reasoning_tokens")
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
-
-
-def _get_any(fields: dict[str, Any], keys: tuple[str, str]) -> int | None:
-    return next((count(fields[key], f"usage.{key}") for key in keys if fields.get(key) is not None), None)
 
 
 def _add_final_output(trace: Trace) -> None:
@@ -101,6 +72,15 @@ def _add_final_output(trace: Trace) -> None:
         set_final_response(trace, given if isinstance(given, str) else encode_json(given), calling_messages[-1])
 
 
+USAGE = TokenTable(
+    input_tokens=(count, "input_tokens", "request_tokens"),
+    output_tokens=(count, "output_tokens", "response_tokens"),
+    cache_read_input_tokens="cache_read_tokens",
+    cache_write_input_tokens="cache_write_tokens",
+    reasoning_output_tokens="details.reasoning_tokens",
+)
+
+
 MESSAGE_FIELDS = frozenset({"parts", "usage", "provider_details", "vendor_details", "metadata", "state"})
 REQUEST_PARTS = ("system-prompt", "user-prompt", "tool-return", "retry-prompt", "builtin-tool-return", "instruction")
 RESPONSE_PARTS = ("text", "thinking", "tool-call", "builtin-tool-call", "builtin-tool-return", "file", "compaction")
@@ -112,4 +92,4 @@ SHAPES = (
     *(Shape((name, EACH), MESSAGE_FIELDS | {"instruction_parts"}) for name in LISTS),
     *(Shape((name, EACH, "parts", EACH), PART_FIELDS, KINDS, "part_kind") for name in LISTS),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_pydantic_ai), shapes=SHAPES)

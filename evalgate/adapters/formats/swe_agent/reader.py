@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
@@ -35,7 +37,6 @@ from evalgate.adapters.formats.core.usage import read_cost_usd, to_milliseconds,
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +102,7 @@ STAND_IN_MODELS = frozenset({"replay", "human", "human_thought", "instant_empty_
 """Model names that are not models: they replay a recorded run or ask a person."""
 
 
-@dataclass(slots=True)
-class _Step:
+class _Step(Struct):
     """One answer of the model, and its call if it made exactly one."""
 
     message: Message

@@ -7,33 +7,23 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_conversations
-from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text, time
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
+from evalgate.adapters.formats.core.chat_shapes import split_each
+from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.vercel import is_vercel
-from evalgate.models.trace.trace import Trace, Usage, unknown_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-INPUT_KEYS = ("inputTokens", "promptTokens")
-OUTPUT_KEYS = ("outputTokens", "completionTokens")
-
-
-def split(document: Any) -> Sequence[Any]:
-    """Returns the conversations of a document."""
-    return split_conversations(document, is_vercel)
+    from evalgate.models.trace.trace import Trace
 
 
 def build(record: Any) -> Trace:
     """Builds one trace; for a result, its steps follow the prompt and the messages next to them."""
-    require_shallow(record)
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
+    document = open_record(record, "messages")
     chat = MeteredConversation()
     system = text(document.get("system"), "system")
     if system:
@@ -41,21 +31,14 @@ def build(record: Any) -> Trace:
     prompt = text(document.get("prompt"), "prompt") if isinstance(document.get("prompt"), str) else None
     if prompt:
         chat.add_messages([RawMessage("user", prompt)])
-    for number, value in enumerate(listing(document.get("messages"), "messages")):
-        _read_at(f"messages[{number}]", _add_message, chat, value)
+    do_each(listing(document.get("messages"), "messages"), "messages", lambda message: _add_message(chat, message))
     if document.get("steps") is not None and not chat.llm_calls:
         chat.unmetered = 0  # messages before the steps are not part of this run
-    for number, value in enumerate(listing(document.get("steps"), "steps")):
-        _read_at(f"steps[{number}]", _add_step, chat, value)
+    do_each(listing(document.get("steps"), "steps"), "steps", lambda step: _add_step(chat, step))
     trace = chat.build_trace(document, "vercel-ai-sdk")
     if document.get("steps") is not None:
         set_final_response(trace, text(document.get("text"), "text") if not trace.response["content"] else None)
     return trace
-
-
-def _read_at(path: str, add: Any, chat: MeteredConversation, value: Any) -> None:
-    with prefix_errors(path):
-        add(chat, mapping(value, ""))
 
 
 def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
@@ -68,7 +51,7 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
     if not isinstance(usage, dict):
         chat.unmetered += 1
     else:
-        chat.add_llm_call(_read_usage(usage), model=text(meta.get("model"), "metadata.model") if meta else None)
+        chat.add_llm_call(USAGE.read(usage, "usage"), model=text(meta.get("model"), "metadata.model") if meta else None)
 
 
 def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:
@@ -86,7 +69,7 @@ def _add_step(chat: MeteredConversation, step: dict[str, Any]) -> None:
     chat.add_messages(builder.build_messages())
     usage = step.get("usage")
     chat.add_llm_call(
-        None if usage is None else _read_usage(mapping(usage, "usage")),
+        None if usage is None else USAGE.read(usage, "usage"),
         model=model,
         response_id=text(response.get("id"), "response.id"),
         reason=reason,
@@ -104,26 +87,18 @@ def _add_lists(builder: MessageBuilder, step: dict[str, Any]) -> None:
         builder.add_result(read_result(mapping(result, f"toolResults[{number}]")))
 
 
-def _read_usage(data: dict[str, Any]) -> Usage:
-    usage = unknown_usage()
-    usage["input_tokens"], usage["output_tokens"] = _get_any(data, INPUT_KEYS), _get_any(data, OUTPUT_KEYS)
-    usage["cache_read_input_tokens"] = count(data.get("cachedInputTokens"), "usage.cachedInputTokens")
-    usage["reasoning_output_tokens"] = count(data.get("reasoningTokens"), "usage.reasoningTokens")
-    total = count(data.get("totalTokens"), "usage.totalTokens")
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["source"] = "recorded_total"
-    return usage
+def _count_total(value: Any, path: str) -> int | None:
+    """A number, which version 6 writes as an object with a `total`."""
+    return count(value.get("total") if isinstance(value, dict) else value, path)
 
 
-def _get_any(data: dict[str, Any], keys: tuple[str, str]) -> int | None:
-    """The first count present. Version 6 writes an object with a `total`; old versions' NaN is null."""
-    for key in keys:
-        value = data.get(key)
-        if isinstance(value, dict):
-            value = value.get("total")
-        if value is not None:
-            return count(value, f"usage.{key}")
-    return None
+USAGE = TokenTable(
+    input_tokens=(_count_total, "inputTokens", "promptTokens"),
+    output_tokens=(_count_total, "outputTokens", "completionTokens"),
+    cache_read_input_tokens="cachedInputTokens",
+    reasoning_output_tokens="reasoningTokens",
+    total_tokens="totalTokens",
+)
 
 
 STEP_FIELDS = frozenset(
@@ -141,4 +116,4 @@ SHAPES = (
     Shape(("steps", EACH), STEP_FIELDS),
     Shape(("steps", EACH, "content", EACH), PART_FIELDS | {"toolName"}),
 )
-READER = Reader(build=build, identify=identify_by_side_fields, split=split, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by_side_fields, split=split_each(is_vercel), shapes=SHAPES)

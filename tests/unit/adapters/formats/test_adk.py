@@ -283,7 +283,7 @@ def test_times_may_be_texts():
         ({"events": []}, "events is missing or empty: nothing happened in this session"),
         ({"events": [3]}, r"events\[0\] is not an object"),
         ({"events": [event(None, 0)]}, r"events\[0\].author is missing"),
-        ({"events": [{**event("bot", 0), "timestamp": 1e14}]}, r"events\[0\].timestamp is not a valid time"),
+        ({"events": [{**event("bot", 0), "timestamp": -1e14}]}, r"events\[0\].timestamp is not a valid time"),
         ({"events": [{**event("bot", 0), "timestamp": "noon"}]}, r"events\[0\].timestamp is not an RFC 3339 time"),
         (
             {"events": [event("bot", 0, {"function_call": {}})]},

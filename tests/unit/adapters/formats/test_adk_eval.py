@@ -64,7 +64,7 @@ def test_a_case_is_a_scenario_with_its_session_and_scores():
         ("tool_trajectory_avg_score", 0.5, "failed")
     ]
     assert trace.metadata["eval_set_id"] == "lamps"
-    assert evals.identify(case()) == ("lamp", None)
+    assert evals.READER.identify(case()) == ("lamp", None)
 
 
 def test_a_case_without_its_session_is_read_by_what_was_kept():
@@ -115,7 +115,7 @@ def test_damage_is_a_trace_error_or_none(document):
     except TraceError:
         return
     for record in records:
-        evals.identify(record)
+        evals.READER.identify(record)
         try:
             evals.build(record)
         except TraceError as error:

@@ -35,7 +35,7 @@ def called(trace):
 def test_each_document_is_claimed(document):
     assert detect.detect_format([document]).name == "bedrock"
     assert detect.detect_format([[document]]).name == "bedrock"
-    assert (bedrock.split(document), bedrock.split([document] * 2)) == ([document], [document] * 2)
+    assert (bedrock.READER.split(document), bedrock.READER.split([document] * 2)) == ([document], [document] * 2)
 
 
 def test_a_request_and_its_response_are_one_trace():

@@ -284,8 +284,8 @@ def test_each_document_is_claimed_by_its_format_only(name, document):
 
 @pytest.mark.parametrize(("reader", "document"), FIXTURES)
 def test_each_of_several_traces_in_a_document_is_read(reader, document):
-    assert reader.split(document) == [document]
-    assert reader.split([document, document]) == [document, document]
+    assert reader.READER.split(document) == [document]
+    assert reader.READER.split([document, document]) == [document, document]
 
 
 def test_tool_messages_in_the_chat_shape_are_chat():
@@ -611,7 +611,7 @@ def test_deep_input_is_refused(reader):
 def test_damaged_documents_are_a_trace_or_a_reason(pair):
     reader, document = pair
     detect.find_claiming_format(document)
-    for record in reader.split(document):
+    for record in reader.READER.split(document):
         reader.READER.identify(record)
         try:
             reader.build(record)

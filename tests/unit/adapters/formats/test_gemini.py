@@ -37,12 +37,15 @@ def called(trace):
 def test_each_document_is_claimed(document):
     assert detect.detect_format([document]).name == "gemini"
     assert detect.detect_format([[document]]).name == "gemini"
-    assert gemini.split(document) == [document]
+    assert gemini.READER.split(document) == [document]
 
 
 def test_several_traces_in_a_document_are_read():
-    assert gemini.split([BOTH, BOTH]) == [BOTH, BOTH]
-    assert gemini.split([RESPONSE, RESPONSE | {"response_id": "r9"}]) == [RESPONSE, RESPONSE | {"response_id": "r9"}]
+    assert gemini.READER.split([BOTH, BOTH]) == [BOTH, BOTH]
+    assert gemini.READER.split([RESPONSE, RESPONSE | {"response_id": "r9"}]) == [
+        RESPONSE,
+        RESPONSE | {"response_id": "r9"},
+    ]
 
 
 def test_a_request_and_its_response_are_one_trace():

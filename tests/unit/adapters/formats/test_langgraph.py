@@ -37,13 +37,13 @@ def called(trace):
 @pytest.mark.parametrize("document", [*DOCUMENTS.values(), CHECKPOINT["checkpoint"], {"values": STATE["values"]}])
 def test_each_document_is_claimed(document):
     assert detect.detect_format([document]).name == "langgraph"
-    assert langgraph.split(document) == [document]
+    assert langgraph.READER.split(document) == [document]
 
 
 def test_states_of_several_threads_are_several_traces():
     other = deepcopy(STATE)
     other["config"]["configurable"]["thread_id"] = "t9"
-    assert langgraph.split([STATE, other]) == [STATE, other]
+    assert langgraph.READER.split([STATE, other]) == [STATE, other]
     assert detect.detect_format([[STATE, other]]).name == "langgraph"
 
 

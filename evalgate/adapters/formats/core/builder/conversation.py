@@ -131,13 +131,7 @@ class Conversation:
         found = next((message for message in reversed(answers) if message["content"]), None)
         if found is None:
             found = next((message for message in reversed(answers) if is_empty_answer(message)), None)
-        if found is None:
-            return {"content": None, "finish_reason": None, "message_index": None}
-        return {
-            "content": found["content"],
-            "finish_reason": found["finish_reason"],
-            "message_index": found["index"],
-        }
+        return build_response(found)
 
     def list_warnings(self) -> list[Warning_]:
         """Warnings about the conversation as a whole."""
@@ -145,6 +139,13 @@ class Conversation:
             return []
         message = f"{self.orphans} tool results belong to no recorded call"
         return [{"code": "result_without_call", "message": message, "where": "messages"}]
+
+
+def build_response(message: Message | None) -> Response:
+    """The response that this message is; None if there is none."""
+    if message is None:
+        return {"content": None, "finish_reason": None, "message_index": None}
+    return {"content": message["content"], "finish_reason": message["finish_reason"], "message_index": message["index"]}
 
 
 def is_empty_answer(message: Message) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown, shorten
 from evalgate.adapters.formats.core.builder.unread_calls import JSON_STARTS, PRINTED, CallScan
 from evalgate.adapters.formats.core.content import find_unknown_part
 from evalgate.errors import TraceError
@@ -55,6 +55,11 @@ def asked_for_tools(trace: Trace) -> bool:
     if trace.finish_reason == "tool_calls" or any(call["finish_reason"] == "tool_calls" for call in trace.llm_calls):
         return True
     return any(message["finish_reason"] == "tool_calls" for message in trace.messages)
+
+
+def describe_unknown(subject: str, kind: str) -> str:
+    """Says that something in a record has a type that its reader does not know."""
+    return f"{subject} has the unknown type `{shorten(kind)}`"
 
 
 def note_unknown(trace: Trace, unknown: str | None) -> None:

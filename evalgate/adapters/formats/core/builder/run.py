@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from evalgate.adapters.formats.core.builder.call_arguments import Arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, add_raw_message, get_instructions
@@ -21,6 +21,30 @@ if TYPE_CHECKING:
 LITELLM = re.compile(r"\blitellm(?:\.exceptions)?\.([A-Z]\w{0,60})")
 MOST_READ = 4_000
 """Characters of an error that are searched for its name."""
+
+
+BLANK_LLM_CALL: LlmCall = {
+    "index": 0,
+    "turn": 0,
+    "step": 0,
+    "provider": None,
+    "model": None,
+    "response_id": None,
+    "usage": None,
+    "cost_usd": None,
+    "duration_ms": None,
+    "finish_reason": None,
+}
+
+
+class LlmCallFields(TypedDict, total=False):
+    """What a recorder may know of a model call."""
+
+    provider: str | None
+    model: str | None
+    response_id: str | None
+    cost_usd: float | None
+    duration_ms: float | None
 
 
 class MeteredConversation:
@@ -42,28 +66,17 @@ class MeteredConversation:
         for message in messages:
             add_raw_message(self.conversation, message)
 
-    def add_llm_call(
-        self,
-        usage: Usage | None,
-        *,
-        provider: str | None = None,
-        model: str | None = None,
-        response_id: str | None = None,
-        reason: str | None = None,
-    ) -> LlmCall:
-        """Adds the model call whose response was added last."""
+    def add_llm_call(self, usage: Usage | None, reason: str | None = None, **fields: Unpack[LlmCallFields]) -> LlmCall:
+        """Adds the model call whose response was added last; `reason` is the provider's word for its end."""
         messages = self.conversation.messages
         call: LlmCall = {
+            **BLANK_LLM_CALL,
             "index": len(self.llm_calls),
             "turn": messages[-1]["turn"] if messages else 0,
             "step": self.conversation.step,
-            "provider": provider,
-            "model": model,
-            "response_id": response_id,
             "usage": usage,
-            "cost_usd": None,
-            "duration_ms": None,
             "finish_reason": finish_reason(reason),
+            **fields,
         }
         self.llm_calls.append(call)
         return call
@@ -131,16 +144,12 @@ def add_failed_call(trace: Trace, error: ModelError) -> None:
     answers = sum(message["role"] == "assistant" for message in trace.messages)
     trace.llm_calls.append(
         {
+            **BLANK_LLM_CALL,
             "index": len(trace.llm_calls),
             "turn": trace.turn_count,
             "step": 1 + max((call["step"] for call in trace.tool_calls), default=answers),
             "provider": trace.provider,
             "model": trace.model,
-            "response_id": None,
-            "usage": None,
-            "cost_usd": None,
-            "duration_ms": None,
-            "finish_reason": None,
             "error": error,
         }
     )

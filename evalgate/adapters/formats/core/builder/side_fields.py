@@ -82,6 +82,19 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     trace.warnings += warnings
 
 
+SIDE_FIELDS = frozenset(
+    {
+        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
+        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
+    }
+)
+
+
+def select_side_fields(document: dict[str, Any]) -> dict[str, Any]:
+    """The side fields of a document that has a value for them."""
+    return {key: document[key] for key in SIDE_FIELDS if document.get(key) is not None}
+
+
 def identify_by_side_fields(record: Any) -> Identity:
     """Scenario id and trial recorded next to the messages."""
     if not isinstance(record, dict):
@@ -115,12 +128,12 @@ def read_latency_fields(fields: dict[str, Any]) -> Latency:
     return read_latency_seconds(fields.get("latency_seconds"), "latency_seconds")
 
 
-def read_tool_definitions(value: Any) -> list[dict[str, Any]]:
+def read_tool_definitions(value: Any, path: str = "tools") -> list[dict[str, Any]]:
     """Tool definitions, without the `function` wrapper that some recorders add."""
     found = []
-    for number, tool in enumerate(listing(value, "tools")):
-        outer = mapping(tool, f"tools[{number}]")
-        inner = mapping(outer.get("function", outer), f"tools[{number}].function")
+    for number, tool in enumerate(listing(value, path)):
+        outer = mapping(tool, f"{path}[{number}]")
+        inner = mapping(outer.get("function", outer), f"{path}[{number}].function")
         definition: dict[str, Any] = {key: inner[key] for key in ("name", "description", "parameters") if key in inner}
         if "parameters" not in definition and inner.get("input_schema") is not None:
             definition["parameters"] = inner["input_schema"]
