@@ -68,5 +68,5 @@ def test_every_code_of_a_warning_is_explained():
     for path in [*PACKAGE.rglob("*.py"), *(ROOT / "evalgate" / "application").rglob("*.py")]:
         source = path.read_text(encoding="utf-8")
         codes |= set(re.findall(r'"code": "(\w+)"', source))
-        codes |= set(re.findall(r'_add_warning\(\w+, "(\w+)"', source))
+        codes |= set(re.findall(r'add_warning\(\s*\w+,\s*"(\w+)"', source))
     assert set(cells("docs/traces.md", "Warnings", column=1)) == codes - {"note"}

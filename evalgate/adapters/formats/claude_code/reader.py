@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from evalgate.adapters.formats.claude_code import list_claude_lines
-from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft
+from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, SubAgent, merge_sub_agents
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     build_model_error,
@@ -15,26 +13,31 @@ from evalgate.adapters.formats.core.builder.run import (
     measure_user_wait,
     set_final_response,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, group_lines, set_cost, set_times
 from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
     finish_reason,
-    read_cost_usd,
     sum_call_costs,
-    total_tokens,
     warn_of_mismatch,
 )
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import LlmCall, ModelError, ToolCall, Trace
+    from evalgate.models.trace.trace import ModelError, Trace, Usage
 
-MODEL_KEYS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+MODEL_USAGE = TokenTable(
+    is_cache_apart=True,
+    input_tokens="inputTokens",
+    output_tokens="outputTokens",
+    cache_read_input_tokens="cacheReadInputTokens",
+    cache_write_input_tokens="cacheCreationInputTokens",
+)
 API_ERROR = "API Error"
 BOUNDS = ("error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries")
 
@@ -49,8 +52,7 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
         cost = known[-1] if known else None
     else:
         cost = sum(known) if len(known) == len(costs) else None
-    trace.cost, warnings = read_cost_usd(cost, trace.usage, "total_cost_usd")
-    trace.warnings += warnings
+    set_cost(trace, cost, "total_cost_usd")
     durations = [amount(result.get("duration_ms"), "duration_ms") for result in results]
     if None not in durations:
         trace.latency = {"total_ms": sum(filter(None, durations)), "source": "recorded"}
@@ -103,23 +105,11 @@ def _is_running_total(trace: Trace, results: Sequence[dict[str, Any]]) -> bool:
 def _read_result_usage(result: dict[str, Any]) -> Usage | None:
     models = mapping(result.get("modelUsage"), "modelUsage")
     if models:
-        return _sum([_read_model_usage(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
+        return _sum([MODEL_USAGE.read(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
     if result.get("usage") is None:
         return None
     with prefix_errors("usage"):
         return read_anthropic_usage(mapping(result["usage"], "usage"))
-
-
-def _read_model_usage(value: Any, path: str) -> Usage:
-    fields = mapping(value, path)
-    fresh, cache_read, cache_write = (count(fields.get(key), f"{path}.{key}") for key in MODEL_KEYS)
-    usage = unknown_usage()
-    usage["input_tokens"] = None if fresh is None else fresh + (cache_read or 0) + (cache_write or 0)
-    usage["output_tokens"] = count(fields.get("outputTokens"), f"{path}.outputTokens")
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cache_read, cache_write
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
 
 
 def _sum(usages: list[Usage]) -> Usage:
@@ -161,7 +151,7 @@ def _add_metadata(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     if names:
         trace.metadata["permission_denials"] = names
         note = f"{len(names)} tool calls were denied permission: {', '.join(map(make_printable, tools))}"
-        trace.warnings.append({"code": "permission_denied", "message": note, "where": "permission_denials"})
+        add_warning(trace, "permission_denied", note, "permission_denials")
 
 
 NAME = "claude-code"
@@ -170,22 +160,7 @@ PROVIDER = "anthropic"
 
 def split(documents: Any) -> Sequence[Any]:
     """Splits a file into sessions; a line without a session id belongs to the session before it."""
-    lines: list[Any] = []
-    for document in documents:
-        lines += list_claude_lines(document)
-    sessions: dict[str, list[Any]] = {}
-    waiting: list[Any] = []
-    current = ""
-    for line in lines:
-        session_id = _read_session_id(line)
-        if session_id is None and not sessions:
-            waiting.append(line)
-        else:
-            current = session_id if session_id is not None else current
-            sessions.setdefault(current, []).append(line)
-    first = next(iter(sessions.values()), [])
-    first[:0] = waiting
-    return list(sessions.values()) or ([waiting] if waiting else [])
+    return group_lines((line for document in documents for line in list_claude_lines(document)), _read_session_id)
 
 
 def build(record: Any) -> Trace:
@@ -200,14 +175,14 @@ def build(record: Any) -> Trace:
     trace.conversation_id = next(filter(None, map(_read_session_id, record)), None)
     trace.trace_id = trace.conversation_id or ""
     _add_settings(trace, session)
-    _add_times(trace)
+    set_times(trace)
+    trace.latency = measure_user_wait(trace.messages)
     if session.results:
         add_results(trace, session.results)
     else:
         _add_open_end(trace, session, main.unmetered)
     if trace.messages and not any(m["content"] is not None or m["tool_calls"] or m["parts"] for m in trace.messages):
-        message = "the lines record tokens but no messages"
-        trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
+        add_warning(trace, "content_not_captured", "the lines record tokens but no messages", "messages")
     return trace
 
 
@@ -237,14 +212,14 @@ def _build_conversations(session: ClaudeSession) -> tuple[MeteredConversation, l
         if not draft.usages:
             main.unmetered += 1
         else:
-            call = chat.add_llm_call(
+            chat.add_llm_call(
                 _read_usage(draft, is_stream=session.is_stream),
+                draft.reason,
                 provider=PROVIDER,
                 model=draft.model,
                 response_id=draft.id,
-                reason=draft.reason,
+                cost_usd=draft.cost_usd,
             )
-            call["cost_usd"] = draft.cost_usd
     return main, list(agents.values())
 
 
@@ -291,25 +266,16 @@ def _find_model(trace: Trace) -> str | None:
     return max(output_tokens, key=lambda name: (output_tokens[name], name)) if output_tokens else None
 
 
-def _add_times(trace: Trace) -> None:
-    times = [message["timestamp"] for message in trace.messages if message["timestamp"] is not None]
-    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
-    trace.latency = measure_user_wait(trace.messages)
-
-
 def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
     """A stream ends with a result unless the run was stopped; a session file never has one.
 
     `unmetered` counts answers for which no line has tokens or cost.
     """
-    cost = None if unmetered else sum_call_costs(trace.llm_calls)
-    trace.cost, warnings = read_cost_usd(cost, trace.usage, "costUSD")
-    trace.warnings += warnings
+    set_cost(trace, None if unmetered else sum_call_costs(trace.llm_calls), "costUSD")
     last = session.drafts[-1] if session.drafts else None
     if session.is_stream:
         mark_incomplete(trace, "there is no result line: the run was stopped")
-        message = "without a result line the output tokens are not known"
-        trace.warnings.append({"code": "tokens_incomplete", "message": message, "where": "usage"})
+        add_warning(trace, "tokens_incomplete", "without a result line the output tokens are not known", "usage")
     elif session.failure is not None:
         trace.status = "error"
         trace.error = {"type": "api_error", "message": session.failure["message"]}
@@ -334,91 +300,3 @@ SHAPES = (
     Shape((EACH, "message", "content", EACH), PART_FIELDS),
 )
 READER = Reader(build=build, identify=no_identity, split=split, shapes=SHAPES)
-
-
-SUB_AGENT_TOOLS = ("Task", "Agent")
-MAX_DEPTH = 16  # levels of sub-agents that start sub-agents
-
-
-class SubAgent(Struct):
-    """One run of a sub-agent: `parent` is the id of the call that started it, `after` a step before it."""
-
-    metered: MeteredConversation
-    parent: str
-    prompt: str | None
-    after: int
-    anchor: int = 0
-    turn: int = 0
-
-
-def merge_sub_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
-    """Adds the calls of sub-agents to those of the main agent."""
-    _anchor_agents(main, agents)
-    ordered = sorted(agents, key=lambda agent: agent.anchor)
-    shift = 0
-    shifts: list[tuple[int, int]] = []
-    for agent in ordered:
-        _move_calls(agent, agent.anchor + shift)
-        shift += agent.metered.conversation.step
-        shifts.append((agent.anchor, shift))
-    _shift_steps(main, shifts)
-    metered_conversations = [main, *(agent.metered for agent in ordered)]
-    calls = [call for metered in metered_conversations for call in metered.conversation.calls]
-    main.conversation.calls = _renumber(calls)
-    main.llm_calls = _renumber([call for metered in metered_conversations for call in metered.llm_calls])
-
-
-def _anchor_agents(main: MeteredConversation, agents: Sequence[SubAgent]) -> None:
-    """Finds the step that started each sub-agent; a nested one gets the step of its outer sub-agent."""
-    calls_by_id = {call["id"]: call for call in main.conversation.calls if call["id"] is not None}
-    by_prompt = {
-        call["arguments"].get("prompt"): call
-        for call in reversed(main.conversation.calls)
-        if call["name"] in SUB_AGENT_TOOLS
-        and isinstance(call["arguments"], dict)
-        and isinstance(call["arguments"].get("prompt"), str)
-    }
-    agents_by_call = {call["id"]: agent for agent in agents for call in agent.metered.conversation.calls}
-    for agent in agents:
-        outer = agent
-        for _ in range(MAX_DEPTH):
-            if outer.parent in calls_by_id or outer.parent not in agents_by_call:
-                break
-            outer = agents_by_call[outer.parent]
-        call = calls_by_id.get(outer.parent) or by_prompt.get(outer.prompt)
-        agent.anchor = outer.after if call is None else call["step"]
-        agent.turn = 0 if call is None else call["turn"]
-        _name_calls(agent, call)
-
-
-def _name_calls(agent: SubAgent, call: ToolCall | None) -> None:
-    given: Any = {} if call is None else call["arguments"]
-    kind = given.get("subagent_type") if isinstance(given, dict) else None
-    for inner in agent.metered.conversation.calls:
-        inner["agent"] = kind if isinstance(kind, str) and kind else "subagent"
-
-
-def _move_calls(agent: SubAgent, base: int) -> None:
-    for entry in (*agent.metered.conversation.calls, *agent.metered.llm_calls):
-        entry["step"] += base
-        entry["turn"] = agent.turn
-
-
-def _shift_steps(main: MeteredConversation, shifts: list[tuple[int, int]]) -> None:
-    """Moves later steps of the main agent behind the steps of sub-agents that ran before them."""
-    entries: list[ToolCall | LlmCall] = sorted(
-        [*main.conversation.calls, *main.llm_calls], key=lambda entry: entry["step"]
-    )
-    position, offset = 0, 0
-    for entry in entries:
-        while position < len(shifts) and shifts[position][0] < entry["step"]:
-            offset = shifts[position][1]
-            position += 1
-        entry["step"] += offset
-
-
-def _renumber(entries: list[Any]) -> list[Any]:
-    ordered = sorted(entries, key=lambda entry: entry["step"])
-    for index, entry in enumerate(ordered):
-        entry["index"] = index
-    return ordered

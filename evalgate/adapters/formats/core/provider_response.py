@@ -107,7 +107,7 @@ def read_anthropic_usage(usage: dict[str, Any]) -> Usage:
 
 def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
     """Recorded output excludes thoughts; if these are missing, they are the rest of the total."""
-    plain = {_to_snake_case(key): value for key, value in usage.items()}
+    plain = {to_snake_case(key): value for key, value in usage.items()}
     prompt, candidates = _count(plain, "prompt_token_count"), _count(plain, "candidates_token_count")
     tool_use, total = _count(plain, "tool_use_prompt_token_count"), _count(plain, "total_token_count")
     reasoning = _count(plain, "thoughts_token_count")
@@ -181,7 +181,12 @@ def _details(usage: dict[str, Any], key: str) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
-def _to_snake_case(key: str) -> str:
+def to_snake_case(key: str) -> str:
+    """A key in camel case as Python spells it.
+
+    >>> to_snake_case("usageMetadata")
+    'usage_metadata'
+    """
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
 
 

@@ -9,6 +9,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.trace_facts import read_tags, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     count,
@@ -24,9 +25,13 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import build_score, read_cost_usd, read_latency_seconds, total_tokens
+from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import (
+    build_score,
+    read_latency_seconds,
+    sum_usages,
+)
 from evalgate.adapters.formats.deepeval import find_cases, is_case
-from evalgate.models.trace.trace import unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,22 +186,19 @@ def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
     return any(known) or not known
 
 
+USAGE = TokenTable(
+    input_tokens=(count, "inputTokenCount", "input_token_count"),
+    output_tokens=(count, "outputTokenCount", "output_token_count"),
+)
+
+
 def _read_usage(case: dict[str, Any]) -> Usage | None:
     """The agent's tokens: those of the case, else of all model calls in its trace."""
-    usage = unknown_usage()
-    usage["input_tokens"] = count(_get(case, "input_token_count"), "inputTokenCount")
-    usage["output_tokens"] = count(_get(case, "output_token_count"), "outputTokenCount")
+    usage = USAGE.read(case, "")
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
-        spans = [mapping(span, "trace.llmSpans") for span in listing(_find_llm_spans(case), "trace.llmSpans")]
-        for key, name in (("input_tokens", "input_token_count"), ("output_tokens", "output_token_count")):
-            counts = [count(_get(span, name), f"trace.llmSpans.{name}") for span in spans]
-            known = [each for each in counts if each is not None]
-            usage[key] = sum(known) if known and len(known) == len(counts) else None  # type: ignore[literal-required]
-    if usage["input_tokens"] is None and usage["output_tokens"] is None:
-        return None
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
+        spans = listing(_find_llm_spans(case), "trace.llmSpans")
+        usage = {**sum_usages([USAGE.read(span, "trace.llmSpans") for span in spans]), "source": "recorded_total"}
+    return None if usage["input_tokens"] is None and usage["output_tokens"] is None else usage
 
 
 def _find_llm_spans(case: dict[str, Any]) -> Any:
@@ -209,7 +211,7 @@ def _add_ids(trace: Trace, case: dict[str, Any]) -> None:
     if trace.scenario_id is None:
         trace.scenario_id = identifier(case.get(NAME) or None, "name")
     trace.metadata = metadata
-    trace.tags = [tag for tag in listing(case.get("tags"), "tags") if isinstance(tag, str)]
+    trace.tags = read_tags(case.get("tags"), "tags")
     recorded = mapping(case.get("trace"), "trace")
     trace.trace_id = text(recorded.get("uuid"), "trace.uuid") or ""
     trace.conversation_id = text(_get(recorded, "thread_id"), "trace.threadId")
@@ -219,8 +221,7 @@ def _add_ids(trace: Trace, case: dict[str, Any]) -> None:
 
 def _add_figures(trace: Trace, case: dict[str, Any]) -> None:
     """Adds cost and latency of the agent, not those of the metrics (`evaluationCost`, `runDuration`)."""
-    trace.cost, warnings = read_cost_usd(_get(case, "token_cost"), trace.usage, "tokenCost")
-    trace.warnings += warnings
+    set_cost(trace, _get(case, "token_cost"), "tokenCost")
     trace.latency = read_latency_seconds(_get(case, "completion_time"), "completionTime")
     recorded = mapping(case.get("trace"), "trace")
     if recorded:

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage, Tool
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import find_scenario_id, find_trial, identify_by_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import open_record, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -22,9 +23,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
-from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import (
-    read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
     sum_call_costs,
@@ -100,11 +99,8 @@ def _read_value_calls(key: str, value: Any) -> list[ToolRequest]:
     if type(value) is dict and all(part in value for part in ACTION):
         if type(value[ACTION[0]]) is not str:
             raise FieldError(f"{key}.{ACTION[0]}", "is not text")
-        return (
-            []
-            if value[ACTION[0]].lower() == FINISH
-            else [ToolRequest(None, value[ACTION[0]], {"query": value[ACTION[1]]})]
-        )
+        name, query = value[ACTION[0]], value[ACTION[1]]
+        return [] if name.lower() == FINISH else [ToolRequest(None, name, {"query": query})]
     if key != CALLS or not value:
         return []
     if type(value) is not list:
@@ -156,8 +152,7 @@ def identify(record: Any) -> Identity:
 
 def build(record: Any) -> Trace:
     """Builds one run. The prompt of the first call is kept, and the answers of all."""
-    require_shallow(record)
-    document = mapping(record, "")
+    document = open_record(record)
     entries = []
     for number, value in enumerate(listing(document.get(HISTORY), HISTORY)):
         if not is_entry(value):
@@ -285,8 +280,7 @@ def _read_prompt_fields(call: LoggedCall) -> dict[str, Any]:
 
 def _add_cost(trace: Trace, document: dict[str, Any]) -> None:
     if trace.cost["usd"] is None and document.get("cost") is None:
-        trace.cost, warnings = read_cost_usd(sum_call_costs(trace.llm_calls), trace.usage, "cost")
-        trace.warnings += warnings
+        set_cost(trace, sum_call_costs(trace.llm_calls), "cost")
 
 
 def _add_answer(trace: Trace, fields: dict[str, Any]) -> None:

@@ -14,11 +14,10 @@ from evalgate.adapters.formats.core.builder.run import (
     mark_final_call,
     mark_incomplete,
     set_final_response,
-    warn_of_missing_results,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace
 from evalgate.adapters.formats.core.fields import (
     amount,
-    count,
     flag,
     identifier,
     listing,
@@ -30,19 +29,18 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
     build_score,
     read_latency_seconds,
     split_provider_and_model,
-    total_tokens,
 )
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.trace.trace import ErrorInfo, Message, ToolCall
+    from evalgate.models.trace.trace import ErrorInfo, Message, ToolCall, Trace
 
 NO_SESSION = ""
 SPEAK_ACTION = "message"
@@ -98,14 +96,11 @@ def build(session: ExgenticSession) -> Trace:
     if not conversation.messages:
         raise TraceError("no step of the session has a message or an action")
     documents = [*session.steps, session.outcome]
-    trace = Trace(
+    trace = build_trace(
+        conversation,
         session.steps[0]["session_id"],
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
         scenario_id=identifier(_find_task_id(documents), "task_id"),
         agent={"framework": "exgentic"},
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     if steps.answer is not None:
         set_final_response(trace, *steps.answer)
@@ -229,27 +224,26 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
 
 def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     """Uses the outcome's cost, else the last step's running total; 0 means a model without a price."""
-    reports = mapping(session.outcome.get("cost_reports"), "cost_reports")
-    report = mapping(reports.get("agent"), "cost_reports.agent")
-    trace.provider, trace.model = split_provider_and_model(
-        text(report.get("model_name"), "cost_reports.agent.model_name")
-    )
-    usage = trace.usage
-    usage["input_tokens"] = count(report.get("input_tokens"), "cost_reports.agent.input_tokens")
-    usage["output_tokens"] = count(report.get("output_tokens"), "cost_reports.agent.output_tokens")
-    usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "none" if usage["total_tokens"] is None else "recorded_total"
+    path = "cost_reports.agent"
+    report = mapping(mapping(session.outcome.get("cost_reports"), "cost_reports").get("agent"), path)
+    trace.provider, trace.model = split_provider_and_model(text(report.get("model_name"), f"{path}.model_name"))
+    trace.usage = USAGE.read(report, path)
+    if trace.usage["total_tokens"] is None:
+        trace.usage["source"] = "none"
     running = amount(session.steps[-1].get("agent_cost"), "agent_cost")
     total = amount(session.outcome.get("agent_cost"), "agent_cost")
     usd = running if total is None else total
     if usd == 0:
         message = "a cost of 0 is treated as unknown: a model without a known price is recorded as 0"
-        trace.warnings.append({"code": "zero_cost", "message": message, "where": "agent_cost"})
+        add_warning(trace, "zero_cost", message, "agent_cost")
     elif usd is not None:
         trace.cost = {"usd": usd, "source": "recorded"}
     if running and total and abs(running - total) > MAX_DEVIATION * max(running, total):
         message = f"the session's cost is {total:g}, but its last step records {running:g}"
-        trace.warnings.append({"code": "total_mismatch", "message": message, "where": "agent_cost"})
+        add_warning(trace, "total_mismatch", message, "agent_cost")
+
+
+USAGE = TokenTable(input_tokens="input_tokens", output_tokens="output_tokens")
 
 
 STEP_FIELDS = frozenset({"action", "observation", "context", "metadata"})

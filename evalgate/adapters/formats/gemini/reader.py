@@ -19,7 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import Reader
-from evalgate.adapters.formats.core.provider_response import read_provider_response
+from evalgate.adapters.formats.core.provider_response import read_provider_response, to_snake_case
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.gemini import is_gemini, is_stream
@@ -43,15 +43,6 @@ ABOUT_A_PART = frozenset(
     }
 )
 PART_FIELDS = ABOUT_A_PART.union(DATA, MEDIA, TOOLS_OF_GOOGLE)
-
-
-def to_snake_case(key: str) -> str:
-    """The key as the Python package spells it.
-
-    >>> to_snake_case("usageMetadata")
-    'usage_metadata'
-    """
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
 
 
 def plain_keys(value: dict[str, Any]) -> dict[str, Any]:
@@ -144,8 +135,7 @@ def build(record: Any) -> Trace:
     if response is not document or not RESPONSE_FIELDS.isdisjoint(document):
         chat.unmetered = _count_answers((history or contents)[len(contents) :])
         reason = _add_answer(chat, response, unknown)
-        call = chat.add_llm_call(found.usage, provider=PROVIDER, model=found.model, reason=reason)
-        call["response_id"] = response_id
+        chat.add_llm_call(found.usage, reason, provider=PROVIDER, model=found.model, response_id=response_id)
     trace = chat.build_trace(_list_side_fields(document, request, found.model))
     trace.provider = trace.provider or PROVIDER
     trace.trace_id = trace.trace_id or response_id or ""

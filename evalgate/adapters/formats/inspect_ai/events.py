@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
+from evalgate.adapters.formats.core.builder.trace_facts import measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
     amount,
-    count,
     flag,
     listing,
     mapping,
@@ -16,10 +17,10 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
+from evalgate.adapters.formats.core.token_table import TokenTable, add_cached_input
 from evalgate.adapters.formats.core.usage import (
     finish_reason,
     is_known,
-    read_cost_usd,
     split_provider_and_model,
     sum_call_costs,
     sum_call_usages,
@@ -141,26 +142,28 @@ def read_duration_ms(event: dict[str, Any]) -> float | None:
     return milliseconds_between(started, time(event.get("completed"), "events.completed"))
 
 
+USAGE = TokenTable(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens="input_tokens_cache_read",
+    cache_write_input_tokens="input_tokens_cache_write",
+    reasoning_output_tokens="reasoning_tokens",
+)
+
+
 def read_usage(value: Any, path: str) -> Usage | None:
     """Usage as Inspect writes it; the total shows whether the input count includes cached tokens."""
-    found = mapping(value, path)
-    fresh = count(found.get("input_tokens"), f"{path}.input_tokens")
-    tokens_out = count(found.get("output_tokens"), f"{path}.output_tokens")
-    if fresh is None and tokens_out is None:
+    usage = USAGE.read(value, path)
+    fresh, tokens_out = usage["input_tokens"], usage["output_tokens"] or 0
+    if fresh is None and usage["output_tokens"] is None:
         return None
-    usage = unknown_usage()
-    cache_read = count(found.get("input_tokens_cache_read"), f"{path}.input_tokens_cache_read")
-    cache_write = count(found.get("input_tokens_cache_write"), f"{path}.input_tokens_cache_write")
-    total = count(found.get("total_tokens"), f"{path}.total_tokens")
-    cached = (cache_read or 0) + (cache_write or 0)
-    if fresh is not None and cached and total != fresh + (tokens_out or 0):
-        is_cache_excluded = total == fresh + cached + (tokens_out or 0) or cached > fresh
-        fresh += cached if is_cache_excluded else 0
-    usage["input_tokens"], usage["output_tokens"] = fresh, tokens_out
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cache_read, cache_write
-    usage["reasoning_output_tokens"] = count(found.get("reasoning_tokens"), f"{path}.reasoning_tokens")
-    usage["source"] = "recorded_total"
+    cached = (usage["cache_read_input_tokens"] or 0) + (usage["cache_write_input_tokens"] or 0)
+    total = value.get("total_tokens")
+    if fresh is not None and cached and total != fresh + tokens_out:
+        if total == fresh + cached + tokens_out or cached > fresh:
+            add_cached_input(usage)
+        usage["total_tokens"] = total_tokens(usage) if total is None else usage["total_tokens"]
     return usage
 
 
@@ -174,26 +177,27 @@ SLACK_SECONDS = 1.0
 
 def llm_calls(events: InspectEvents, chat: SampleMessages) -> list[LlmCall]:
     """The agent's own model calls."""
-    return [_build_llm_call(number, call, chat) for number, call in enumerate(events.own_calls)]
-
-
-def _build_llm_call(number: int, call: InspectModelCall, chat: SampleMessages) -> LlmCall:
-    provider, model = split_provider_and_model(call.model)
     last = chat.conversation.messages[-1]["turn"] if chat.conversation.messages else 0
-    unplaced = (last, min(number + 1, chat.conversation.step))
-    turn, step = chat.positions_by_id.get(call.message_id or "", unplaced)
-    return {
-        "index": number,
-        "turn": turn,
-        "step": step,
-        "provider": provider,
-        "model": model,
-        "response_id": None,
-        "usage": call.usage,
-        "cost_usd": call.cost,
-        "duration_ms": call.duration_ms,
-        "finish_reason": finish_reason(call.stop_reason),
-    }
+    calls: list[LlmCall] = []
+    for index, call in enumerate(events.own_calls):
+        provider, model = split_provider_and_model(call.model)
+        unplaced = (last, min(index + 1, chat.conversation.step))
+        turn, step = chat.positions_by_id.get(call.message_id or "", unplaced)
+        calls.append(
+            {
+                **BLANK_LLM_CALL,
+                "index": index,
+                "turn": turn,
+                "step": step,
+                "provider": provider,
+                "model": model,
+                "usage": call.usage,
+                "cost_usd": call.cost,
+                "duration_ms": call.duration_ms,
+                "finish_reason": finish_reason(call.stop_reason),
+            }
+        )
+    return calls
 
 
 def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: str | None) -> None:
@@ -210,8 +214,8 @@ def measure(trace: Trace, sample: dict[str, Any], events: InspectEvents, model: 
     else:
         usage, usd = steps, sum_call_costs(trace.llm_calls)
     trace.usage = usage
-    trace.cost, about_cost = read_cost_usd(usd, usage, "model_usage.total_cost")
-    trace.warnings += warnings + about_cost
+    trace.warnings += warnings
+    set_cost(trace, usd, "model_usage.total_cost")
     _add_latency(trace, sample, events)
 
 
@@ -243,6 +247,6 @@ def _add_latency(trace: Trace, sample: dict[str, Any], events: InspectEvents) ->
     if seconds > 0:
         trace.latency = {"total_ms": to_milliseconds(seconds), "source": "recorded"}
         return
-    between = milliseconds_between(events.first_time, events.last_time)
-    if between:
-        trace.latency = {"total_ms": between, "source": "timestamps"}
+    latency = measure_between(events.first_time, events.last_time)
+    if latency["total_ms"]:
+        trace.latency = latency

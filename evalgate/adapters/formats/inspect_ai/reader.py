@@ -9,22 +9,22 @@ from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, read_tags
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, number, required_text, text, time
+from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, required_text, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import finish_reason, split_provider_and_model
+from evalgate.adapters.formats.core.usage import build_score, finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
 from evalgate.adapters.formats.inspect_ai.events import InspectEvents, llm_calls, measure, read_duration_ms
 from evalgate.adapters.formats.inspect_ai.sample_messages import Attachments, SampleMessages
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.trace.trace import ModelError, Response, ToolCall, TraceScore
+    from evalgate.models.trace.trace import ModelError, Response, ToolCall, Trace, TraceScore
 
 STOP_REASONS = {"model_length": "length"}
 
@@ -67,11 +67,10 @@ def build(record: Sample) -> Trace:
     attachments = Attachments(mapping(sample.get("attachments", transcript.get("content")), "attachments"))
     chat = SampleMessages(listing(sample.get("messages"), "messages"), attachments)
     conversation = chat.conversation
-    trace = Trace(
-        text(sample.get("uuid"), "uuid") or "",
-        conversation.messages,
-        merge_event_calls(conversation.calls, attachments.resolve(events.tool_runs)),
-        conversation.get_response(),
+    conversation.calls = merge_event_calls(conversation.calls, attachments.resolve(events.tool_runs))
+    trace = build_trace(
+        conversation,
+        text(sample.get("uuid"), "uuid"),
         scenario_id=identifier(sample.get("id"), "id"),
         trial=count(sample.get("epoch"), "epoch"),
         agent={"name": text(settings.get("solver"), "eval.solver"), "framework": "inspect"},
@@ -88,7 +87,7 @@ def build(record: Sample) -> Trace:
     measure(trace, sample, events, text(settings.get("model"), "eval.model"))
     if attachments.missing:
         message = f"{attachments.missing} referenced attachments are not in the log"
-        trace.warnings.append({"code": "content_not_captured", "message": message, "where": "messages"})
+        add_warning(trace, "content_not_captured", message, "messages")
     note_unknown(trace, find_unknown(sample, SHAPES))
     if events.failure is not None:
         add_failed_call(trace, _read_model_error(events.failure.error))
@@ -123,7 +122,7 @@ def _describe(
     trace.metadata["task"] = text(settings.get("task"), "eval.task")
     trace.metadata["target"] = sample.get("target")
     trace.metadata["sample"] = mapping(sample.get("metadata"), "metadata")
-    trace.tags = [tag for tag in listing(settings.get("tags"), "eval.tags") if isinstance(tag, str)]
+    trace.tags = read_tags(settings.get("tags"), "eval.tags")
     for tool in events.own_calls[0].tools if events.own_calls else []:
         trace.tool_definitions.append(attachments.resolve(tool))
     for call in trace.tool_calls:
@@ -148,8 +147,7 @@ def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachm
     elif limit:
         kind = text(limit.get("type"), "limit.type") or "unknown"
         trace.status, trace.finish_reason = "incomplete", f"{kind}_limit"
-        problem = f"the sample reached its {kind} limit"
-        trace.warnings.append({"code": "incomplete", "message": problem, "where": "limit"})
+        add_warning(trace, "incomplete", f"the sample reached its {kind} limit", "limit")
 
 
 def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages) -> Response:
@@ -160,11 +158,7 @@ def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages)
         return trace.response
     if chat.last_id is None or output.get("id") != chat.last_id or answer == answers[-1]["content"]:
         return {**trace.response, "finish_reason": trace.finish_reason}
-    return {
-        "content": answer,
-        "finish_reason": trace.finish_reason,
-        "message_index": answers[-1]["index"],
-    }
+    return {"content": answer, "finish_reason": trace.finish_reason, "message_index": answers[-1]["index"]}
 
 
 MESSAGE_FIELDS = frozenset({"content", "tool_calls", "error", "metadata", "tool_call_id", "function"})
@@ -217,14 +211,8 @@ def _build_score(name: str, grade: Any, explanation: str | None, path: str) -> T
     if isinstance(grade, bool):
         grade = float(grade)
     elif isinstance(grade, str | list | dict):
-        grade = GRADES.get(grade) if isinstance(grade, str) else None
-    return {
-        "name": required_text(name, path),
-        "score_value": number(grade, f"{path}.value"),
-        "score_label": label,
-        "explanation": explanation,
-        "source": None,
-    }
+        grade = GRADES.get(label or "")
+    return {**build_score(name, grade, f"{path}.value"), "score_label": label, "explanation": explanation}
 
 
 AT = "events"

@@ -10,6 +10,7 @@ from evalgate.adapters.formats.core.builder.side_fields import (
     identify_by_metadata,
     set_scenario_and_trial,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, read_tags
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.python_literals import unwrap_text
@@ -72,7 +73,7 @@ def build(record: LangfuseExport) -> Trace:
     trace.name = text(head.get("name"), "trace.name")
     trace.conversation_id = text(head.get("sessionId"), "trace.sessionId") or trace.conversation_id
     trace.started_at = trace.started_at or time(head.get("timestamp"), "trace.timestamp")
-    trace.tags = [tag for tag in listing(head.get("tags"), "trace.tags") if isinstance(tag, str)]
+    trace.tags = read_tags(head.get("tags"), "trace.tags")
     trace.metadata = _metadata(head)
     set_scenario_and_trial(trace, trace.metadata, *EXAMPLE_KEYS)
     trace.evaluations += _scores(head)
@@ -170,7 +171,7 @@ def _warn_of_estimates(trace: Trace, spans: list[Span]) -> None:
     if not estimated or trace.usage["total_tokens"] is not None:
         return
     message = f"{estimated} generations record no tokens: Langfuse's own counts are estimates and are left out"
-    trace.warnings.append({"code": "estimated_usage", "message": message, "where": "usage"})
+    add_warning(trace, "estimated_usage", message, "usage")
 
 
 READER = Reader(build=build, identify=identify, split=split)

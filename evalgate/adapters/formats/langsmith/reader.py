@@ -10,14 +10,15 @@ from evalgate.adapters.formats.core.builder.side_fields import (
     identify_by_metadata,
     set_scenario_and_trial,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import read_tags
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     dict_or_empty,
+    do_each,
     listing,
     mapping,
     number,
-    prefix_errors,
     required_text,
     text,
 )
@@ -207,16 +208,14 @@ def build(record: RunTree) -> Trace:
     """Builds one trace."""
     for run in record.runs:
         require_shallow({key: value for key, value in run.items() if key != "child_runs"})
-    spans = []
-    for item, run in enumerate(record.runs):
-        with prefix_errors(f"runs[{item}]"):
-            spans.append(span_from_run(run))
+    spans: list[Span] = []
+    do_each(record.runs, "runs", lambda run: spans.append(span_from_run(run)))
     root = record.root
     trace = assemble.build(spans, read_facts)
     metadata = _metadata(root)
     trace.trace_id = text(root.get("trace_id"), "trace_id") or required_text(root.get("id"), "id")
     trace.name = text(root.get("name"), "name")
-    trace.tags = [tag for tag in listing(root.get("tags"), "tags") if isinstance(tag, str)]
+    trace.tags = read_tags(root.get("tags"), "tags")
     set_scenario_and_trial(trace, {**metadata, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
     trace.metadata = drop_recorder_keys(metadata)
     thread = next((metadata[key] for key in THREAD_KEYS if isinstance(metadata.get(key), str)), None)

@@ -14,6 +14,7 @@ from evalgate.adapters.formats.core.builder.side_fields import (
     read_tool_definitions,
     set_scenario_and_trial,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import measure_between, read_tags, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -88,7 +89,8 @@ def build(record: Any) -> Trace:
     chat.failure = _read_failure(payloads[-1])
     trace = chat.build_trace({}, "litellm")
     _add_facts(trace, payloads)
-    _add_end(trace, chat.failure)
+    if chat.failure is not None:
+        trace.status, trace.error = "error", {"type": chat.failure["type"], "message": chat.failure["message"]}
     if any(map(_lacks_content, payloads)):
         for kind in ("calls", "messages"):
             add_gap(trace, kind, WITHOUT_CONTENT)
@@ -266,23 +268,13 @@ def _add_facts(trace: Trace, payloads: list[dict[str, Any]]) -> None:
     times = [_read_times(payload) for payload in payloads]
     trace.started_at = min((start for start, _ in times if start is not None), default=None)
     trace.ended_at = max((end for _, end in times if end is not None), default=None)
-    trace.latency = {
-        "total_ms": milliseconds_between(trace.started_at, trace.ended_at),
-        "source": "timestamps" if trace.started_at and trace.ended_at else "none",
-    }
-    trace.cost, warnings = read_cost_usd(sum_call_costs(trace.llm_calls), trace.usage, "response_cost")
-    trace.warnings += warnings
+    trace.latency = measure_between(trace.started_at, trace.ended_at)
+    set_cost(trace, sum_call_costs(trace.llm_calls), "response_cost")
     tools = [mapping(payload.get("model_parameters"), "model_parameters").get("tools") for payload in payloads]
     longest = max((listing(each, "model_parameters.tools") for each in tools), key=len)
     trace.tool_definitions = read_tool_definitions(longest)
-    trace.tags = sorted(
-        {
-            tag
-            for payload in payloads
-            for tag in listing(payload.get("request_tags"), "request_tags")
-            if type(tag) is str
-        }
-    )
+    tags = [tag for payload in payloads for tag in read_tags(payload.get("request_tags"), "request_tags")]
+    trace.tags = sorted(set(tags))
 
 
 def _read_failure(last: dict[str, Any]) -> ModelError | None:
@@ -294,12 +286,6 @@ def _read_failure(last: dict[str, Any]) -> ModelError | None:
     message = text(last.get("error_str"), "error_str") or text(information.get("error_message"), "error_message")
     code = str(information.get("error_code") or "")
     return build_model_error(kind, message, int(code) if STATUS_CODE.fullmatch(code) else None)
-
-
-def _add_end(trace: Trace, failure: ModelError | None) -> None:
-    """A run whose last model call failed ended with an error."""
-    if failure is not None:
-        trace.status, trace.error = "error", {"type": failure["type"], "message": failure["message"]}
 
 
 PAYLOAD_FIELDS = frozenset(

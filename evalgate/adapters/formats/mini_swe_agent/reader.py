@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
     add_command_call,
     add_failed_call,
     build_model_error,
@@ -15,22 +16,27 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
     warn_of_missing_results,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import (
+    build_trace,
+    identify_by,
+    open_record,
+    set_cost,
+    set_times,
+)
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    do_each,
     identifier,
     listing,
     mapping,
-    prefix_errors,
     read_timestamp,
     required_text,
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
-from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape
 from evalgate.adapters.formats.core.usage import (
-    finish_reason,
     read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
@@ -39,10 +45,9 @@ from evalgate.adapters.formats.core.usage import (
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import add_message
 from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
-from evalgate.models.trace.trace import LlmCall, Trace
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Message
+    from evalgate.models.trace.trace import Message, Trace
 
 TOOL = "bash"
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
@@ -58,24 +63,22 @@ LIMITS = frozenset({"LimitsExceeded", "TimeExceeded"})
 
 def build(record: Any) -> Trace:
     """Builds one trajectory. The shell is the only tool, called as a tool or in a code block."""
-    require_shallow(record)
-    document = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    conversation, llm_calls = _build_conversation(listing(document.get("messages"), "messages"))
+    document = open_record(record, "messages")
+    chat = MeteredConversation()
+    do_each(listing(document.get("messages"), "messages"), "messages", lambda message: _add_message(chat, message))
+    conversation = chat.conversation
     if not conversation.messages:
         raise FieldError("messages", "is missing or empty")
     info = mapping(document.get("info"), "info")
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
         scenario_id=identifier(document.get("instance_id"), "instance_id"),
         agent={"framework": "mini-swe-agent"},
         system_instructions=get_instructions(conversation.messages),
-        llm_calls=llm_calls,
+        llm_calls=chat.llm_calls,
+        warnings=[],
     )
-    times = [message["timestamp"] for message in conversation.messages if message["timestamp"]]
-    trace.started_at, trace.ended_at = (min(times), max(times)) if times else (None, None)
+    set_times(trace)
     _add_submission(trace, text(info.get("submission"), "info.submission"))
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
     _add_model(trace, info)
@@ -87,26 +90,17 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def identify(record: Any) -> Identity:
-    """The id of the benchmark's instance."""
-    return build_identity(record.get("instance_id") if isinstance(record, dict) else None, None)
+def _add_message(chat: MeteredConversation, recorded: dict[str, Any]) -> None:
+    message = _read_message(chat.conversation, recorded)
+    if message is None:
+        return
+    extra = mapping(recorded.get("extra"), "extra")
+    message["timestamp"] = read_timestamp(extra.get("timestamp"), "extra.timestamp")
+    if message["role"] == "assistant" and extra.get("response"):
+        _add_llm_call(chat, message, extra)
 
 
-def _build_conversation(messages: list[Any]) -> tuple[Conversation, list[LlmCall]]:
-    conversation, llm_calls = Conversation(), list[LlmCall]()
-    for index, value in enumerate(messages):
-        with prefix_errors(f"messages[{index}]"):
-            recorded = mapping(value, "")
-            message = _add_message(conversation, recorded)
-            if message is not None:
-                extra = mapping(recorded.get("extra"), "extra")
-                message["timestamp"] = read_timestamp(extra.get("timestamp"), "extra.timestamp")
-                if message["role"] == "assistant":
-                    _add_llm_call(llm_calls, conversation, message, extra)
-    return conversation, llm_calls
-
-
-def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Message | None:
+def _read_message(conversation: Conversation, recorded: dict[str, Any]) -> Message | None:
     role = required_text(recorded.get("role"), "role")
     if role == "exit":  # how the run ended, which `info` holds too
         return None
@@ -172,31 +166,20 @@ def _find_code_blocks(content: str) -> list[str]:
     return commands if len(commands) == 1 else []  # the agent runs none if there are several
 
 
-def _add_llm_call(
-    llm_calls: list[LlmCall], conversation: Conversation, message: Message, extra: dict[str, Any]
-) -> None:
-    response = mapping(extra.get("response"), "extra.response")
-    if not response:
-        return
+def _add_llm_call(chat: MeteredConversation, message: Message, extra: dict[str, Any]) -> None:
+    response = mapping(extra["response"], "extra.response")
     choices = listing(response.get("choices"), "extra.response.choices")
     choice = mapping(choices[0], "extra.response.choices[0]") if choices else {}
     finished = text(choice.get("finish_reason"), "extra.response.choices[0].finish_reason")
-    message["finish_reason"] = finish_reason(finished)
     usage = read_provider_usage(response.get("usage"), "extra.response.usage")
-    llm_calls.append(
-        {
-            "index": len(llm_calls),
-            "turn": message["turn"],
-            "step": conversation.step,
-            "provider": None,
-            "model": text(response.get("model"), "extra.response.model"),
-            "response_id": text(response.get("id"), "extra.response.id"),
-            "usage": usage,
-            "cost_usd": read_cost_usd(extra.get("cost"), usage, "extra.cost")[0]["usd"],
-            "duration_ms": None,
-            "finish_reason": message["finish_reason"],
-        }
+    call = chat.add_llm_call(
+        usage,
+        finished,
+        model=text(response.get("model"), "extra.response.model"),
+        response_id=text(response.get("id"), "extra.response.id"),
+        cost_usd=read_cost_usd(extra.get("cost"), usage, "extra.cost")[0]["usd"],
     )
+    message["finish_reason"] = call["finish_reason"]
 
 
 def _add_submission(trace: Trace, submission: str | None) -> None:
@@ -225,9 +208,8 @@ def _add_usage(trace: Trace, info: dict[str, Any]) -> None:
     answers = sum(message["role"] == "assistant" for message in trace.messages)
     trace.usage, about_usage = sum_call_usages(trace.llm_calls, answers - len(trace.llm_calls))
     stats = mapping(info.get("model_stats"), "info.model_stats")
-    path = "info.model_stats.instance_cost"
-    trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, path)
-    trace.warnings += about_usage + warnings
+    trace.warnings += about_usage
+    set_cost(trace, stats.get("instance_cost"), "info.model_stats.instance_cost")
 
 
 def _add_end(trace: Trace, status: str | None) -> None:
@@ -246,4 +228,4 @@ SHAPES = (
     Shape(("messages", EACH), CHAT_FIELDS | {"extra", "tool_call_ids"}),
     Shape(("messages", EACH, "content", EACH), PART_FIELDS),
 )
-READER = Reader(build=build, identify=identify, shapes=SHAPES)
+READER = Reader(build=build, identify=identify_by("instance_id"), shapes=SHAPES)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, conversation_from_messages
+from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
+from evalgate.adapters.formats.core.builder.known_shapes import find_unknown, shorten
+from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, open_record
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     dict_or_empty,
+    do_each,
     listing,
     mapping,
     prefix_errors,
@@ -20,7 +22,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
 from evalgate.adapters.formats.core.provider_response import read_responses_usage
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import sum_call_usages
 from evalgate.adapters.formats.messages import responses
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
@@ -29,17 +31,17 @@ from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import LlmCall, Trace, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from evalgate.models.trace.trace import Trace, Usage
 
 
 FRAMEWORK = "openai-agents"
 MODEL_SPANS = ("response", "generation")
 OBJECTS = ("trace", "trace.span")
 TOLERANCE = 1.01
-SHOWN_CHARS = 60
 
 
 class AgentsRun(NamedTuple):
@@ -60,7 +62,7 @@ def split(documents: list[Any]) -> Sequence[AgentsRun]:
             continue
         kind = item.get("object")
         if isinstance(kind, str) and kind not in OBJECTS:
-            unknown = unknown or f"an entry has the unknown object `{make_printable(kind[:SHOWN_CHARS])}`"
+            unknown = unknown or f"an entry has the unknown object `{shorten(kind)}`"
         trace_id = item.get("trace_id" if kind == "trace.span" else "id")
         if not isinstance(trace_id, str) or kind not in OBJECTS:
             continue
@@ -77,10 +79,8 @@ def build(record: AgentsRun) -> Trace:
     require_shallow([record.head, record.spans])
     if not record.spans:
         raise TraceError("the trace has no spans")
-    spans = []
-    for number, item in enumerate(record.spans):
-        with prefix_errors(f"spans[{number}]"):
-            spans.append(_read_span(item))
+    spans: list[Span] = []
+    do_each(record.spans, "spans", lambda item: spans.append(_read_span(item)))
     trace = assemble.build(spans, read_facts)
     trace.trace_id = required_text(record.head.get("id"), "id")
     trace.name = text(record.head.get("workflow_name"), "workflow_name")
@@ -141,27 +141,15 @@ def _read_span(item: dict[str, Any]) -> Span:
 
 
 def _read_response(data: dict[str, Any]) -> SpanFacts:
+    """The facts of a model call, from the span of a response or of a generation."""
     usage = mapping(data.get("usage"), "span_data.usage")
     facts = SpanFacts(
         "inference",
-        provider="openai",
+        provider="openai" if data["type"] == "response" else None,
         response_id=text(data.get("response_id"), "span_data.response_id"),
-        usage=read_responses_usage(usage) if usage else None,
-    )
-    return _add_messages(facts, data)
-
-
-def _read_generation(data: dict[str, Any]) -> SpanFacts:
-    usage = mapping(data.get("usage"), "span_data.usage")
-    facts = SpanFacts(
-        "inference",
         model=text(data.get("model"), "span_data.model"),
         usage=read_responses_usage(usage) if usage else None,
     )
-    return _add_messages(facts, data)
-
-
-def _add_messages(facts: SpanFacts, data: dict[str, Any]) -> SpanFacts:
     facts.input, facts.output = read_exchange(data.get("input"), data.get("output"))
     return facts
 
@@ -181,7 +169,7 @@ def _read_agent(data: dict[str, Any]) -> SpanFacts:
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], SpanFacts]] = {
     "response": _read_response,
-    "generation": _read_generation,
+    "generation": _read_response,
     "function": _read_function,
     "agent": _read_agent,
 }
@@ -201,7 +189,7 @@ def _compare_totals(trace: Trace, spans: list[Any]) -> None:
     if not known or counted is None or max(known, counted) <= min(known, counted) * TOLERANCE:
         return
     message = f"the task's span records {known:,} tokens, its responses used {counted:,}: their sum is used"
-    trace.warnings.append({"code": "total_mismatch", "message": message, "where": "usage"})
+    add_warning(trace, "total_mismatch", message, "usage")
 
 
 def _task_total(item: dict[str, Any]) -> int | None:
@@ -223,30 +211,27 @@ FINISHED = "next_step_final_output"
 
 def build_state(record: Any) -> Trace:
     """Builds one run; a state saved before the end is incomplete. States have neither times nor cost."""
-    require_shallow(record)
-    state = mapping(record, "")
-    conversation = conversation_from_messages(_read_messages(state))
-    head = mapping(state.get("trace"), "trace")
+    state = open_record(record)
+    chat = MeteredConversation()
+    chat.add_messages(_read_messages(state))
+    _add_llm_calls(chat, state)
+    usage, about_usage = sum_call_usages(chat.llm_calls)
+    head, agent = mapping(state.get("trace"), "trace"), mapping(state.get("current_agent"), "current_agent")
     metadata = mapping(head.get("metadata"), "trace.metadata")
-    agent = mapping(state.get("current_agent"), "current_agent")
     step = mapping(state.get("current_step"), "current_step").get("type")
-    llm_calls = _llm_calls(state, conversation)
-    usage, about_usage = sum_call_usages(llm_calls)
-    trace = Trace(
-        text(head.get("id"), "trace.id") or "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        chat.conversation,
+        text(head.get("id"), "trace.id"),
         name=text(head.get("workflow_name"), "trace.workflow_name"),
         conversation_id=text(state.get("conversation_id"), "conversation_id"),
         provider="openai",
-        agent={"name": text(agent.get("name"), "current_agent.name"), "framework": "openai-agents"},
+        agent={"name": text(agent.get("name"), "current_agent.name"), "framework": FRAMEWORK},
         status="ok" if step == FINISHED else "incomplete",
-        llm_calls=llm_calls,
+        llm_calls=chat.llm_calls,
         usage=usage,
         metadata=metadata,
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls), *about_usage],
     )
+    trace.warnings += about_usage
     set_scenario_and_trial(trace, metadata)
     note_unknown(trace, _find_unknown(state))
     return trace
@@ -293,27 +278,14 @@ def _read_items(value: Any, path: str) -> list[RawMessage]:
         return responses.read_messages(listing(value, ""))
 
 
-def _llm_calls(state: dict[str, Any], conversation: Conversation) -> list[LlmCall]:
-    calls: list[LlmCall] = []
-    turn = conversation.messages[-1]["turn"] if conversation.messages else 0
-    for number, value in enumerate(listing(state.get("model_responses"), "model_responses")):
-        path = f"model_responses[{number}]"
-        response = mapping(value, path)
-        calls.append(
-            {
-                "index": number,
-                "turn": turn,
-                "step": min(number + 1, conversation.step),
-                "provider": "openai",
-                "model": None,
-                "response_id": text(response.get("response_id"), f"{path}.response_id"),
-                "usage": _read_state_usage(response.get("usage"), f"{path}.usage"),
-                "cost_usd": None,
-                "duration_ms": None,
-                "finish_reason": None,
-            }
-        )
-    return calls
+def _add_llm_calls(chat: MeteredConversation, state: dict[str, Any]) -> None:
+    def add(response: dict[str, Any]) -> None:
+        usage = _read_state_usage(response.get("usage"), "usage")
+        response_id = text(response.get("response_id"), "response_id")
+        call = chat.add_llm_call(usage, provider="openai", response_id=response_id)
+        call["step"] = min(len(chat.llm_calls), chat.conversation.step)
+
+    do_each(listing(state.get("model_responses"), "model_responses"), "model_responses", add)
 
 
 def _read_state_usage(value: Any, path: str) -> Usage | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields, identify_by_side_fields
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
@@ -15,7 +15,9 @@ from evalgate.adapters.formats.core.usage import finish_reason, read_provider_us
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import add_message, read_conversation
 from evalgate.adapters.formats.openai_chat import is_chat
-from evalgate.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Trace
 
 
 def build(record: Any) -> Trace:
@@ -27,15 +29,11 @@ def build(record: Any) -> Trace:
     finished = _add_choice(conversation, document)
     if not conversation.messages:
         raise FieldError("messages", "is missing or empty")
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
         finish_reason=finished,
         system_instructions=get_instructions(conversation.messages),
         usage=read_provider_usage(document.get("usage"), "usage"),
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     add_side_fields(trace, document)
     return trace

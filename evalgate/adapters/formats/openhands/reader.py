@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
     add_failed_call,
     find_litellm_error,
     mark_final_call,
     mark_incomplete,
     set_final_response,
-    warn_of_missing_results,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace, measure_between
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     identifier,
     listing,
     mapping,
-    milliseconds_between,
     prefix_errors,
     text,
     time,
@@ -30,19 +30,17 @@ from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape,
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
-    finish_reason,
     is_known,
     read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
     sum_call_usages,
 )
-from evalgate.models.trace.trace import Trace, Warning_
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.trace.trace import LlmCall, Message, ToolCall
+    from evalgate.models.trace.trace import Message, ToolCall, Trace, Warning_
 
 FINISH = "finish"
 IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_changed", "condensation", "pause"})
@@ -70,17 +68,15 @@ NON_ARGUMENTS = frozenset(
 )
 
 
-class OpenHandsEvents:
+class OpenHandsEvents(MeteredConversation):
     """Builds a conversation; `unmetered` counts answers without the model's response."""
 
     def __init__(self) -> None:
-        self.conversation = Conversation()
-        self.llm_calls: list[LlmCall] = []
+        super().__init__()
         self.answer: tuple[str, Message] | None = None
         self.error: str | None = None
-        self.unmetered = 0
-        self._messages_by_response: dict[str, Message] = {}  # the message of each model response
-        self._calls_by_event: dict[str, ToolCall] = {}  # the call of each event
+        self._messages_by_response: dict[str, Message] = {}
+        self._calls_by_event: dict[str, ToolCall] = {}
 
     def add_all(self, history: Iterable[Any], path: str) -> None:
         """Adds every event in order; old histories pair each action with its observation."""
@@ -134,7 +130,7 @@ class OpenHandsEvents:
             if response_id:
                 self._messages_by_response[response_id] = message
             if response:
-                self._add_llm_call(response, choice, message)
+                self._add_response(response, choice, message)
             else:
                 self.unmetered += 1
         if kind != "message":
@@ -176,27 +172,16 @@ class OpenHandsEvents:
         elif kind in ("edit", "read") and (content or "").startswith(EDITOR_ERROR):
             mark_failed(call)
 
-    def _add_llm_call(self, response: dict[str, Any], choice: dict[str, Any], message: Message) -> None:
+    def _add_response(self, response: dict[str, Any], choice: dict[str, Any], message: Message) -> None:
         path = "tool_call_metadata.model_response"
-        model = text(response.get("model"), f"{path}.model")
-        message["model"] = model
-        finished = text(choice.get("finish_reason"), f"{path}.choices[0].finish_reason")
-        message["finish_reason"] = finish_reason(finished)
-        usage = read_provider_usage(response.get("usage"), f"{path}.usage")
-        self.llm_calls.append(
-            {
-                "index": len(self.llm_calls),
-                "turn": message["turn"],
-                "step": self.conversation.step,
-                "provider": None,
-                "model": model,
-                "response_id": text(response.get("id"), f"{path}.id"),
-                "usage": usage,
-                "cost_usd": None,
-                "duration_ms": None,
-                "finish_reason": message["finish_reason"],
-            }
+        message["model"] = text(response.get("model"), f"{path}.model")
+        call = self.add_llm_call(
+            read_provider_usage(response.get("usage"), f"{path}.usage"),
+            text(choice.get("finish_reason"), f"{path}.choices[0].finish_reason"),
+            model=message["model"],
+            response_id=text(response.get("id"), f"{path}.id"),
         )
+        message["finish_reason"] = call["finish_reason"]
 
 
 def _read_choice(response: dict[str, Any]) -> dict[str, Any]:
@@ -263,16 +248,12 @@ def build(record: Any) -> Trace:
     failure = find_litellm_error(text(document.get("error"), "error") or events.error)
     if not conversation.messages and failure is None:
         raise FieldError("history", "contains no message and no action")
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
         scenario_id=identifier(_find_scenario_id(document), "instance_id"),
         agent={"framework": "openhands"},
         system_instructions=get_instructions(conversation.messages),
         llm_calls=events.llm_calls,
-        warnings=[*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)],
     )
     if events.answer is not None:
         set_final_response(trace, *events.answer)
@@ -325,9 +306,8 @@ def _add_times(trace: Trace, history: list[Any]) -> None:
     ]
     if times:
         trace.started_at, trace.ended_at = times[0], times[-1]
-        took = milliseconds_between(times[0], times[-1])
-        if took:
-            trace.latency = {"total_ms": took, "source": "timestamps"}
+        latency = measure_between(times[0], times[-1])
+        trace.latency = latency if latency["total_ms"] else trace.latency
 
 
 def _add_usage(trace: Trace, document: dict[str, Any], history: list[Any], unmetered: int) -> None:

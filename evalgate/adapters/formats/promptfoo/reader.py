@@ -9,6 +9,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.trace_facts import set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -23,7 +24,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_cost_usd, read_scores
+from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
@@ -257,8 +258,7 @@ def _add_figures(trace: Trace, record: dict[str, Any], response: dict[str, Any])
     """Adds how the test ended, its cost and latency; an answer from promptfoo's cache took no time to speak of."""
     trace.finish_reason = finish_reason(text(response.get("finishReason"), "response.finishReason"))
     cost = record["cost"] if record.get("cost") is not None else response.get("cost")
-    trace.cost, warnings = read_cost_usd(cost or None, trace.usage, "cost")
-    trace.warnings += warnings
+    set_cost(trace, cost or None, "cost")
     took = amount(record.get("latencyMs"), "latencyMs")
     if took and not flag(response.get("cached"), "response.cached"):
         trace.latency = {"total_ms": took, "source": "recorded"}

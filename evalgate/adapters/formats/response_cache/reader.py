@@ -6,10 +6,10 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.fields import mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.provider_response import read_langchain_usage
-from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.roles import read_message_as
@@ -21,8 +21,7 @@ SUFFIXES = (".gz", ".json")
 
 def build(record: Any) -> Trace:
     """Builds one trace; the prompt and what the tools returned are not recorded."""
-    require_shallow(record)
-    document = mapping(record, "")
+    document = open_record(record)
     chat = MeteredConversation()
     chat.add_messages(read_message_as("assistant", document))
     details = document.get("response_metadata")

@@ -18,12 +18,14 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
     warn_of_missing_results,
 )
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace, open_record
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
-    count,
     do_each,
+    filled_text,
     identifier,
     listing,
     mapping,
@@ -32,11 +34,12 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
-from evalgate.adapters.formats.core.strict_json import decode, require_shallow
-from evalgate.adapters.formats.core.usage import read_cost_usd, to_milliseconds, total_tokens
+from evalgate.adapters.formats.core.strict_json import decode
+from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import read_cost_usd, to_milliseconds
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Trace, Usage, unknown_cost, unknown_usage
+from evalgate.models.trace.trace import Trace, unknown_cost, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,19 +114,12 @@ class _Step(Struct):
 
 def build(record: Any) -> Trace:
     """Builds one trajectory. An action in text becomes a call named after its first word."""
-    require_shallow(record)
-    document = mapping(record, "")
+    document = open_record(record)
     run = _Run(listing(document.get("history"), "history"), listing(document.get("trajectory"), "trajectory"))
     conversation, steps = run.conversation, run.steps
     info = mapping(document.get("info"), "info")
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
-        agent={"framework": "swe-agent"},
-        system_instructions=get_instructions(conversation.messages),
-    )
+    instructions = get_instructions(conversation.messages)
+    trace = build_trace(conversation, agent={"framework": "swe-agent"}, system_instructions=instructions, warnings=[])
     _add_settings(trace, document)
     submission = text(info.get("submission"), "info.submission")
     if steps and info.get("exit_status") is not None and steps[-1].call is not None:
@@ -238,19 +234,21 @@ def _read_action(recorded: dict[str, Any]) -> str:
     return (text(recorded.get("action"), "action") or "").strip()
 
 
+CALL = FieldTable(
+    id=filled_text,
+    name=(required_text, "function.name"),
+    arguments=(lambda value, _: read_arguments(value), "function.arguments"),
+)
+
+
 def _add_calls(conversation: Conversation, message: Message, recorded: dict[str, Any]) -> ToolCall | None:
     """Adds a message's `tool_calls`, else its action; returns the call if there is exactly one."""
-    recorded_calls = listing(recorded.get("tool_calls"), "tool_calls")
-    last_call: ToolCall | None = None
-    for number, value in enumerate(recorded_calls):
-        path = f"tool_calls[{number}]"
-        call = mapping(value, path)
-        function = mapping(call.get("function"), f"{path}.function")
-        name = required_text(function.get("name"), f"{path}.function.name")
-        arguments = read_arguments(function.get("arguments"))
-        last_call = conversation.add_call(message, text(call.get("id"), f"{path}.id") or None, name, arguments)
-    if recorded_calls:
-        return last_call if len(recorded_calls) == 1 else None
+    calls = [
+        conversation.add_call(message, call["id"], call["name"], call["arguments"])
+        for call in CALL.read_each(recorded.get("tool_calls"), "tool_calls")
+    ]
+    if calls:
+        return calls[0] if len(calls) == 1 else None
     action = _read_action(recorded)
     return add_command_call(conversation, message, action, command_word(action)) if action else None
 
@@ -310,9 +308,7 @@ def _add_end(trace: Trace, status: str | None) -> None:
 def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     """Zeros mean unknown: a replay is not metered."""
     path = "info.model_stats"
-    sent = count(stats.get("tokens_sent"), f"{path}.tokens_sent")
-    received = count(stats.get("tokens_received"), f"{path}.tokens_received")
-    trace.usage = _build_usage(sent, received)
+    trace.usage = USAGE.read_if_counted(stats, path) or unknown_usage()
     trace.cost, warnings = read_cost_usd(stats.get("instance_cost"), trace.usage, f"{path}.instance_cost")
     if trace.cost["usd"] == 0:
         trace.cost = unknown_cost()
@@ -321,12 +317,7 @@ def _add_usage(trace: Trace, stats: dict[str, Any]) -> None:
     trace.warnings += warnings
 
 
-def _build_usage(sent: int | None, received: int | None) -> Usage:
-    usage = unknown_usage()
-    if sent or received:
-        usage["input_tokens"], usage["output_tokens"] = sent, received
-        usage["total_tokens"], usage["source"] = total_tokens(usage), "recorded_total"
-    return usage
+USAGE = TokenTable(input_tokens="tokens_sent", output_tokens="tokens_received")
 
 
 HISTORY_FIELDS = frozenset({"content", "tool_calls", "tool_call_ids", "thinking_blocks", "cache_control", "tags"})

@@ -8,25 +8,34 @@ from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.run import add_failed_call, find_litellm_error
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, find_litellm_error
+from evalgate.adapters.formats.core.builder.trace_facts import (
+    add_warning,
+    build_trace,
+    identify_by,
+    open_record,
+    set_cost,
+)
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     count,
+    dict_or_empty,
+    do_each,
+    filled_text,
     flag,
     identifier,
     listing,
     mapping,
-    prefix_errors,
     required_text,
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, split_list
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
-    finish_reason,
     read_cost_usd,
     read_latency_seconds,
     read_provider_usage,
@@ -35,10 +44,11 @@ from evalgate.adapters.formats.core.usage import (
 )
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.openai import read_conversation
-from evalgate.models.trace.trace import LlmCall, Message, Role, Trace, TraceScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import Message, Role, Trace, TraceScore
 
 ORDERLY_ENDS = frozenset({"user_stop", "agent_stop"})
 SPEAKERS: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
@@ -65,31 +75,29 @@ def split(document: Any) -> Sequence[Simulation]:
 
 def read_settings(info: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Model, agent and domain of a run."""
-    agent, environment = info.get("agent_info"), info.get("environment_info")
-    agent = agent if isinstance(agent, dict) else {}
-    domain = environment.get("domain_name") if isinstance(environment, dict) else None
-    return agent.get("llm"), agent.get("implementation"), domain
+    agent, environment = dict_or_empty(info.get("agent_info")), dict_or_empty(info.get("environment_info"))
+    return agent.get("llm"), agent.get("implementation"), environment.get("domain_name")
 
 
 def build(record: Simulation) -> Trace:
     """Builds one simulation with the agent's tokens and cost; the simulated user's are not counted."""
     require_shallow(record.data)
     run = mapping(record.data, "")
-    conversation, llm_calls = _build_conversation(run, text(record.model, "info.agent_info.llm"))
-    trace = Trace(
-        text(run.get("id"), "id") or "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    chat, model = MeteredConversation(), text(record.model, "info.agent_info.llm")
+    messages = listing(run.get("messages"), "messages")
+    do_each(messages, "messages", lambda message: _add_turn(chat, message, model))
+    trace = build_trace(
+        chat.conversation,
+        text(run.get("id"), "id"),
         scenario_id=identifier(run.get("task_id"), "task_id"),
         trial=count(run.get("trial"), "trial"),
         agent={"name": text(record.agent, "info.agent_info.implementation"), "framework": "tau2"},
         started_at=time(run.get("start_time"), "start_time"),
         ended_at=time(run.get("end_time"), "end_time"),
-        system_instructions=get_instructions(conversation.messages),
-        llm_calls=llm_calls,
+        system_instructions=get_instructions(chat.conversation.messages),
+        llm_calls=chat.llm_calls,
         evaluations=_read_scores(run),
-        warnings=conversation.list_warnings(),
+        warnings=chat.conversation.list_warnings(),
     )
     trace.provider, trace.model = split_provider_and_model(record.model)
     if record.domain is not None:
@@ -102,19 +110,22 @@ def build(record: Simulation) -> Trace:
 
 def identify(record: Simulation) -> Identity:
     """Task id and trial."""
-    run = record.data
-    return build_identity(run.get("task_id"), run.get("trial")) if isinstance(run, dict) else (None, None)
+    return identify_by("task_id", "trial")(record.data)
 
 
-def _build_conversation(run: dict[str, Any], model: str | None) -> tuple[Conversation, list[LlmCall]]:
-    conversation = Conversation()
-    llm_calls: list[LlmCall] = []
-    for number, recorded in enumerate(listing(run.get("messages"), "messages")):
-        with prefix_errors(f"messages[{number}]"):
-            message = _add_message(conversation, mapping(recorded, ""))
-            if message["role"] == "assistant" and recorded.get("usage") is not None:
-                llm_calls.append(_llm_call(recorded, conversation, len(llm_calls), model))
-    return conversation, llm_calls
+def _add_turn(chat: MeteredConversation, recorded: dict[str, Any], model: str | None) -> None:
+    """Adds a message, and the model call that it answers if its tokens are recorded."""
+    message = _add_message(chat.conversation, recorded)
+    if message["role"] != "assistant" or recorded.get("usage") is None:
+        return
+    usage = read_provider_usage(recorded["usage"], "usage")
+    finished = dict_or_empty(recorded.get("raw_data")).get("finish_reason")
+    cost = read_cost_usd(recorded.get("cost"), usage, "cost")[0]["usd"]
+    call = chat.add_llm_call(usage, finished if isinstance(finished, str) else None, model=model, cost_usd=cost)
+    message["finish_reason"] = call["finish_reason"]
+
+
+CALL = FieldTable(id=filled_text, name=required_text, arguments=lambda value, _: read_arguments(value), requestor=text)
 
 
 def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Message:
@@ -125,45 +136,17 @@ def _add_message(conversation: Conversation, recorded: dict[str, Any]) -> Messag
         if call is not None and flag(recorded.get("error"), "error"):
             mark_failed(call)
     elif role in SPEAKERS:
-        calls = listing(recorded.get("tool_calls"), "tool_calls")
+        calls = CALL.read_each(recorded.get("tool_calls"), "tool_calls")
         is_input = not calls or bool(content)
         message = conversation.add_message(SPEAKERS[role], content, is_input=is_input)
-        for number, call in enumerate(calls):
-            _add_call(conversation, message, call, f"tool_calls[{number}]")
+        for recorded_call in calls:
+            call = conversation.add_call(message, *(recorded_call[key] for key in ("id", "name", "arguments")))
+            call["requestor"] = "user" if recorded_call["requestor"] == "user" else call["requestor"]
     else:
         raise FieldError("role", "is not one of system, user, assistant, tool")
     message["parts"] = parts
     message["timestamp"] = time(recorded.get("timestamp"), "timestamp")
     return message
-
-
-def _add_call(conversation: Conversation, message: Message, value: Any, path: str) -> None:
-    recorded = mapping(value, path)
-    name = required_text(recorded.get("name"), f"{path}.name")
-    call_id = text(recorded.get("id"), f"{path}.id") or None
-    call = conversation.add_call(message, call_id, name, read_arguments(recorded.get("arguments")))
-    if text(recorded.get("requestor"), f"{path}.requestor") == "user":
-        call["requestor"] = "user"
-
-
-def _llm_call(recorded: dict[str, Any], conversation: Conversation, index: int, model: str | None) -> LlmCall:
-    usage = read_provider_usage(recorded["usage"], "usage")
-    raw = recorded.get("raw_data")
-    finished = raw.get("finish_reason") if isinstance(raw, dict) else None
-    message = conversation.messages[-1]
-    message["finish_reason"] = finish_reason(finished if isinstance(finished, str) else None)
-    return {
-        "index": index,
-        "turn": message["turn"],
-        "step": conversation.step,
-        "provider": None,
-        "model": model,
-        "response_id": None,
-        "usage": usage,
-        "cost_usd": read_cost_usd(recorded.get("cost"), usage, "cost")[0]["usd"],
-        "duration_ms": None,
-        "finish_reason": message["finish_reason"],
-    }
 
 
 def _add_end(trace: Trace, reason: str | None) -> None:
@@ -179,12 +162,12 @@ def _add_end(trace: Trace, reason: str | None) -> None:
 
 def _add_usage(trace: Trace, run: dict[str, Any], *, has_equal_durations: bool) -> None:
     trace.usage, about_usage = sum_call_usages(trace.llm_calls, _count_answers(trace) - len(trace.llm_calls))
-    trace.cost, warnings = read_cost_usd(run.get("agent_cost"), trace.usage, "agent_cost")
-    trace.warnings += about_usage + warnings
+    trace.warnings += about_usage
+    set_cost(trace, run.get("agent_cost"), "agent_cost")
     trace.latency = read_latency_seconds(run.get("duration"), "duration")
     if has_equal_durations:
         message = "all runs of the file took exactly the same time: the timestamps may be synthetic"
-        trace.warnings.append({"code": "suspicious_latency", "message": message, "where": "duration"})
+        add_warning(trace, "suspicious_latency", message, "duration")
 
 
 def _count_answers(trace: Trace) -> int:
@@ -221,16 +204,14 @@ ERROR_PREFIX = "Error"
 
 def build_tau_bench(record: Any) -> Trace:
     """Builds one run. The files hold neither model, cost nor latency of the agent."""
-    require_shallow(record)
-    run = mapping(record, "")
+    run = open_record(record)
     info = mapping(run.get("info"), "info")
     conversation = read_conversation(listing(run.get("traj"), "traj"), "traj")
-    _mark_errors(conversation)
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    for call in conversation.calls:  # the environment reports errors only as text
+        if (call["result_text"] or "").startswith(ERROR_PREFIX):
+            mark_failed(call)
+    trace = build_trace(
+        conversation,
         scenario_id=identifier(run.get("task_id"), "task_id"),
         trial=count(run.get("trial"), "trial"),
         agent={"framework": "tau-bench"},
@@ -247,18 +228,6 @@ def build_tau_bench(record: Any) -> Trace:
     return trace
 
 
-def identify_run(record: Any) -> Identity:
-    """Task id and trial."""
-    return build_identity(record.get("task_id"), record.get("trial")) if isinstance(record, dict) else (None, None)
-
-
-def _mark_errors(conversation: Conversation) -> None:
-    """Marks failed calls; the environment reports errors only as text."""
-    for call in conversation.calls:
-        if (call["result_text"] or "").startswith(ERROR_PREFIX):
-            mark_failed(call)
-
-
 def _read_rewards(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]:
     reward_info = mapping(info.get("reward_info"), "info.reward_info")
     breakdown = mapping(reward_info.get("info"), "info.reward_info.info")
@@ -272,7 +241,7 @@ def _read_rewards(run: dict[str, Any], info: dict[str, Any]) -> list[TraceScore]
 TAU_BENCH_SHAPES = (Shape(("traj", EACH), CHAT_FIELDS), Shape(("traj", EACH, "content", EACH), PART_FIELDS))
 TAU_BENCH_READER = Reader(
     build=build_tau_bench,
-    identify=identify_run,
+    identify=identify_by("task_id", "trial"),
     split=split_list,
     without_calls=EXPECTATIONS,
     shapes=TAU_BENCH_SHAPES,

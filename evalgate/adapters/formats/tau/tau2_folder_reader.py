@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning
 from evalgate.adapters.formats.core.fields import listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -73,7 +74,7 @@ def build(record: reader.Simulation) -> Trace:
     note_unknown(trace, find_unknown(run, SHAPES))
     if record.model is None:
         message = "the results.json of the run was not read: the agent's model is unknown"
-        trace.warnings.append({"code": "no_settings", "message": message, "where": None})
+        add_warning(trace, "no_settings", message)
     mode = text(run.get("mode"), "mode")
     if mode is not None:
         trace.metadata["mode"] = mode

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.run import mark_final_call, set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.side_fields import read_tool_definitions
+from evalgate.adapters.formats.core.builder.trace_facts import build_trace
 from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
@@ -35,14 +37,12 @@ def build(record: Any) -> Trace:
         raise FieldError(f"{ANSWER_PATH}.train_messages", "is empty: no chain led to an answer")
     path = f"{ANSWER_PATH}.train_messages[{len(chains) - 1}]"
     conversation = read_conversation(listing(chains[-1], path), path)
-    trace = Trace(
-        "",
-        conversation.messages,
-        conversation.calls,
-        conversation.get_response(),
+    trace = build_trace(
+        conversation,
         agent={"framework": "toolbench"},
         system_instructions=get_instructions(conversation.messages),
-        tool_definitions=_read_tools(answer),
+        tool_definitions=read_tool_definitions(answer.get("function"), f"{ANSWER_PATH}.function"),
+        warnings=[],
     )
     _mark_errors(conversation)
     _add_answer(trace, answer)
@@ -56,12 +56,6 @@ def build(record: Any) -> Trace:
     if won is not None:
         trace.evaluations.append(build_score("win", float(won), "win"))
     return trace
-
-
-def _read_tools(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    tools = listing(answer.get("function"), f"{ANSWER_PATH}.function")
-    functions = [mapping(tool, f"{ANSWER_PATH}.function[{number}]") for number, tool in enumerate(tools)]
-    return [{key: tool[key] for key in ("name", "description", "parameters") if key in tool} for tool in functions]
 
 
 def _mark_errors(conversation: Conversation) -> None:

@@ -134,7 +134,7 @@ def test_names_come_from_the_settings_and_keys_do_not():
     trace = mini_swe_agent.build(newer())
     assert (trace.provider, trace.model) == ("deepseek", "deepseek-chat")
     assert trace.scenario_id == "django__django-1"
-    assert mini_swe_agent.identify(newer()) == ("django__django-1", None)
+    assert mini_swe_agent.READER.identify(newer()) == ("django__django-1", None)
     assert "sk-x" not in repr(trace)
     assert trace.started_at == "2026-06-05T17:25:49.500000Z"
 
@@ -177,7 +177,7 @@ def test_a_record_nested_too_deep_is_refused():
 @settings(max_examples=150)
 @given(damage_document(plain()) | damage_document(newer()))
 def test_any_damage_gives_a_trace_or_a_reason(record):
-    mini_swe_agent.identify(record)
+    mini_swe_agent.READER.identify(record)
     detect.find_claiming_format(record)
     try:
         mini_swe_agent.build(record)

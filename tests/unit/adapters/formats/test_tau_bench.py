@@ -95,7 +95,7 @@ JUNK = st.recursive(
 @given(st.sampled_from(["task_id", "trial", "reward", "info", "traj"]), JUNK)
 def test_any_content_of_a_run_gives_a_trace_or_a_reason(field, junk):
     record = run(**{field: junk})
-    reader.identify_run(record)
+    reader.TAU_BENCH_READER.identify(record)
     try:
         reader.build_tau_bench(record)
     except TraceError as error:
