@@ -14,9 +14,8 @@ from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.spans import dialects
 from evalgate.adapters.formats.spans.encodings import jaeger, otlp, span_objects
-from evalgate.adapters.formats.spans.encodings.container import SpanFile
-from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity
-from evalgate.adapters.formats.spans.span_records import add_logs, merge_duplicates
+from evalgate.adapters.formats.spans.span import SpanFile
+from evalgate.adapters.formats.spans.span_records import add_logs, group_runs, has_agent_activity, merge_duplicates
 from evalgate.models.trace.trace import DamagedTrace, Trace
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "traces"

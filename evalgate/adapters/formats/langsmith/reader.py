@@ -32,7 +32,7 @@ from evalgate.adapters.formats.core.strict_json import make_printable, require_s
 from evalgate.adapters.formats.core.usage import build_score
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
-from evalgate.adapters.formats.spans.dialects.langsmith import add_tool_exchange
+from evalgate.adapters.formats.spans.dialects.platforms import add_tool_exchange
 from evalgate.adapters.formats.spans.encodings.values import parse_time
 from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
 

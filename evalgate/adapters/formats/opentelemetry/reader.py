@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalgate.adapters.formats.spans.encodings import jaeger, otlp, span_objects
-from evalgate.adapters.formats.spans.encodings.protobuf import unpack
+from evalgate.adapters.formats.spans.encodings.otlp import unpack
 from evalgate.adapters.formats.spans.span_records import build_span_reader
 
 READER = build_span_reader(otlp.read_spans, otlp.iter_trace_ids, unpack)

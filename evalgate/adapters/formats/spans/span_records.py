@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_gaps
 from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
+from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, no_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
-from evalgate.adapters.formats.spans import assemble
-from evalgate.adapters.formats.spans.dialects.langsmith import clear_parents
-from evalgate.adapters.formats.spans.embedded_trace import read_embedded_trace
-from evalgate.adapters.formats.spans.encodings.container import SpanFile
-from evalgate.adapters.formats.spans.groups import group_runs, has_agent_activity, is_request
-from evalgate.adapters.formats.spans.span import NO_SPAN
-from evalgate.adapters.formats.spans.tree import UNKNOWN
+from evalgate.adapters.formats.spans import assemble, dialects
+from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
+from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, NO_SPAN, UNKNOWN, SpanFile
 from evalgate.errors import TraceError
 from evalgate.records import dataclass, field, replace
 
@@ -24,6 +21,124 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.spans.span import Span, SpanEvent
     from evalgate.models.trace.trace import Trace, Warning_
+
+ATTRIBUTE = "evalgate.trace"
+
+
+def read_embedded_trace(spans: Sequence[Span]) -> Trace | None:
+    """The trace of the first span that has one, or None. Raises TraceError."""
+    value = next((span.attributes[ATTRIBUTE] for span in spans if ATTRIBUTE in span.attributes), None)
+    if value is None:
+        return None
+    if type(value) is not str:
+        raise FieldError(ATTRIBUTE, "is not text")
+    from evalgate.adapters.formats.core.strict_json import decode
+    from evalgate.adapters.formats.native import reader
+
+    try:
+        record = decode(value.encode())
+        trace = reader.build(record)
+        find_gaps(trace, record, reader.READER)
+    except (TraceError, UnicodeEncodeError) as error:
+        message = str(error) if isinstance(error, TraceError) else "is not text"
+        raise FieldError(ATTRIBUTE, message) from None
+    return trace
+
+
+CONVERSATION_KEYS = ("gen_ai.conversation.id", "session.id")
+# Attribute prefixes of instrumentations of agents and models, not of HTTP clients, queues or databases.
+AGENT_PREFIXES = (
+    *("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.", "gcp.vertex.agent.", "pydantic_ai."),
+    *("langfuse.", "langsmith.", "mlflow.span", "lk.", "mcp.", "tool.", "evalgate."),
+)
+
+RUN_KINDS = BOUNDARY_KINDS | {None}
+
+
+def group_runs(spans: Iterable[Span]) -> list[list[Span]]:
+    """Groups spans by run, in the order of each run's first span.
+
+    One trace id is one run. Several traces are one run only if nothing around the model calls was recorded,
+    so that each call became a separate trace: they name the same conversation and none has an agent span.
+    Several agent runs of one session stay separate.
+    """
+    traces: dict[str, list[Span]] = {}
+    for span in spans:
+        traces.setdefault(span.trace_id, []).append(span)
+    runs: list[list[Span]] = []
+    open_runs: dict[str, tuple[list[Span], set[str]]] = {}
+    shared = _shared_conversations(traces.values())
+    for trace_id, trace in traces.items():
+        conversation = shared.get(trace_id)
+        if conversation is None:
+            runs.append(trace)
+            continue
+        own_ids = {span.span_id for span in trace}
+        run, ids = open_runs.setdefault(conversation, (trace, own_ids))
+        if run is trace or not ids.isdisjoint(own_ids):
+            runs.append(trace)
+        else:
+            run += trace
+            ids |= own_ids
+    return runs
+
+
+def has_agent_activity(spans: Iterable[Span]) -> bool:
+    """True if a span records what an agent, a model or a tool did, or can't be read.
+
+    Spans with attributes of an instrumentation are checked first. Its spans outside of a run (the creation of
+    an agent, an embedding) don't count.
+    """
+    ordered = sorted(spans, key=lambda span: not _is_instrumented(span))
+    return any(ATTRIBUTE in span.attributes or _kind(span) in RUN_KINDS for span in ordered)
+
+
+def _is_instrumented(span: Span) -> bool:
+    names = (*span.attributes, *(event.name for event in span.events))
+    return any(name.startswith(AGENT_PREFIXES) for name in names)
+
+
+def is_request(span: Span) -> bool:
+    """True for a readable span of a request to a model."""
+    return _is_instrumented(span) and _kind(span) == "inference"
+
+
+def _shared_conversations(traces: Iterable[list[Span]]) -> dict[str, str]:
+    """The conversation of each trace if several traces name it and none of them has an agent span."""
+    named: dict[str, list[list[Span]]] = {}
+    for trace in traces:
+        ids = _conversation_ids(trace)
+        if len(ids) == 1:
+            named.setdefault(ids.pop(), []).append(trace)
+    return {
+        trace[0].trace_id: conversation
+        for conversation, several in named.items()
+        if len(several) > 1 and not any(_has_agent(trace) for trace in several)
+        for trace in several
+    }
+
+
+def _conversation_ids(trace: Sequence[Span]) -> set[str]:
+    """All conversation ids in the spans, from the first attribute key that has any."""
+    for key in CONVERSATION_KEYS:
+        values = [span.attributes.get(key) for span in trace]
+        ids = {value for value in values if isinstance(value, str) and value}
+        if ids:
+            return ids
+    return set()
+
+
+def _has_agent(trace: Iterable[Span]) -> bool:
+    return any(_kind(span) in {"agent", None} for span in trace)
+
+
+def _kind(span: Span) -> str | None:
+    """The kind of the span; None if it can't be read."""
+    try:
+        return dialects.read_facts(span).kind
+    except TraceError:
+        return None
+
 
 SCENARIO_KEYS = ("evalgate.scenario.id", "evalgate.scenario_id")
 

@@ -13,8 +13,8 @@ from evalgate.adapters.formats.core.builder.call_arguments import (
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, conversation_from_messages
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.aggregate import duration_ms
-from evalgate.adapters.formats.spans.span_clock import format_rfc3339
-from evalgate.adapters.formats.spans.tree import UNKNOWN
+from evalgate.adapters.formats.spans.span import UNKNOWN
+from evalgate.adapters.formats.spans.timeline import format_rfc3339
 from evalgate.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.call_arguments import CallKey
     from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
+    from evalgate.adapters.formats.spans.span import SpanNode
     from evalgate.adapters.formats.spans.timeline import Timeline
-    from evalgate.adapters.formats.spans.tree import SpanNode
     from evalgate.models.trace.trace import ToolCall
 
 QueueKey = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str

@@ -30,7 +30,7 @@ from evalgate.adapters.formats.core.strict_json import make_printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evalgate.adapters.formats.spans.tree import SpanNode
+    from evalgate.adapters.formats.spans.span import SpanNode
     from evalgate.models.trace.trace import Trace
 
 KeyRole = Literal["plain", "skipped", "kind", "answer", "name", "tool"]

@@ -7,7 +7,7 @@ from builders import make_trace
 from span_builders import agent
 
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
-from evalgate.adapters.formats.spans.dialects import evalgate_attributes
+from evalgate.adapters.formats.spans.dialects.common import add_evalgate_attributes
 from evalgate.adapters.formats.spans.span import SpanFacts
 
 
@@ -38,5 +38,5 @@ def test_a_span_and_its_process_have_it_as_attributes():
     span = agent(**{"evalgate.commit": "abc1234"})
     span.resource = {"evalgate.commit": "other", "evalgate.agent_hash": "f" * 64}
     facts = SpanFacts("agent")
-    evalgate_attributes.add(span, facts)
+    add_evalgate_attributes(span, facts)
     assert facts.metadata == {"evalgate.commit": "abc1234", "evalgate.agent_hash": "f" * 64}

@@ -41,9 +41,8 @@ from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.trace_files import TraceFiles
 from evalgate.adapters.formats.opentelemetry import reader as span_readers
-from evalgate.adapters.formats.spans.encodings import container
-from evalgate.adapters.formats.spans.groups import group_runs
-from evalgate.adapters.formats.spans.span import Span
+from evalgate.adapters.formats.spans.span import Span, SpanFile
+from evalgate.adapters.formats.spans.span_records import group_runs
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, Trace
 
@@ -460,9 +459,9 @@ def test_a_damaged_trace_keeps_its_scenario():
 
 def test_too_many_spans_are_refused():
     with pytest.raises(TraceError, match="more than 3 spans and log records"):
-        span_readers.otlp.read_spans([otlp()], container.SpanFile(max_records=3))
+        span_readers.otlp.read_spans([otlp()], SpanFile(max_records=3))
     with pytest.raises(TraceError, match="more than 1 spans and log records"):
-        span_readers.otlp.read_spans([logs(*LOGS)], container.SpanFile(max_records=1))
+        span_readers.otlp.read_spans([logs(*LOGS)], SpanFile(max_records=1))
 
 
 def test_cycles_and_spans_that_are_their_own_parents_are_read():
@@ -503,7 +502,7 @@ def test_jaeger_records_errors_events_and_resources_in_tags():
         {"key": "k", "type": "int64", "value": 1},
     ]
     span["logs"] = [{"timestamp": T0 // 1000, "fields": fields}]
-    held = container.SpanFile()
+    held = SpanFile()
     span_readers.jaeger.read_spans([document], held)
     found = held.spans[2]
     assert (found.has_failed, found.status_message, found.scope) == (True, "timed out", "lib")
@@ -522,7 +521,7 @@ def test_jaeger_spans_that_follow_from_others_are_their_children():
     assert summarize_trace(only(read(document))) == summarize_trace(only(read(otlp())))
     child, follower = jaeger_span(rows()[1]), {"refType": "FOLLOWS_FROM", "spanID": TOOL}
     child["references"].insert(0, follower)
-    held = container.SpanFile()
+    held = SpanFile()
     span_readers.jaeger.read_spans([{"data": [{"traceID": TRACE, "spans": [child]}]}], held)
     assert held.spans[0].parent_id == ROOT
 
@@ -587,7 +586,7 @@ def test_ids_that_are_numbers_and_a_parent_that_is_an_object_are_read():
         context = {"trace_id": trace_id, "span_id": ids[row[0]]}
         return {**rest, "context": context, "parent": {"trace_id": trace_id, "span_id": ids.get(row[1])}}
 
-    held = container.SpanFile()
+    held = SpanFile()
     span_readers.span_objects.read_spans([json.loads(json.dumps({"spans": [numbered(row) for row in rows()]}))], held)
     assert [span.parent_id for span in held.spans] == [
         None if parent is None else str(ids[parent]) for _, parent, *_ in rows()

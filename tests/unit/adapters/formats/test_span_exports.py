@@ -9,8 +9,8 @@ from span_builders import BEGIN, MS, chat, span
 from evalgate.adapters.formats.open.detect import find_claiming_format
 from evalgate.adapters.formats.opentelemetry.reader import SPAN_LIST_READER as READER
 from evalgate.adapters.formats.spans.assemble import build
-from evalgate.adapters.formats.spans.dialects.langsmith import clear_parents
-from evalgate.adapters.formats.spans.encodings.container import SpanFile
+from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
+from evalgate.adapters.formats.spans.span import SpanFile
 from evalgate.adapters.formats.spans.span_records import runs_from_file
 
 TRACE = "5c" * 16

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from evalgate.adapters.formats.core.fields import FieldError
-from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes, decode_value
 from evalgate.adapters.formats.spans.encodings.values import (
+    decode_attributes,
+    decode_value,
     parse_id,
     parse_nanos,
     parse_scaled,

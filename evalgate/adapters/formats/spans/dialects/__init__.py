@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.spans.dialects import (
-    adk,
-    any_agent,
-    claude_code,
-    common,
-    evalgate_attributes,
-    genai,
-    langsmith,
-    log_bodies,
-    openinference,
-    platforms,
-    pydantic_ai,
-    traceloop,
-    vercel,
-)
+from evalgate.adapters.formats.spans.dialects.common import add_common, add_evalgate_attributes
+from evalgate.adapters.formats.spans.dialects.frameworks import ADK, ANY_AGENT, CLAUDE_CODE, PYDANTIC_AI
+from evalgate.adapters.formats.spans.dialects.genai import GENAI
+from evalgate.adapters.formats.spans.dialects.openinference import OPENINFERENCE
+from evalgate.adapters.formats.spans.dialects.platforms import AWS, LANGSMITH, PLATFORM
+from evalgate.adapters.formats.spans.dialects.traceloop import TRACELOOP
+from evalgate.adapters.formats.spans.dialects.vercel import VERCEL
 from evalgate.adapters.formats.spans.span import SpanFacts
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.spans.span import Span
 
 DIALECTS = (
-    *(genai, openinference, traceloop, vercel, adk, pydantic_ai),
-    *(any_agent, claude_code, platforms, langsmith, log_bodies),
+    *(GENAI, OPENINFERENCE, TRACELOOP, VERCEL, ADK, PYDANTIC_AI),
+    *(ANY_AGENT, CLAUDE_CODE, PLATFORM, LANGSMITH, AWS),
 )
 """In order of precedence: a later dialect does not overwrite the facts of an earlier one."""
 
@@ -38,13 +30,13 @@ def read_facts(span: Span) -> SpanFacts:
     a request to a model.
     """
     facts = SpanFacts("other")
-    kinds = [kind for dialect in DIALECTS if (kind := dialect.kind_of(span)) is not None]
+    kinds = [kind for dialect in DIALECTS if (kind := dialect.find_kind(span)) is not None]
     if kinds:
         facts.kind = kinds[0]
     for dialect in DIALECTS:
         dialect.add(span, facts)
-    common.add(span, facts)
-    evalgate_attributes.add(span, facts)
+    add_common(span, facts)
+    add_evalgate_attributes(span, facts)
     if facts.finish_reason is None and facts.output:
         facts.finish_reason = facts.output[-1].finish_reason
     if not kinds and facts.model is not None and facts.usage is not None:

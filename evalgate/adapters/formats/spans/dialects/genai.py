@@ -17,6 +17,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     read_messages,
     tokens,
 )
+from evalgate.adapters.formats.spans.span import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -279,3 +280,6 @@ def _read_event_message(role: str, body: dict[str, Any]) -> list[RawMessage]:
         return read_message(recorded)
     except FieldError:
         return []
+
+
+GENAI = Dialect(kind_of, add)

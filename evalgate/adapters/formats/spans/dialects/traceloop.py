@@ -1,10 +1,13 @@
-"""Reads the vocabulary of OpenLLMetry (Traceloop) that extends the GenAI conventions."""
+"""Reads messages that are flattened into one attribute for each field."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.python_literals import unwrap_text
+from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
     build_usage,
@@ -14,14 +17,52 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     tokens,
     unflatten,
 )
-from evalgate.adapters.formats.spans.dialects.flat_messages import read_traceloop
+from evalgate.adapters.formats.spans.span import Dialect
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping, Sequence
 
-    from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
     from evalgate.models.trace.trace import Role
+
+
+def read_traceloop(entries: Sequence[Mapping[str, Any]], speaker: Role) -> list[RawMessage]:
+    """Reads messages of `gen_ai.prompt` or `gen_ai.completion`, as OpenLLMetry wrote them up to 0.5."""
+    return [_traceloop_message(entry, speaker) for entry in entries]
+
+
+def _traceloop_message(entry: Mapping[str, Any], speaker: Role) -> RawMessage:
+    content = _join_text(decode(entry.get("content")))
+    role: Role = ROLES.get(first_text(entry, "role") or "", speaker)
+    if role == "tool":
+        return RawMessage(
+            "tool",
+            answers=[ToolResult(first_text(entry, "tool_call_id"), first_text(entry, "name"), content)],
+        )
+    calls = []
+    for call in unflatten(entry, "tool_calls"):
+        name = first_text(call, "name", "function.name")
+        if name is not None:
+            calls.append(ToolRequest(first_text(call, "id"), name, first(call, "arguments", "function.arguments")))
+    legacy = first_text(entry, "function_call.name")
+    if legacy is not None:
+        calls.append(ToolRequest(None, legacy, entry.get("function_call.arguments")))
+    reason = first_text(entry, "finish_reason")
+    thought = first_text(entry, "reasoning")
+    return RawMessage(role, content, calls=calls, finish_reason=reason, reasoning=thought)
+
+
+def _join_text(value: Any) -> str | None:
+    """Text, or the text of a list of parts."""
+    if value is None or type(value) is str:
+        return value
+    if type(value) is list:
+        texts = [part.get("text") for part in value if type(part) is dict]
+        known = [one for one in texts if type(one) is str]
+        if known:
+            return "\n".join(known)
+    return encode_json(value)
+
 
 KINDS: dict[str, SpanKind] = {"workflow": "agent", "agent": "agent", "tool": "tool", "task": "other"}
 REQUESTS: dict[str, SpanKind] = {"chat": "inference", "completion": "inference", "embedding": "excluded"}
@@ -114,3 +155,6 @@ def _unwrap(value: Any, *keys: str) -> Any:
 def _read_messages(value: Any, speaker: Role) -> list[RawMessage] | None:
     """Messages from text or messages; None for other state of a chain."""
     return None if value is None else read_payload(value, speaker)
+
+
+TRACELOOP = Dialect(kind_of, add)

@@ -15,6 +15,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     read_messages,
     tokens,
 )
+from evalgate.adapters.formats.spans.span import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,3 +125,6 @@ def _read_call(value: Any) -> ToolRequest | None:
     if type(name) is not str or not name:
         return None
     return ToolRequest(call_id if type(call_id) is str else None, name, first(value, "input", "args"))
+
+
+VERCEL = Dialect(kind_of, add)

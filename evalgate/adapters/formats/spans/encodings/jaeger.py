@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.spans.detect import find_jaeger_traces
-from evalgate.adapters.formats.spans.encodings.any_value import contradiction_text
-from evalgate.adapters.formats.spans.encodings.unknown_fields import find_unknown_fields
-from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_scaled, require_id
+from evalgate.adapters.formats.spans.encodings.values import (
+    contradiction_text,
+    find_unknown_fields,
+    parse_id,
+    parse_scaled,
+    require_id,
+)
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.spans.encodings.container import SpanFile
+    from evalgate.adapters.formats.spans.span import SpanFile
 
 MICROSECOND = 1000
 SCOPE_TAGS = ("otel.scope.name", "otel.library.name")

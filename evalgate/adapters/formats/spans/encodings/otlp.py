@@ -1,4 +1,4 @@
-"""Decodes spans and log records of OTLP in any of its JSON spellings."""
+"""Decodes spans and log records of OTLP: any of its JSON spellings, and protobuf."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
 from evalgate.adapters.formats.spans import detect
-from evalgate.adapters.formats.spans.encodings.any_value import decode_attributes, decode_value
-from evalgate.adapters.formats.spans.encodings.unknown_fields import find_unknown_fields
-from evalgate.adapters.formats.spans.encodings.values import parse_id, parse_nanos, require_id
-from evalgate.adapters.formats.spans.span import NO_SPAN, Span, SpanEvent
+from evalgate.adapters.formats.spans.encodings.values import (
+    decode_attributes,
+    decode_value,
+    find_unknown_fields,
+    parse_id,
+    parse_nanos,
+    require_id,
+)
+from evalgate.adapters.formats.spans.span import MAX_SPANS, NO_SPAN, Span, SpanEvent
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalgate.adapters.formats.spans.encodings.container import SpanFile
+    from evalgate.adapters.formats.core.format import TraceLimits
+    from evalgate.adapters.formats.spans.span import SpanFile
 
 FAILED = frozenset({"2", "STATUS_CODE_ERROR", "ERROR"})
 MODEL_EVENT_PREFIX = "gen_ai."
@@ -222,3 +228,97 @@ def _objects(value: dict[str, Any], keys: tuple[str, ...], path: str) -> Iterato
         where = f"{path}.{key}" if path else key
         for number, item in enumerate(listing(value.get(key), where)):
             yield f"{where}[{number}]", mapping(item, f"{where}[{number}]")
+
+
+LENGTH_BYTES = 4
+DETAILS_PER_SPAN = 5
+DETAIL_FIELDS = ("attributes", "events", "links")
+LIST_FIELDS = {
+    "TracesData": ("resource_spans", "scope_spans", "spans"),
+    "LogsData": ("resource_logs", "scope_logs", "log_records"),
+}
+SPAN_TRACE_ID_LENGTHS = frozenset({16})
+LOG_TRACE_ID_LENGTHS = frozenset({0, 16})
+DAMAGED = "the file looks like OTLP in protobuf but is damaged"
+MISSING = "OTLP in protobuf needs an extra: install evalgate-action[otlp], or record OTLP as JSON"
+
+
+class MessageBudget:
+    """The number of nested messages a file may still have; raises TraceError if exceeded."""
+
+    def __init__(self) -> None:
+        self._records = 2 * MAX_SPANS
+        self._details = DETAILS_PER_SPAN * MAX_SPANS
+
+    def take(self, messages: int) -> None:
+        """Counts this many more requests, resources, scopes, spans or log records."""
+        self._records -= messages
+        self._require_budget()
+
+    def take_details(self, message: Any) -> None:
+        """Counts the attributes, events and links of one message."""
+        self._details -= sum(len(getattr(message, name, ())) for name in DETAIL_FIELDS)
+        self._require_budget()
+
+    def _require_budget(self) -> None:
+        if self._records < 0 or self._details < 0:
+            raise TraceError("the protobuf file has too many spans, attributes or events")
+
+
+def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
+    """Yields the documents of a file as OTLP's JSON; raises TraceError.
+
+    Two bytes may encode a span or attribute that takes hundreds in memory, so both are counted before they
+    are converted to JSON. A message has no more bytes than `limits.record_bytes`.
+    """
+    try:
+        from google.protobuf.json_format import MessageToDict
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    except ImportError:
+        raise TraceError(MISSING) from None
+    budget = MessageBudget()
+    for part in _split_messages(data):
+        if len(part) > limits.record_bytes:
+            raise TraceError(f"a protobuf message is larger than {limits.record_bytes:,} bytes (raise limit `record`)")
+        budget.take(1)
+        for kind, lengths in ((TracesData, SPAN_TRACE_ID_LENGTHS), (LogsData, LOG_TRACE_ID_LENGTHS)):
+            try:
+                message = kind.FromString(part)
+            except DecodeError:
+                continue
+            if {len(record.trace_id) for record in _iter_records(message, budget)} <= lengths:
+                yield MessageToDict(message)
+                break
+        else:
+            raise TraceError(DAMAGED)
+
+
+def _split_messages(data: bytes) -> Iterator[bytes]:
+    """Yields the messages of a file; requests without a length are one, since protobuf joins them."""
+    if data[:1] != b"\0":
+        yield data
+        return
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + LENGTH_BYTES], "big")
+        at += LENGTH_BYTES
+        if not size or at + size > len(data):
+            raise TraceError(DAMAGED)
+        yield data[at : at + size]
+        at += size
+
+
+def _iter_records(message: Any, budget: MessageBudget) -> Iterator[Any]:
+    """Yields spans or log records; bytes of the wrong kind also parse, but give ids of a wrong length."""
+    resources, scopes, records = LIST_FIELDS[message.DESCRIPTOR.name]
+    budget.take(len(getattr(message, resources)))
+    for resource in getattr(message, resources):
+        budget.take_details(resource.resource)
+        budget.take(len(getattr(resource, scopes)))
+        for scope in getattr(resource, scopes):
+            budget.take(len(getattr(scope, records)))
+            for record in getattr(scope, records):
+                budget.take_details(record)
+                yield record
