@@ -1,6 +1,6 @@
-"""Writes `evalgate/measures/text/confusables.py` from a confusables.txt of Unicode (UTS 39).
+"""Writes `evalgate/measures/text/confusables.txt` from a confusables.txt of Unicode (UTS 39).
 
-python tests/look_alike_table.py confusables.txt evalgate/measures/text/confusables.py
+python tests/look_alike_table.py FROM_UNICODE.txt evalgate/measures/text/confusables.txt
 """
 
 from __future__ import annotations
@@ -13,18 +13,11 @@ from pathlib import Path
 
 MOST_TOGETHER = 16
 """Characters after one colon, so that no line is too long."""
-MODULE = '''"""Characters that look like others: Unicode's confusables.txt of UTS 39, version {version}.
-
-Made by tests/look_alike_table.py. Derived from data files of Unicode: see NOTICE for their license.
-"""
-
-from __future__ import annotations
-
-CONFUSABLES = """
+TABLE = """# Characters that look like others: Unicode's confusables.txt of UTS 39, version {version}, made by
+# tests/look_alike_table.py. Derived from data files of Unicode: see NOTICE for their license.
+# In hex: what a character looks like, and after a colon the characters that do.
 {table}
 """
-"""In hex: what a character looks like, and after a colon the characters that do."""
-'''
 
 
 def build_table(confusables: str) -> str:
@@ -47,13 +40,13 @@ def batched(items: list[str], size: int) -> list[list[str]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
-def build_module(confusables: str) -> str:
-    """The text of the module."""
+def build_file(confusables: str) -> str:
+    """The text of the file."""
     version = re.search(r"^# Version: (\S+)", confusables, re.MULTILINE)
     lines = textwrap.wrap(build_table(confusables), 118, break_long_words=False)
-    return MODULE.format(version=version[1] if version else "unknown", table="\n".join(lines))
+    return TABLE.format(version=version[1] if version else "unknown", table="\n".join(lines))
 
 
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:])
-    target.write_text(build_module(source.read_text("utf-8-sig")), "utf-8")
+    target.write_text(build_file(source.read_text("utf-8-sig")), "utf-8")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.errors import InvalidInput, JudgeCrashed
-from evalgate.measures.redaction.redact import remove_exact_secrets
-from evalgate.measures.redaction.redact_chunks import redact_chunks
+from evalgate.measures.redaction.redact import redact_chunks, remove_exact_secrets
 from evalgate.models.run.chunks import ChunkedText
 
 if TYPE_CHECKING:

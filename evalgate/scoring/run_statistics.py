@@ -7,10 +7,16 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING
 
-from evalgate.measures.numeric.intervals import mean_interval, paired_rates_interval, wilson_interval
+from evalgate.measures.numeric.estimates import (
+    mean_interval,
+    paired_rates_interval,
+    pass_at_k,
+    pass_hat_k,
+    rank_in_sorted,
+    ranks_in,
+    wilson_interval,
+)
 from evalgate.measures.numeric.means import DIGITS, mean_score
-from evalgate.measures.numeric.passk import pass_at_k, pass_hat_k
-from evalgate.measures.numeric.percentile import rank_in_sorted, ranks_in
 from evalgate.models.run.run_statistics import PassAtK, Statistics, StatisticsDelta
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from evalgate.measures.numeric.intervals import wilson_interval
+from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.trials import get_column, list_always_failed, list_measured, list_statuses

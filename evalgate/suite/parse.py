@@ -155,7 +155,7 @@ def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics)
     locations = {each.id: each.location for each in scenarios}
     if all(map(str.isascii, locations)):
         return
-    from evalgate.measures.text.look_alikes import describe_look_alike, find_look_alikes
+    from evalgate.measures.text.plain_text import describe_look_alike, find_look_alikes
 
     ids = list(locations)
     for found in find_look_alikes(ids):

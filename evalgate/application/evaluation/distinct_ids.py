@@ -46,7 +46,7 @@ def _find_look_alike_ids(run: Run) -> list[Warning_]:
     ids = {suite.path: list(dict.fromkeys(each.id for each in suite.scenarios)) for suite in run.suites}
     if all(map(str.isascii, (each for names in ids.values() for each in names))):
         return []
-    from evalgate.measures.text.look_alikes import describe_look_alike, find_look_alikes
+    from evalgate.measures.text.plain_text import describe_look_alike, find_look_alikes
 
     found: list[Warning_] = [
         {"code": "look_alike_ids", "message": f"scenario {describe_look_alike(names, each)}", "where": path}

@@ -16,7 +16,7 @@ from evalgate.application.evaluation.trace_evaluation import (
 )
 from evalgate.application.evaluation.trajectories import WorstTrialRecorder, is_worse
 from evalgate.application.evaluation.trial_result_cache import TrialResultCache
-from evalgate.measures.numeric.intervals import wilson_interval
+from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.run import ScenarioResult, SuiteResult, TrialResult, UnclaimedTrace
 from evalgate.models.run.spool import MemorySpool

@@ -15,9 +15,9 @@ from evalgate.evaluators.core.evidence import describe_missing, find_missing
 from evalgate.evaluators.core.field_access import build_getter
 from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.values.compact import hash_stable_text
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.measures.values.json_values import truncate
-from evalgate.measures.values.stable_hash import hash_stable_text
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
 from evalgate.scoring.outage import find_outage

@@ -9,7 +9,7 @@ from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import ALIASES, OPERATORS
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
-from evalgate.models.trace.trace_schema import trace_schema
+from evalgate.models.trace.trace_document import trace_schema
 from evalgate.suite.scheduled_tool import TIMING_TYPES
 
 if TYPE_CHECKING:

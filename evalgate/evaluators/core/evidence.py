@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.run.run import Outcome
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
     IsDecided = Callable[[Finding, Trace], bool]
 

@@ -7,8 +7,16 @@ from typing import Any, Literal, get_args
 
 from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
-from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import as_number, json_equal, json_type, shorten, show, show_typed
+from evalgate.measures.values.json_values import (
+    Schema,
+    SchemaError,
+    as_number,
+    json_equal,
+    json_type,
+    shorten,
+    show,
+    show_typed,
+)
 
 Operator = Literal[
     "eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "in", "not_in", "length", "matches_schema"

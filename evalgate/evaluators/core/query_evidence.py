@@ -16,7 +16,7 @@ from evalgate.measures.jmespath.parse_tree import (
 
 if TYPE_CHECKING:
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.trace.evidence import EvidenceKind
+    from evalgate.models.trace.trace import EvidenceKind
 
 _CALL_FIELDS = frozenset({"tool_calls", "tool_call_count"})
 _WITH_CALLS = frozenset({"exchanges", "turns"})

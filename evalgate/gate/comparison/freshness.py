@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.measures.redaction.redact import redact
-from evalgate.measures.redaction.token_shapes import REDACTED
 from evalgate.models.run.trials import set_stale
 from evalgate.scoring.wording import cut_quote
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.numeric.intervals import wilson_interval
+from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.store.stability import FAILED, MIN_RUNS, PASSED, WINDOW, Flip, PastOutcomes, Stability
 from evalgate.records import replace

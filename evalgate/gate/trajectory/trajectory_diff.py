@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.sequences.call_alignment import align_calls
-from evalgate.measures.sequences.text_difference import diff_texts
-from evalgate.measures.values.json_difference import excerpt_texts, find_differences
+from evalgate.measures.sequences.differences import align_calls, diff_texts, excerpt_texts, find_differences
 from evalgate.measures.values.json_values import show
 from evalgate.models.comparison.trajectory import (
     CallPosition,

@@ -1,4 +1,4 @@
 """JMESPath, checked when compiled and bounded when searched; no other package imports the library.
 
-Entry points: `query.Query`, `budget.QueryFailedError`.
+Entry points: `query.Query`, `interpreter.QueryFailedError`.
 """

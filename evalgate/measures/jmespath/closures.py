@@ -8,14 +8,13 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.jmespath.functions import Functions
-from evalgate.measures.jmespath.interpreter import build_equality, flatten
+from evalgate.measures.jmespath.interpreter import Functions, build_equality
 from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_finite, links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.measures.jmespath.budget import QueryBudget
+    from evalgate.measures.jmespath.interpreter import QueryBudget
 
     Step = Callable[[Any], Any]
 
@@ -51,17 +50,6 @@ def _build_field(node: Node, _: QueryBudget) -> Step:
             return None
 
     return find
-
-
-def _build_identity(_: Node, __: QueryBudget) -> Step:
-    return lambda value: value
-
-
-def _build_literal(node: Node, _: QueryBudget) -> Step:
-    literal = node["value"]
-    if not is_finite(literal):
-        raise UnsupportedExpression("a number that is not finite")
-    return lambda _: literal
 
 
 def _build_chain(node: Node, budget: QueryBudget) -> Step:
@@ -116,10 +104,10 @@ def _compile_condition(node: Node, budget: QueryBudget) -> Step:
     find = compile_tree(node["children"][0], budget)
     if name == "eq" and isinstance(literal, str):
         return lambda value: find(value) == literal
-    if name in ORDERS and type(literal) in {int, float}:
-        return _build_ordering(ORDERS[name], find, literal)
     if name in ORDERS:
-        raise UnsupportedExpression(name)
+        if type(literal) not in {int, float}:
+            raise UnsupportedExpression(name)
+        return _build_ordering(ORDERS[name], find, literal)
     equals, is_wanted = build_equality(budget), name == "eq"
     return lambda value: equals(find(value), literal) is is_wanted
 
@@ -134,41 +122,27 @@ def _build_ordering(compare: Callable[[Any, Any], Any], find: Step, limit: float
     return holds
 
 
-def _build_flatten(node: Node, budget: QueryBudget) -> Step:
-    find_value = compile_tree(node["children"][0], budget)
-
-    def find(value: Any) -> Any:
-        members = find_value(value)
-        return flatten(members, budget) if isinstance(members, list) else None
-
-    return find
-
-
-def _build_call(node: Node, budget: QueryBudget) -> Step:
-    name, arguments = node["value"], [compile_tree(child, budget) for child in node["children"]]
-    call = Functions(budget).call_function
-    if name != "length":
-        return lambda value: call(name, [argument(value) for argument in arguments])
-    (find_value,) = arguments
+def _build_length(node: Node, budget: QueryBudget) -> Step:
+    if node["value"] != "length":
+        raise UnsupportedExpression(node["value"])
+    find_value, call = compile_tree(node["children"][0], budget), Functions(budget).call_function
 
     def find(value: Any) -> Any:
         found = find_value(value)
-        return len(found) if type(found) in SIZED else call(name, [found])
+        return len(found) if type(found) in SIZED else call("length", [found])
 
     return find
 
 
 _BUILDERS: dict[str, Callable[[Node, QueryBudget], Step]] = {
     "field": _build_field,
-    "identity": _build_identity,
-    "current": _build_identity,
-    "literal": _build_literal,
+    "identity": lambda _, __: lambda value: value,
+    "current": lambda _, __: lambda value: value,
     "index": _build_index,
     "subexpression": _build_chain,
     "index_expression": _build_chain,
     "pipe": _build_chain,
     "projection": _build_projection,
     "filter_projection": _build_projection,
-    "flatten": _build_flatten,
-    "function_expression": _build_call,
+    "function_expression": _build_length,
 }

@@ -1,18 +1,112 @@
-"""The library's interpreter, for expressions that are not compiled, with its work counted."""
+"""The library's interpreter and functions, for expressions that are not compiled, with their work counted.
+
+Elements, characters and time are bounded, where work can multiply.
+"""
 
 from __future__ import annotations
 
+from math import isfinite
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from jmespath import visitor
-
-from evalgate.measures.jmespath.budget import require_finite
+from jmespath import functions, visitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalgate.measures.jmespath.budget import QueryBudget
-    from evalgate.measures.jmespath.functions import Functions
+
+MAX_ELEMENTS = 1_000_000
+MAX_SECONDS = 1.0
+LONG_TEXT = 1_000
+"""Characters up to which a text costs no more than any other element."""
+
+
+class QueryFailedError(ValueError):
+    """A valid expression failed on this input: a wrong type for a function, or too much work."""
+
+
+class QueryBudget:
+    """The rest of the budget of one search; every 16 characters of a long text count as one element."""
+
+    __slots__ = ("_deadline", "_left")
+
+    def reset(self) -> None:
+        """Restores the whole budget for a new search."""
+        self._left = MAX_ELEMENTS
+        self._deadline = 0.0
+
+    def spend(self, elements: int) -> None:
+        """Counts work before it is done; raises QueryFailedError if it is too much or takes too long."""
+        before = self._left
+        self._left = left = before - elements
+        if left >> 12 != before >> 12:
+            self._check_time()
+
+    def spend_on_text(self, text: str) -> None:
+        """Counts reading the whole of a text."""
+        if len(text) > LONG_TEXT:
+            self.spend(len(text) >> 4)
+
+    def spend_on_value(self, value: Any) -> None:
+        """Counts everything within a value, as often as it occurs.
+
+        A few selections can build a value that shares the same parts many times: small in memory, but almost
+        endless to traverse.
+        """
+        rest = [value]
+        while rest:
+            node = rest.pop()
+            if type(node) is str:
+                self.spend_on_text(node)
+            elif type(node) is list:
+                self.spend(len(node))
+                rest += node
+            elif type(node) is dict:
+                self.spend(2 * len(node))
+                rest += node
+                rest += node.values()
+
+    def _check_time(self) -> None:
+        now = monotonic()
+        self._deadline = self._deadline or now + MAX_SECONDS
+        if self._left < 0 or now > self._deadline:
+            raise QueryFailedError(f"the expression needs more than {MAX_ELEMENTS:,} elements or {MAX_SECONDS:g} s")
+
+
+def require_finite(value: Any) -> Any:
+    """Returns the value; raises QueryFailedError for NaN and infinity, such as to_number('NaN')."""
+    if isinstance(value, float) and not isfinite(value):
+        raise QueryFailedError("the expression produces a number that is not finite")
+    return value
+
+
+_SIZED = frozenset({str, list, dict})
+_DEEP_FUNCTIONS = frozenset({"contains", "join", "max", "min", "sort", "to_string"})
+"""Functions that read more than the direct members of a list."""
+
+
+class Functions(functions.Functions):
+    """The library's functions, counted; a result of NaN or infinity raises QueryFailedError."""
+
+    def __init__(self, budget: QueryBudget) -> None:
+        super().__init__()
+        self._budget = budget
+
+    def call_function(self, function_name: str, resolved_args: Any) -> Any:
+        """Calls one function. Raises what the library raises, and QueryFailedError."""
+        budget = self._budget
+        count = budget.spend_on_value if function_name in _DEEP_FUNCTIONS else self._spend_on
+        for argument in resolved_args:
+            count(argument)
+        result = require_finite(super().call_function(function_name, resolved_args))
+        self._spend_on(result)
+        return result
+
+    def _spend_on(self, value: Any) -> None:
+        if type(value) is str:
+            self._budget.spend(1 + (len(value) >> 4))
+        else:
+            self._budget.spend(1 + len(value) if type(value) in _SIZED else 1)
 
 
 class Interpreter(visitor.TreeInterpreter):
@@ -38,15 +132,10 @@ class Interpreter(visitor.TreeInterpreter):
     def visit_flatten(self, node: Any, value: Any) -> Any:
         """Flattens a list by one level, and counts its members before the new list is built."""
         members = self.visit(node["children"][0], value)
-        return flatten(members, self._budget) if isinstance(members, list) else None
-
-
-def flatten(members: list[Any], budget: QueryBudget) -> list[Any]:
-    """The members of a list, with lists among them flattened one level."""
-    if list not in map(type, members):
-        return members
-    budget.spend(sum(len(each) for each in members if isinstance(each, list)))
-    return [inner for each in members for inner in (each if isinstance(each, list) else [each])]
+        if not isinstance(members, list) or list not in map(type, members):
+            return members if isinstance(members, list) else None
+        self._budget.spend(sum(len(each) for each in members if isinstance(each, list)))
+        return [inner for each in members for inner in (each if isinstance(each, list) else [each])]
 
 
 def build_equality(budget: QueryBudget) -> Callable[[Any, Any], bool]:

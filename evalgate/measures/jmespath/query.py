@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import jmespath
 from jmespath import exceptions, functions
 
-from evalgate.measures.jmespath.budget import MAX_ELEMENTS, MAX_SECONDS, QueryBudget, QueryFailedError
 from evalgate.measures.jmespath.closures import UnsupportedExpression, compile_tree
-from evalgate.measures.jmespath.functions import Functions
-from evalgate.measures.jmespath.interpreter import Interpreter
+from evalgate.measures.jmespath.interpreter import (
+    MAX_ELEMENTS,
+    MAX_SECONDS,
+    Functions,
+    Interpreter,
+    QueryBudget,
+    QueryFailedError,
+)
 from evalgate.measures.jmespath.parse_tree import FIXED_COST, SELECTIONS, Node, node_types, path_of, uses_root
 from evalgate.measures.values.json_values import show
 

@@ -1,1 +1,1 @@
-"""Means, percentiles, intervals and pass@k. Entry points: `means`, `percentile`, `intervals`, `passk`."""
+"""Means, percentiles, intervals and pass@k. Entry points: `means`, `estimates`."""

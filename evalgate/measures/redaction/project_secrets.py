@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.measures.redaction.secret_contexts import CONTEXTS
-from evalgate.measures.redaction.token_shapes import REDACTED, SHAPES
+from evalgate.measures.redaction.known_secrets import CONTEXTS, REDACTED, SHAPES
 from evalgate.measures.text.patterns import Pattern, PatternFailedError
 
 if TYPE_CHECKING:

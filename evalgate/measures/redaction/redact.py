@@ -10,15 +10,23 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from evalgate.measures.redaction.secret_contexts import CONTEXTS, NAME_END, is_secret_field, may_have_context
-from evalgate.measures.redaction.token_shapes import REDACTED, SHAPES, SHORTEST_SHAPE
+from evalgate.measures.redaction.known_secrets import (
+    CONTEXTS,
+    NAME_END,
+    REDACTED,
+    SHAPES,
+    SHORTEST_SHAPE,
+    is_secret_field,
+    may_have_context,
+)
 from evalgate.measures.text.plain_text import is_all_visible, remove_invisible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalgate.measures.redaction.exact_secrets import ExactSecrets
     from evalgate.measures.redaction.project_secrets import ProjectSecrets
+
 
 MAX_DEPTH = 64
 MAX_PASSES = 8
@@ -258,3 +266,34 @@ def _long_runs(flat: bytes) -> bytes:
 _is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
 _REDACTOR = Redactor()
 _LISTENERS: list[Callable[[], None]] = []
+
+
+SEAM = b'","'
+"""Without a backslash before it, its first quote ends a text, so no value crosses its comma."""
+ESCAPE = b"\\"
+CUT_OFFSET = 2
+
+
+def redact_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yields the redacted document in other chunks, split only where no secret can be split."""
+    pending: list[bytes] = []
+    tail = b""
+    for chunk in chunks:
+        at = _find_last_seam(tail + chunk)
+        if at < 0:
+            pending.append(chunk)
+        else:
+            document = b"".join((*pending, chunk))
+            at += len(document) - len(tail) - len(chunk)
+            yield remove_exact_secrets(document[:at])
+            pending = [document[at:]]
+        tail = pending[-1][-len(SEAM) :]
+    yield remove_exact_secrets(b"".join(pending))
+
+
+def _find_last_seam(text: bytes) -> int:
+    """Returns the position after the comma of the last seam; negative without a seam."""
+    at = text.rfind(SEAM)
+    while at > 0 and text[at - 1 : at] == ESCAPE:
+        at = text.rfind(SEAM, 0, at + len(SEAM) - 1)
+    return at + CUT_OFFSET if at > 0 else -1

@@ -1,4 +1,4 @@
-"""Lists compared: alignment, matching, repeats, trajectories.
+"""Lists and values compared: differences, matching, trajectories.
 
-Entry points: `step_matching`, `call_alignment.align_calls`, `trajectory_metrics`, `bipartite`.
+Entry points: `step_matching`, `differences`, `trajectory_metrics`, `bipartite`.
 """

@@ -1,14 +1,38 @@
-"""Maximum bipartite matching, built incrementally: the order of adding does not change its size."""
+"""Maximum bipartite matching, built incrementally and bounded: the order of adding does not change its size."""
 
 from __future__ import annotations
 
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from evalgate.measures.work_budget import WorkBudget
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+
+LOOKUPS_PER_COMPARISON = 16
+"""Lookups that take about as long as one comparison."""
+
+
+class WorkBudget:
+    """The comparisons left. `ran_out` is true once more were needed, so that the result may be incomplete."""
+
+    __slots__ = ("left", "ran_out")
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+        self.ran_out = False
+
+    def spend(self, comparisons: int) -> bool:
+        """Spends comparisons; False if none are left, and the work must not be done."""
+        if self.left <= 0:
+            self.ran_out = True
+            return False
+        self.left -= comparisons
+        return True
+
+    def spend_lookups(self, count: int) -> bool:
+        """Spends lookups, which cost less than comparisons; False as in `spend`."""
+        return self.spend(count // LOOKUPS_PER_COMPARISON + 1)
 
 
 class BipartiteMatching:

@@ -16,7 +16,7 @@ from evalgate.measures.sequences.bipartite import BipartiteMatching
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalgate.measures.work_budget import WorkBudget
+    from evalgate.measures.sequences.bipartite import WorkBudget
 
 MAX_CELLS = 100_000
 """Steps times calls up to which the reported alignment is the best one; beyond it, a greedy one."""

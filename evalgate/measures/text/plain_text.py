@@ -1,10 +1,15 @@
-"""Text as a person sees it: controls made visible, invisible characters and terminal colours removed."""
+"""Text as a person sees it: controls made visible, invisible characters removed, names that look alike found."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
 
 MAX_MARKS = 4
 
@@ -88,3 +93,67 @@ def _limit_marks(run: re.Match[str]) -> str:
         if marks <= MAX_MARKS:
             kept.append(character)
     return "".join(kept)
+
+
+class LookAlike(NamedTuple):
+    """A name, the position of it and of an earlier one that looks the same, and the character that differs."""
+
+    position: int
+    earlier: int
+    character: str
+
+
+def find_look_alikes(names: Iterable[str]) -> Iterator[LookAlike]:
+    """Yields names that look like an earlier one, if one of the two has a character that is not ASCII.
+
+    Names of ASCII only, such as `test-1` and `test-l`, can be told apart in code. Equal names are not yielded.
+    """
+    listed = [unicodedata.normalize("NFC", name) for name in names]
+    if all(map(str.isascii, listed)):
+        return
+    seen: dict[str, int] = {}
+    for position, name in enumerate(listed):
+        earlier = seen.setdefault(build_skeleton(name), position)
+        other = listed[earlier]
+        if name != other and not (name.isascii() and other.isascii()):
+            yield LookAlike(position, earlier, _find_strange(name, other))
+
+
+def build_skeleton(name: str) -> str:
+    """What a name looks like: equal for names that look alike (skeleton of UTS 39).
+
+    >>> build_skeleton("\u0440\u0430\u0443") == build_skeleton("pay")
+    True
+    """
+    plain = unicodedata.normalize("NFD", remove_invisible(name))
+    return unicodedata.normalize("NFD", plain.translate(_load_table()))
+
+
+def describe_look_alike(names: Sequence[str], found: LookAlike) -> str:
+    """Both names, and the number and name of a character that differs."""
+    character = f"U+{ord(found.character):04X} {unicodedata.name(found.character, '')}".rstrip()
+    name, earlier = mark_unseen(names[found.position]), mark_unseen(names[found.earlier])
+    return f"`{name}` looks like `{earlier}`: one of them has {character}"
+
+
+def _find_strange(name: str, other: str) -> str:
+    """The first character of one name that is not ASCII and not in the other."""
+    for text, against in ((name, other), (other, name)):
+        for character in text:
+            if not character.isascii() and character not in against:
+                return character
+    return next(character for character in name + other if not character.isascii())
+
+
+@cache
+def _load_table() -> dict[int, str]:
+    """What characters look like, from confusables.txt, which tests/look_alike_table.py makes."""
+    from importlib.resources import files  # only names with other characters than ASCII need it
+
+    table: dict[int, str] = {}
+    lines = files(__package__).joinpath("confusables.txt").read_text("ascii").splitlines()
+    for group in " ".join(line for line in lines if not line.startswith("#")).split():
+        prototype, _, characters = group.partition(":")
+        looks = "".join(chr(int(code, 16)) for code in prototype.split("."))
+        table |= dict.fromkeys((int(code, 16) for code in characters.split(",")), looks)
+    return table

@@ -1,4 +1,4 @@
-"""JSON values: equality, differences, schemas, rendering.
+"""JSON values: equality, schemas, rendering.
 
-Entry points: `json_values`, `json_difference`, `json_schemas.Schema`.
+Entry points: `json_values`, `outputs`, `compact.Compactor`.
 """

@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 
 from evalgate.models.results.results import ResultsDoc
 from evalgate.models.trace import trace
-from evalgate.models.trace.trace_schema import trace_schema
+from evalgate.models.trace.trace_document import trace_schema
 
 EVIDENCE_FIELDS = ("expected_calls",)
 """Fields of evidence that reports compute counts from."""

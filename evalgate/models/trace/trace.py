@@ -8,16 +8,21 @@ price.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, get_args
 
 from msgspec import Struct, field
-
-from evalgate.models.trace.evidence import NO_GAPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalgate.models.trace.evidence import EvidenceKind
+
+EvidenceKind = Literal["messages", "calls", "arguments", "results", "usage", "cost", "times", "errors"]
+EvidenceState = Literal["complete", "partial", "missing"]
+KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
+
+NO_GAPS: Mapping[EvidenceKind, str] = {}
+"""The gaps of a trace are the kinds of evidence that may be incomplete, each with the reason."""
+
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512
@@ -233,8 +238,8 @@ class Trace(Struct):
     source: TraceLocation = field(default_factory=TraceLocation)
     warnings: list[Warning_] = field(default_factory=list)
     gaps: Mapping[EvidenceKind, str] = field(default_factory=lambda: NO_GAPS)
-    """Evidence that may be incomplete, with the reason and how to record it; see models.trace.evidence."""
-    kept_view: Any = None  # see trace_view.view_of
+    """Evidence that may be incomplete, with the reason and how to record it, by its kind."""
+    kept_view: Any = None  # see trace_view.get_view
     pricing: Any = None
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
     identity: Any = None

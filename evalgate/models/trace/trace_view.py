@@ -13,7 +13,7 @@ import orjson
 from evalgate.models.trace.trace import ToolCall, Trace
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.evidence import EvidenceKind, EvidenceState
+    from evalgate.models.trace.trace import EvidenceKind, EvidenceState
 
 Section = Callable[[Trace], Any]
 

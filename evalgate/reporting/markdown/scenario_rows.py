@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from evalgate.measures.sequences.list_difference import diff_lists
+from evalgate.measures.sequences.differences import diff_lists
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.models.comparison.comparison import NOT_MEASURED
 from evalgate.reporting.markdown.view import CheckRow, Failure, Rows, ScenarioRow

@@ -6,8 +6,8 @@ from collections import Counter
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalgate.measures.numeric.estimates import nearest_rank
 from evalgate.measures.numeric.means import DIGITS, mean_score
-from evalgate.measures.numeric.percentile import nearest_rank
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
 from evalgate.models.run.trials import (
     count_outcomes,

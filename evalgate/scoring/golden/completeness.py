@@ -1,11 +1,10 @@
-"""`response_completeness`: compares each answer with the golden one, see measures.text.response_quality."""
+"""`response_completeness`: compares each answer with the golden one, see measures.text.text_similarity."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.measures.text.response_quality import measure_quality, serialised_object
-from evalgate.measures.text.text_similarity import MAX_TEXT
+from evalgate.measures.text.text_similarity import MAX_TEXT, measure_quality, serialised_object
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.golden import Issue
 from evalgate.scoring.golden.dimension_finding import DimensionFinding, DimensionIssue

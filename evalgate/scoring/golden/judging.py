@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
     from evalgate.scoring.golden.dimension_finding import DimensionIssue, DimensionSource
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import TurnPair

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
 from evalgate.evaluators.kinds.calls.steps import BROKEN, DIFFERS, MATCHES, UNKNOWN, compile_steps
 from evalgate.evaluators.kinds.calls.tool_sequence import ToolSequence
+from evalgate.measures.sequences.bipartite import WorkBudget
 from evalgate.measures.sequences.step_matching import align_bag
-from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall

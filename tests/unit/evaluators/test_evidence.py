@@ -15,8 +15,7 @@ from evalgate.evaluators.core.evidence import EvidenceCheck
 from evalgate.evaluators.core.query_evidence import query_evidence
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.jmespath.query import Query
-from evalgate.models.trace.evidence import KINDS
-from evalgate.models.trace.trace import Cost, ToolCall
+from evalgate.models.trace.trace import KINDS, Cost, ToolCall
 
 if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome

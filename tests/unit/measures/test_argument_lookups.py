@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.argument_lookups import build_lookups
-from evalgate.measures.sequences.argument_matchers import build_arguments_matcher
+from evalgate.measures.sequences.argument_matchers import build_arguments_matcher, build_lookups
 
 
 def test_lookups__are_the_arguments_a_call_can_be_looked_up_by_texts_with_a_part_last():

@@ -3,8 +3,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.bipartite import BipartiteMatching
-from evalgate.measures.work_budget import LOOKUPS_PER_COMPARISON, WorkBudget
+from evalgate.measures.sequences.bipartite import LOOKUPS_PER_COMPARISON, BipartiteMatching, WorkBudget
 
 EDGES = st.lists(st.frozensets(st.integers(0, 5)), max_size=6)
 

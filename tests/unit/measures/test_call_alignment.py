@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.call_alignment import align_calls
+from evalgate.measures.sequences.differences import align_calls
 
 calls = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([None, 1, {"x": 1}, {"x": [2]}])), max_size=9)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.numeric.intervals import (
+from evalgate.measures.numeric.estimates import (
     mean_interval,
     paired_rates_interval,
     student_point,

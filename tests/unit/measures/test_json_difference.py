@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.values.json_difference import excerpt_texts, find_differences
+from evalgate.measures.sequences.differences import excerpt_texts, find_differences
 from evalgate.measures.values.json_values import json_equal
 
 values = st.recursive(

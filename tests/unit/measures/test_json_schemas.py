@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from evalgate.measures.values.json_schemas import Schema, SchemaError
+from evalgate.measures.values.json_values import Schema, SchemaError
 
 
 def test_schema__names_the_place_and_the_keyword():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.list_difference import diff_lists
+from evalgate.measures.sequences.differences import diff_lists
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=12)
 SIGNS = {"kept": " ", "gone": "-", "come": "+"}

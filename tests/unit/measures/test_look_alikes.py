@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from look_alike_table import build_table
 
-from evalgate.measures.text.look_alikes import build_skeleton, describe_look_alike, find_look_alikes
-from evalgate.measures.text.plain_text import mark_unseen
+from evalgate.measures.text.plain_text import build_skeleton, describe_look_alike, find_look_alikes, mark_unseen
 
 
 @pytest.mark.parametrize(

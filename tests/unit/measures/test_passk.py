@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from evalgate.measures.numeric.passk import pass_at_k, pass_hat_k
+from evalgate.measures.numeric.estimates import pass_at_k, pass_hat_k
 
 CASES = [(total, passed, k) for total in range(1, 7) for passed in range(total + 1) for k in range(1, total + 1)]
 

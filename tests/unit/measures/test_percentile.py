@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.numeric import percentile
-from evalgate.measures.numeric.percentile import nearest_rank, ranks_in
+from evalgate.measures.numeric import estimates
+from evalgate.measures.numeric.estimates import nearest_rank, ranks_in
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,6 @@ def test_nearest_rank_of_nothing_known_is_unknown(values):
 def test_ranks_among_many_values_are_those_of_all_of_them_sorted(values, percents):
     expected = [nearest_rank(values, percent) for percent in percents]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(percentile, "STRETCH", 3)
+        patch.setattr(estimates, "STRETCH", 3)
         assert ranks_in(array("d", values), percents) == expected
     assert ranks_in(array("d", values), percents) == expected

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.redaction.redact import hide_secrets, remove_exact_secrets
-from evalgate.measures.redaction.redact_chunks import redact_chunks
+from evalgate.measures.redaction.redact import hide_secrets, redact_chunks, remove_exact_secrets
 
 SECRETS = ('s3cr3t-","-of-the-job', "plain-value-of-a-variable", 'quoted\\","value')
 TEXTS = st.lists(

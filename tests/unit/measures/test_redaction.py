@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalgate.measures.redaction.known_secrets import SHAPES
 from evalgate.measures.redaction.redact import MAX_DEPTH, Redactor, redact, redact_value
-from evalgate.measures.redaction.token_shapes import SHAPES
 
 A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 HEX = "0123456789abcdef" * 4

@@ -3,7 +3,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.repeats import find_repeat, json_key
+from evalgate.measures.sequences.trajectory_metrics import find_repeat, json_key
 from evalgate.measures.values.json_values import json_equal
 
 SCALARS = st.one_of(

@@ -3,7 +3,7 @@ import regex
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalgate.measures.text.required_text import find_required_text
+from evalgate.measures.text.patterns import find_required_text
 
 PIECES = st.sampled_from(
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text.response_quality import length_penalty, measure_quality, serialised_object
+from evalgate.measures.text.text_similarity import length_penalty, measure_quality, serialised_object
 
 ANSWER = "Your order 42 was refunded, the money is on its way."
 

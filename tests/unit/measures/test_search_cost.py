@@ -6,13 +6,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text.patterns import Pattern
-from evalgate.measures.text.required_text import tokenize_pattern
-from evalgate.measures.text.search_cost import (
+from evalgate.measures.text.patterns import (
     LENGTHS,
+    Pattern,
     UnknownWorkError,
     free_length,
     parse_branches,
+    tokenize_pattern,
     work_and_ways,
 )
 

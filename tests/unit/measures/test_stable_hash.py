@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.measures.values.stable_hash import hash_stable_text
+from evalgate.measures.values.compact import hash_stable_text
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.sequences import step_matching
+from evalgate.measures.sequences.bipartite import WorkBudget
 from evalgate.measures.sequences.step_matching import (
     Slot,
     StepPlan,
@@ -13,7 +14,6 @@ from evalgate.measures.sequences.step_matching import (
     fits_exactly,
     fits_in_order,
 )
-from evalgate.measures.work_budget import WorkBudget
 
 KINDS = ["a", "b", "ab", "abc"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.text_difference import diff_texts
+from evalgate.measures.sequences.differences import diff_texts
 
 texts = st.lists(st.sampled_from(["a", "b", "c.", " ", "\n", "  "]), max_size=14).map("".join)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalgate.measures.sequences.bipartite import WorkBudget
 from evalgate.measures.sequences.step_matching import Slot, StepPlan, fits_as_bag, fits_in_order
 from evalgate.measures.sequences.trajectory_metrics import METRICS, lcs_length
-from evalgate.measures.work_budget import WorkBudget
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=8)
 REFERENCE = st.lists(st.sampled_from("abc"), min_size=1, max_size=8)

@@ -28,14 +28,23 @@ from evalgate.adapters.formats.core.usage import (
     read_scores,
     total_tokens,
 )
-from evalgate.models.trace.evidence import KINDS, NO_GAPS
-from evalgate.models.trace.trace import Cost, ErrorInfo, Latency, LlmCall, Response, TraceLocation, Usage, unknown_usage
+from evalgate.models.trace.trace import (
+    KINDS,
+    NO_GAPS,
+    Cost,
+    ErrorInfo,
+    Latency,
+    LlmCall,
+    Response,
+    TraceLocation,
+    Usage,
+    unknown_usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import ModelError, Trace
+    from evalgate.models.trace.trace import EvidenceKind, ModelError, Trace
 
 TOLERANCE = 1e-9
 

@@ -9,14 +9,14 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.kinds.calls.steps import MATCHES
-from evalgate.measures.sequences.repeats import json_key
-from evalgate.measures.work_budget import WorkBudget
+from evalgate.measures.sequences.bipartite import WorkBudget
+from evalgate.measures.sequences.trajectory_metrics import json_key
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from evalgate.evaluators.kinds.calls.steps import CompiledStep
-    from evalgate.measures.sequences.argument_lookups import Lookup
+    from evalgate.measures.sequences.argument_matchers import Lookup
     from evalgate.models.trace.trace import ToolCall
 
 _MAX_LOOKUPS = 4

@@ -16,8 +16,7 @@ from evalgate.evaluators.kinds.calls.tool_rules import build_count_rule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 
 def _wrap_in_list(value: Any) -> Any:

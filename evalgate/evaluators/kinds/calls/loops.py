@@ -9,7 +9,7 @@ from pydantic import Field
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.evidence import ARGUMENTS, require_evidence
 from evalgate.evaluators.kinds.calls.tool_called import format_names
-from evalgate.measures.sequences.repeats import Repeat, find_repeat, json_key
+from evalgate.measures.sequences.trajectory_metrics import Repeat, find_repeat, json_key
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.models.trace.trace_view import is_captured
 

@@ -8,8 +8,13 @@ from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
-from evalgate.measures.sequences.argument_lookups import build_lookups
-from evalgate.measures.sequences.argument_matchers import ArgsMatch, MatcherError, build_arguments_matcher, count_values
+from evalgate.measures.sequences.argument_matchers import (
+    ArgsMatch,
+    MatcherError,
+    build_arguments_matcher,
+    build_lookups,
+    count_values,
+)
 from evalgate.measures.sequences.step_matching import Slot, StepPlan
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.patterns import PatternFailedError
@@ -20,10 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from evalgate.evaluators.core.field_problems import Path
-    from evalgate.measures.sequences.argument_lookups import Lookup
-    from evalgate.measures.sequences.argument_matchers import Matcher
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import ToolCall
+    from evalgate.measures.sequences.argument_matchers import Lookup, Matcher
+    from evalgate.models.trace.trace import EvidenceKind, ToolCall
 
 MATCHES, UNKNOWN, BROKEN, DIFFERS = range(4)
 """Judgements of a call by a step, from best to worst. UNKNOWN: the trace lacks what is needed. BROKEN: the

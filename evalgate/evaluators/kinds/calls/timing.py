@@ -12,7 +12,7 @@ from evalgate.evaluators.core.evidence import ARGUMENTS, require_evidence
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
-from evalgate.measures.sequences.repeats import json_key
+from evalgate.measures.sequences.trajectory_metrics import json_key
 from evalgate.measures.values.json_values import show
 from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured

@@ -12,8 +12,7 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter
 from evalgate.evaluators.kinds.calls.tool_called import ToolName, describe_other_calls
 from evalgate.evaluators.kinds.calls.tool_rules import combine
-from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import json_equal, shorten, show
+from evalgate.measures.values.json_values import Schema, SchemaError, json_equal, shorten, show
 from evalgate.models.trace.trace_view import is_captured
 
 if TYPE_CHECKING:

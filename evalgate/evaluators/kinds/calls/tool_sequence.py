@@ -24,6 +24,7 @@ from evalgate.evaluators.kinds.calls.steps import (
     loosen_steps,
 )
 from evalgate.evaluators.kinds.calls.tool_called import MAX_LISTED, format_names
+from evalgate.measures.sequences.bipartite import WorkBudget
 from evalgate.measures.sequences.step_matching import (
     Calls,
     align_bag,
@@ -33,7 +34,6 @@ from evalgate.measures.sequences.step_matching import (
     fits_in_order,
 )
 from evalgate.measures.values.json_values import shorten
-from evalgate.measures.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

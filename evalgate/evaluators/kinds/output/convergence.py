@@ -21,8 +21,7 @@ from evalgate.measures.values.outputs import OutputError, format_number, read_nu
 from evalgate.models.trace.trace_view import get_view
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 _PREVIOUS = {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}], "default": None}
 

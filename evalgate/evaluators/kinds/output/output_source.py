@@ -19,8 +19,7 @@ from evalgate.strict_model import StrictModel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 SourcePart = Literal["result", "exit_code"]
 OutputReader = Callable[["Trace"], str]

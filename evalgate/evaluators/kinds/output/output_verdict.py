@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.evaluators.kinds.output.output_source import Source, SourcePart
     from evalgate.models.run.run import Outcome
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 Verdict = Literal["success", "failure", "error", "target", "progress", "stall"]
 

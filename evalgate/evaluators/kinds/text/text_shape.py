@@ -11,8 +11,7 @@ from evalgate.evaluators.core.evaluator import Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
 from evalgate.evaluators.kinds.text.text_source import TextCondition, quote
-from evalgate.measures.values.json_schemas import Schema, SchemaError
-from evalgate.measures.values.json_values import shorten, show_typed
+from evalgate.measures.values.json_values import Schema, SchemaError, shorten, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

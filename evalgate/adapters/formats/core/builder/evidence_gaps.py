@@ -11,8 +11,7 @@ from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import Reader
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 EMPTY = "it records nothing that the agent did: no message, no tool call, no model call and no tokens"
 ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no call is recorded"

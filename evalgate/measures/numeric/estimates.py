@@ -1,13 +1,16 @@
-"""95 % confidence intervals of shares and means of few values."""
+"""Estimates from few trials: 95 % confidence intervals, pass@k and pass^k, percentiles."""
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
+from heapq import merge
 from math import fsum, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
 
 Z_95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
@@ -92,3 +95,67 @@ def student_point(degrees: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384 / v**3,
     )
     return fsum(terms)
+
+
+def pass_at_k(total: int, passed: int, k: int) -> float | None:
+    """Chance that at least one of k trials passes; None with fewer than k trials.
+
+    1 - C(n-c, k) / C(n, k): M. Chen et al., "Evaluating large language models trained on code" (2021).
+    """
+    failing = _chance_all_marked(total, total - passed, k)
+    return None if failing is None else 1.0 - failing
+
+
+def pass_hat_k(total: int, passed: int, k: int) -> float | None:
+    """Chance that all of k trials pass (pass^k); None with fewer than k trials.
+
+    C(c, k) / C(n, k): S. Yao et al., "tau-bench: a benchmark for tool-agent-user interaction" (2024).
+    """
+    return _chance_all_marked(total, passed, k)
+
+
+def _chance_all_marked(total: int, marked: int, k: int) -> float | None:
+    """Chance that k of `total`, drawn without replacement, are all among the `marked`."""
+    if not 1 <= k <= total:
+        return None
+    if k > marked:
+        return 0.0
+    chance = 1.0
+    for drawn in range(k):
+        chance *= (marked - drawn) / (total - drawn)
+    return chance
+
+
+STRETCH = 1 << 18
+"""Values that are sorted at once: a list takes four times the memory of an array."""
+
+
+def nearest_rank(values: Iterable[float | None], percent: int) -> float | None:
+    """Returns the least value with at least `percent` (1 to 100) of the known values at or below it.
+
+    Unknown values are left out; None if all are unknown.
+    """
+    return rank_in_sorted(sorted(value for value in values if value is not None), percent)
+
+
+def rank_in_sorted(values: Sequence[float], percent: int) -> float | None:
+    """Returns the same for values that are known and sorted."""
+    return values[_rank_index(percent, len(values))] if values else None
+
+
+def ranks_in(amounts: array[float], percents: Sequence[int]) -> list[float | None]:
+    """Returns the same for several percents of known values, which it may reorder."""
+    if len(amounts) <= STRETCH:
+        in_order = sorted(amounts)
+        return [rank_in_sorted(in_order, percent) for percent in percents]
+    starts = range(0, len(amounts), STRETCH)
+    for start in starts:
+        amounts[start : start + STRETCH] = array("d", sorted(amounts[start : start + STRETCH]))
+    values, indexes = memoryview(amounts), [_rank_index(percent, len(amounts)) for percent in percents]
+    stretches = merge(*(values[start : start + STRETCH] for start in starts))
+    found = {place: value for place, value in enumerate(stretches) if place in indexes}
+    return [found[place] for place in indexes]
+
+
+def _rank_index(percent: int, count: int) -> int:
+    return max(-(-percent * count // 100), 1) - 1
