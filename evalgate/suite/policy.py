@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.strict_model import StrictModel
@@ -17,11 +18,6 @@ FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 SPAN = r"^[1-9][0-9]{0,3}[hdw]$"
 """A time span in hours, days or weeks."""
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-
-
-def wrap_in_list(value: Any) -> Any:
-    """A single text as a list."""
-    return [value] if isinstance(value, str) else value
 
 
 class IncreaseLimit(StrictModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError, Path
-from evalgate.evaluators.kinds.run.jmespath import compile_query
+from evalgate.evaluators.core.queries import compile_query
 from evalgate.measures.text.globs import GlobError, compile_path_glob
 from evalgate.suite.models import Match, Variant
 from evalgate.suite.schema.suite_file import MatchEntry

@@ -112,7 +112,7 @@ def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     assert "evalgate.application.parallel.batched_evaluation" not in modules
     assert "evalgate.reporting.ci.sarif" not in modules
     assert "evalgate.reporting.markdown.user_template" not in modules
-    assert "evalgate.evaluators.kinds.output.output_contains" in modules
+    assert "evalgate.evaluators.kinds.outputs" in modules
     assert "evalgate.evaluators.kinds.calls.tool_sequence" not in modules
     assert not within("evalgate.models.results") & {"results", "results_statistics", "results_approvals"}
 

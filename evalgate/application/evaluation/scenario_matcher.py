@@ -6,8 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.evaluators.core.evidence import describe_missing, find_missing
-from evalgate.evaluators.core.query_evidence import query_evidence
+from evalgate.evaluators.core.evaluator import describe_missing, find_missing
+from evalgate.evaluators.core.queries import query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.values.json_values import json_equal, shorten

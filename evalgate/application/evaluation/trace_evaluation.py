@@ -11,9 +11,8 @@ import orjson
 
 from evalgate.application.evaluation.scenario_matcher import UndecidedMatchError
 from evalgate.application.evaluation.trace_warnings import format_location
-from evalgate.evaluators.core.evidence import describe_missing, find_missing
-from evalgate.evaluators.core.field_access import build_getter
-from evalgate.evaluators.core.query_evidence import query_evidence
+from evalgate.evaluators.core.evaluator import describe_missing, find_missing
+from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.values.compact import hash_stable_text
 from evalgate.measures.values.json_stream import encode_json

@@ -1,24 +1,34 @@
-"""One compiled assertion: its weight, its place in the suite, and its check, which no trace can crash."""
+"""Compiled assertions: one by itself, several as a group with one weight and one row, and negated ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from evalgate.evaluators.core.evaluator import Finding
-from evalgate.evaluators.core.evidence import is_skippable
+from evalgate.evaluators.core.evaluator import (
+    Check,
+    EvidenceCheck,
+    Finding,
+    Undecided,
+    build_undecided,
+    combine_undecided,
+    is_skippable,
+)
 from evalgate.models.run.run import AssertionResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.errors import Location
-    from evalgate.evaluators.core.evaluator import Check
     from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome, Required
     from evalgate.models.trace.trace import Trace
 
     _RowKey = tuple[str, int, float | None, type]
+
 
 MAX_CACHED_ROWS = 20
 """Result rows per outcome that an assertion caches, since other traces may get the same row."""
@@ -123,3 +133,176 @@ class Assertion(Struct, frozen=True, eq=False):
 
 def _build_crash_finding(error: Exception) -> Finding:
     return Finding("error", f"the check crashed on this trace ({type(error).__name__})")
+
+
+MemberFindings = list[tuple["Assertion", Finding]]
+Decider = Callable[[MemberFindings], Finding]
+
+MAX_CACHED_DECISIONS = 64
+"""Combinations of members' findings whose decision a group caches."""
+
+
+def all_of(members: Sequence[Assertion]) -> Check:
+    """Passes if every member passes; otherwise failed decides, else error, else not_evaluable."""
+    decide = _cache_decisions(_decide_all_of)
+    return lambda trace: decide(_evaluate(members, trace))
+
+
+def any_of(members: Sequence[Assertion]) -> Check:
+    """Passes if one member passes; else error, else not_evaluable, else failed."""
+    decide = _cache_decisions(lambda found: _decide_by(found, ("passed", "error", "not_evaluable", "failed")))
+    return lambda trace: decide(_evaluate(members, trace))
+
+
+def at_least(k: int, members: Sequence[Assertion]) -> Check:
+    """Passes if `k` members pass; fails if `k` could not be reached even if all undecided ones passed."""
+
+    def decide(found: MemberFindings) -> Finding:
+        if not found:
+            return _decide_by(found, ())
+        outcomes = [finding.outcome for _, finding in found]
+        passed = outcomes.count("passed")
+        undecided = outcomes.count("error") + outcomes.count("not_evaluable")
+        if passed >= k:
+            return _build_finding("passed", found, "passed", f"{passed} of {len(found)} passed, {k} needed")
+        if passed + undecided < k:
+            return _build_finding("failed", found, "failed", f"{passed} of {len(found)} passed, {k} needed")
+        return _decide_by(
+            [(m, f) for m, f in found if f.outcome in ("error", "not_evaluable")], ("error", "not_evaluable")
+        )
+
+    cached_decide = _cache_decisions(decide)
+    return lambda trace: cached_decide(_evaluate(members, trace))
+
+
+def when(condition: Assertion, then: Sequence[Assertion]) -> Check:
+    """Judges the members only if the condition passes; if that can't be judged, neither can the group."""
+    decide, decide_unmet = _cache_decisions(_decide_all_of), _cache_decisions(_decide_unmet)
+
+    def check(trace: Trace) -> Finding:
+        found = condition.evaluate(trace)
+        if found.outcome == "passed":
+            return decide(_evaluate(then, trace))
+        if isinstance(found, Undecided):
+            return _decide_unknown(found, _evaluate(then, trace))
+        return decide_unmet([(condition, found)])
+
+    return check
+
+
+def _decide_unknown(condition: Undecided, found: MemberFindings) -> Finding:
+    """Decides if calls that were not recorded decide the condition; skippable only if no member could fail."""
+    could_fail = any(each.outcome == "failed" or not is_skippable(each) for _, each in found)
+    decided = Finding("not_evaluable", f"condition: {condition.reason}")
+    return build_undecided(decided, may_fail=condition.may_fail or could_fail, may_pass=True)
+
+
+def _decide_unmet(conditions: MemberFindings) -> Finding:
+    ((_, found),) = conditions
+    if found.outcome in ("failed", "skipped"):
+        return Finding("skipped", f"condition does not hold: {found.reason}")
+    return Finding(found.outcome, f"condition: {found.reason}")
+
+
+def _cache_decisions(decide: Decider) -> Decider:
+    """Caches decisions by the identity of the members' findings, which are the same for most traces."""
+    cache: dict[tuple[int, ...], tuple[MemberFindings, Finding]] = {}
+
+    def decide_once(found: MemberFindings) -> Finding:
+        key = tuple([id(each) for pair in found for each in pair])
+        if key in cache:
+            return cache[key][1]
+        finding = decide(found)
+        if len(cache) < MAX_CACHED_DECISIONS:
+            cache[key] = found, finding  # keeping the findings alive keeps their ids unique
+        return finding
+
+    return decide_once
+
+
+def _evaluate(members: Sequence[Assertion], trace: Trace) -> MemberFindings:
+    """Returns the members' findings, without skipped ones and missing evidence that may be skipped."""
+    found = [(member, member.evaluate(trace)) for member in members]
+    return [
+        (member, finding)
+        for member, finding in found
+        if finding.outcome != "skipped"
+        and not (finding.outcome == "not_evaluable" and member.on_missing_skip and is_skippable(finding))
+    ]
+
+
+def _decide_all_of(found: MemberFindings) -> Finding:
+    return _decide_by(found, ("failed", "error", "not_evaluable", "passed"))
+
+
+def _decide_by(found: MemberFindings, order: Sequence[Outcome]) -> Finding:
+    """Returns a finding with the first outcome of `order` that any member has."""
+    if not found:
+        return Finding("skipped", "no member applies")
+    outcomes = {finding.outcome for _, finding in found}
+    outcome = next(each for each in order if each in outcomes)
+    return _build_finding(outcome, found, outcome)
+
+
+def _build_finding(outcome: Outcome, found: MemberFindings, deciding: Outcome, lead: str | None = None) -> Finding:
+    reasons = [f"{member.name}: {finding.reason}" for member, finding in found if finding.outcome == deciding]
+    evidence: dict[str, Any] = {
+        "members": [{"name": m.name, "outcome": f.outcome, "reason": f.reason} for m, f in found]
+    }
+    if figures := _collect_figures(found):
+        evidence["figures"] = figures
+    finding = Finding(outcome, "; ".join([lead, *reasons] if lead else reasons), evidence)
+    return combine_undecided(finding, [each for _, each in found])
+
+
+def _collect_figures(found: MemberFindings) -> list[dict[str, Any]]:
+    """Collects the values of `convergence` in the group: the next run reads them from this run's results."""
+    figures: list[dict[str, Any]] = []
+    for member, finding in found:
+        evidence = finding.evidence or {}
+        figures += evidence.get("figures", ())
+        if member.type == "convergence" and "value" in evidence:
+            figures.append({"name": member.name, "value": evidence["value"]})
+    return figures
+
+
+_OPPOSITE = {"success": "failure", "failure": "success"}
+_FAILURE = {"verdict": "failure"}
+
+
+def negate_check(check: Check, label: str | None, describe: Callable[[Trace], str] | None = None) -> Check:
+    """Swaps passed and failed; other outcomes stay as they are.
+
+    `label` is the check in words, used as the reason if the condition does not hold. A group has no label:
+    its reason is kept, which lists the members that decided. `describe` builds the reason of a failure.
+    """
+    if isinstance(check, EvidenceCheck):
+        plain, careful = (negate_check(each, label, describe) for each in (check.plain, check.careful))
+        return EvidenceCheck(plain, careful)
+    passed = Finding("passed", _describe_negated(label or ""))
+    passed_with_verdict = Finding("passed", passed.reason, {"verdict": "success"})
+
+    def negated_check(trace: Trace) -> Finding:
+        found = check(trace)
+        if found.outcome == "passed":
+            reason = f"expected the opposite: {found.reason}" if describe is None else describe(trace)
+            return Finding("failed", reason, _negate_evidence(found.evidence))
+        if found.outcome != "failed":
+            return found.negate() if isinstance(found, Undecided) else found
+        if label is not None and found.evidence is None:
+            return passed
+        if label is not None and found.evidence == _FAILURE:
+            return passed_with_verdict
+        return Finding("passed", _describe_negated(found.reason), _negate_evidence(found.evidence))
+
+    return negated_check
+
+
+def _describe_negated(reason: str) -> str:
+    return f"does not hold, as expected: {reason}"
+
+
+def _negate_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Returns the evidence with its verdict swapped too, if that is `success` or `failure`."""
+    opposite = _OPPOSITE.get((evidence or {}).get("verdict", ""))
+    return evidence if evidence is None or opposite is None else {**evidence, "verdict": opposite}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard
+from copy import deepcopy
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeGuard, cast, get_args
 
+import orjson
 from pydantic import ValidationError
 
-from evalgate.evaluators.core import groups
-from evalgate.evaluators.core.assertion import Assertion
-from evalgate.evaluators.core.evaluator import EvaluatorSettings
-from evalgate.evaluators.core.evidence import careful_form, plain_form
+from evalgate.evaluators.core.assertion import Assertion, all_of, any_of, at_least, negate_check, when
+from evalgate.evaluators.core.evaluator import Check, Evaluator, EvaluatorSettings, Finding, careful_form, plain_form
 from evalgate.evaluators.core.field_problems import (
     MAX_PROBLEMS,
     FieldProblem,
@@ -20,13 +21,15 @@ from evalgate.evaluators.core.field_problems import (
 )
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
 from evalgate.evaluators.core.shorthands import GROUPS, CanonicalForm, ShorthandError, expand_shorthand
-from evalgate.measures.values.json_values import json_type, show
+from evalgate.measures.values.json_values import json_type, shorten, show
+from evalgate.models.run.run import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.errors import Location
-    from evalgate.evaluators.core.evaluator import Check, Evaluator
+    from evalgate.models.trace.trace import Trace
+
 
 MAX_DEPTH = 16
 """Levels of groups within groups."""
@@ -79,8 +82,6 @@ class Parser:
         warning = getattr(settings, "warning", None)
         label = settings.label() if _is_evaluator(settings) else None
         if settings.negate:
-            from evalgate.evaluators.core.negation import negate_check
-
             describe = getattr(settings, "describe_unwanted", None) if settings.type in BUILT_IN_TYPES else None
             check = negate_check(check, label, describe)
         return Assertion(
@@ -134,8 +135,6 @@ class Parser:
         try:
             if settings.type in BUILT_IN_TYPES:
                 return settings.compile()
-            from evalgate.evaluators.core.plugin_evaluator import compile_plugin
-
             return compile_plugin(settings)
         except FieldProblemError as error:
             self._report(form, path, error.problem)
@@ -152,7 +151,7 @@ class Parser:
         members = self._parse_members(value, at, depth)
         if members is None:
             return None
-        return groups.all_of(members) if group_type == "all_of" else groups.any_of(members)
+        return all_of(members) if group_type == "all_of" else any_of(members)
 
     def _compile_when(self, form: CanonicalForm, path: Path, depth: int) -> Check | None:
         condition = self._parse_assertion(form.fields["when"], (*path, *form.source_path(("when",))), depth + 1)
@@ -162,7 +161,7 @@ class Parser:
             )
             return None
         members = self._parse_members(form.fields["then"], (*path, *form.source_path(("then",))), depth)
-        return groups.when(condition, members) if condition and members else None
+        return when(condition, members) if condition and members else None
 
     def _compile_at_least(self, value: Any, at: Path, depth: int) -> Check | None:
         if not isinstance(value, dict) or set(value) != {"k", "of"}:
@@ -179,7 +178,7 @@ class Parser:
                 FieldProblem((*at, "k"), f"`k` must be a whole number from 1 to {len(members)}, not {show(k)}")
             )
             return None
-        return groups.at_least(k, members)
+        return at_least(k, members)
 
     def _parse_members(self, raw: Any, at: Path, depth: int) -> list[Assertion] | None:
         """Parses the members of a group; None if the list is invalid or empty, or a member is invalid."""
@@ -203,3 +202,55 @@ class Parser:
 def _is_evaluator(settings: EvaluatorSettings) -> TypeGuard[Evaluator]:
     """Returns whether the settings are not those of a group; plugin evaluators have another base."""
     return type(settings) is not EvaluatorSettings
+
+
+MAX_REASON = 1_000
+"""Characters of a reason; the rest is cut."""
+MAX_EVIDENCE = 20_000
+"""Bytes of evidence as JSON; larger evidence is left out."""
+
+
+def compile_plugin(settings: Evaluator) -> Check:
+    """Compiles the check and validates its findings. Raises FieldProblemError, also if compiling crashes."""
+    try:
+        made: tuple[Any, Any] = settings.label(), settings.compile()
+    except FieldProblemError:
+        raise
+    except Exception as error:  # noqa: BLE001  (untrusted code: any exception is reported)
+        raise FieldProblemError(
+            "type", f"plugin evaluator {show(settings.type)} failed on these settings ({type(error).__name__})"
+        ) from None
+    label, check = made
+    if not isinstance(label, str) or not callable(check):
+        raise FieldProblemError("type", f"plugin evaluator {show(settings.type)} returned an invalid label or check")
+    return lambda trace: _run_check(check, trace)
+
+
+def _run_check(check: Check, trace: Trace) -> Finding:
+    """Runs the check and cuts its finding to the bounds; an invalid finding is an error."""
+    found = check(trace)
+    wrong = _describe_invalid(found)
+    if wrong:
+        return Finding("error", f"the check returned an invalid finding: {wrong}")
+    evidence = found.evidence
+    if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
+        evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
+    evidence = deepcopy(evidence)  # the check may change it for the next trace
+    reason = shorten(" ".join(found.reason.split()), MAX_REASON)
+    score = None if found.score is None else found.score + 0  # 0.0 and -0.0 are equal, and one row
+    return found._replace(reason=reason, evidence=evidence, score=score)
+
+
+def _describe_invalid(found: object) -> str | None:
+    if not isinstance(found, Finding):
+        return f"expected a Finding, got {type(found).__name__}"
+    outcome, reason, evidence, score = cast("tuple[Any, ...]", found)
+    if outcome not in get_args(Outcome):
+        return f"unknown outcome {show(outcome, 40)}"
+    if not isinstance(reason, str):
+        return f"expected text as reason, got {type(reason).__name__}"
+    if score is not None and not (type(score) in (int, float) and isfinite(score) and 0 <= score <= 1):
+        return f"expected a score from 0 to 1, got {show(score, 40)}"
+    if not isinstance(evidence, dict | None):
+        return f"expected a dict as evidence, got {type(evidence).__name__}"
+    return None

@@ -1,1 +1,4 @@
-"""One class per evaluator type, by what it judges. Entry points: `calls`, `output`, `text`, `run`."""
+"""One class per evaluator type, a module for each family of them.
+
+Entry points: `texts`, `similarity`, `outputs`, `convergence`, `jmespath`, `whole_run`, `calls`.
+"""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.evaluators.core.evaluator import Finding as Found
-from evalgate.evaluators.core.evidence import build_undecided, describe_missing, find_missing
-from evalgate.evaluators.kinds.output.convergence import normalize_score
+from evalgate.evaluators.core.evaluator import build_undecided, describe_missing, find_missing
+from evalgate.evaluators.kinds.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.models.run.golden import Issue
 from evalgate.models.trace.trace_view import get_view

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalgate.evaluators.core.evidence import CALLS, describe_missing, find_missing
+from evalgate.evaluators.core.evaluator import CALLS, describe_missing, find_missing
 from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten, show

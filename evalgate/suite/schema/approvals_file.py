@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.models.approvals.approval import Approval
 from evalgate.strict_model import StrictModel
-from evalgate.suite.policy import Share, wrap_in_list
+from evalgate.suite.policy import Share
 from evalgate.suite.schema.suite_file import Day, Id, Text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from evalgate.evaluators.core.evaluator import MAX_TOOLS
+from evalgate.evaluators.core.evaluator import ToolName, ToolNames, wrap_in_list
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.models.trace.trace import MAX_ID_LENGTH
 from evalgate.strict_model import StrictModel
@@ -19,7 +19,6 @@ from evalgate.suite.policy import (
     RegressionPolicy,
     Share,
     ValidityPolicy,
-    wrap_in_list,
 )
 from evalgate.suite.schema.custom_file import CustomEntry
 
@@ -75,12 +74,6 @@ Id = Annotated[
 Text = Annotated[str, Field(max_length=10_000)]
 Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
 Globs = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)]
-Tool = Annotated[str, Field(min_length=1, max_length=512)]
-Tools = Annotated[
-    list[Tool],
-    BeforeValidator(wrap_in_list, json_schema_input_type=Tool | list[Tool]),
-    Field(min_length=1, max_length=MAX_TOOLS),
-]
 MAX_NAME = 200
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
@@ -141,7 +134,7 @@ class VariantEntry(StrictModel):
     """
 
     match: MatchEntry = MatchEntry.from_defaults()
-    tool: Tool | None = None
+    tool: ToolName | None = None
     action: Annotated[str, Field(min_length=1, max_length=512)] | None = None
 
 
@@ -162,7 +155,7 @@ class Defaults(StrictModel):
     format: str | None = None
     custom: CustomEntry | None = None
     scenario_from: str | None = None
-    tool: Tools | None = None
+    tool: ToolNames | None = None
     variants: Variants = Field(default_factory=dict)
 
 
@@ -177,7 +170,7 @@ class ScenarioEntry(StrictModel):
     description: Text | None = None
     prompt: Text | None = None
     category: Tag | None = None
-    expected_tool: Tool | None = None
+    expected_tool: ToolName | None = None
     min_calls: Annotated[int, Field(ge=0)] | None = None
     tags: list[Tag] = Field(default_factory=list)
     match: MatchEntry | None = None

@@ -36,7 +36,7 @@ def module(tmp_path):
 
 
 def test_module__offers_its_classes_by_type_and_no_others(module, tmp_path):
-    name = module(f"from evalgate.evaluators.kinds.run.limits import CostLimit\n{SOURCE}")
+    name = module(f"from evalgate.evaluators.kinds.whole_run import CostLimit\n{SOURCE}")
     own = PluginEvaluators([name], str(tmp_path))
     assert list(own.names()) == ["own"]
     assert own.find("own").__name__ == "Own"
@@ -55,7 +55,7 @@ def test_folder_of_modules__is_not_looked_in_afterwards(module, tmp_path):
         ("1 / 0", "can't be imported (ZeroDivisionError)"),
         ("raise SystemExit(0)", "can't be imported (SystemExit)"),
         ("(", "can't be imported (SyntaxError)"),
-        ("from evalgate.evaluators.kinds.run.limits import CostLimit", "contains no evaluator"),
+        ("from evalgate.evaluators.kinds.whole_run import CostLimit", "contains no evaluator"),
         (SOURCE.replace('["own"]', '["own", "other"]'), "contains no evaluator"),
         (SOURCE.replace('"own"]', '"contains"]'), "the type `contains` is already taken"),
         (SOURCE.replace('"own"]', '"all_of"]'), "the type `all_of` is already taken"),

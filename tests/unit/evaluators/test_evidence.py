@@ -11,8 +11,8 @@ from builders import make_call, make_trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.evaluators.core.evidence import EvidenceCheck
-from evalgate.evaluators.core.query_evidence import query_evidence
+from evalgate.evaluators.core.evaluator import EvidenceCheck
+from evalgate.evaluators.core.queries import query_evidence
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import KINDS, Cost, ToolCall

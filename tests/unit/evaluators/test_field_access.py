@@ -1,7 +1,7 @@
 import pytest
 from builders import make_call, make_trace
 
-from evalgate.evaluators.core.field_access import build_getter
+from evalgate.evaluators.core.queries import build_getter
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace_view import METADATA, TraceView
 

@@ -8,7 +8,7 @@ import pytest
 from assess_assertion import compile_assertion
 from builders import make_trace
 
-from evalgate.evaluators.kinds.run.limits import CostLimit, TokenLimit
+from evalgate.evaluators.kinds.whole_run import CostLimit, TokenLimit
 from evalgate.suite.policy import IncreaseLimit
 from evalgate.suite.schema.suite_file import SuiteFile
 

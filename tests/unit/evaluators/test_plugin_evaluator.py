@@ -11,7 +11,7 @@ from evalgate.errors import Location
 from evalgate.evaluators.base import Evaluator, Finding
 from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.plugin_evaluator import compile_plugin
+from evalgate.evaluators.core.parse import compile_plugin
 
 
 class Own(Evaluator):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.evaluators.kinds.output.convergence import normalize_score
+from evalgate.evaluators.kinds.convergence import normalize_score
 
 FINITE = st.floats(-1e9, 1e9)
 

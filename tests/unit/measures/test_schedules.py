@@ -1,6 +1,12 @@
 import pytest
 
-from evalgate.measures.schedules import is_amount, is_moment, is_whole, looks_like_cron, strictly_increasing
+from evalgate.evaluators.kinds.calls.scheduling import (
+    is_amount,
+    is_moment,
+    is_whole,
+    looks_like_cron,
+    strictly_increasing,
+)
 
 
 @pytest.mark.parametrize(

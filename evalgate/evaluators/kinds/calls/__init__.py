@@ -1,4 +1,4 @@
 """Evaluators of tool calls.
 
-Entry points: `tool_sequence`, `tool_counts`, `tool_arguments`, `expected_tool`, `call_matcher.CallMatcher`.
+Entry points: `tool_counts`, `tool_sequence`, `scheduling`, `each_call`, `trajectory`, `call_matcher.CallMatcher`.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.evaluators.kinds.calls.tool_called import MAX_LISTED
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.values.json_values import json_equal, shorten, show
 from evalgate.models.trace.trace_view import is_captured
@@ -15,6 +14,10 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
 
     NumberedCall = tuple[int, ToolCall]
+
+
+MAX_LISTED = 12
+"""Calls that a reason or evidence lists; the rest is counted."""
 
 
 class CallFilter(NamedTuple):
@@ -88,3 +91,15 @@ def format_calls(count: int | str, target: CallFilter | str | None = None) -> st
     shown = count if isinstance(count, str) else f"{count:,}"
     noun = "call" if count in (1, "no") else "calls"
     return f"{shown} tool {noun}" if target is None else f"{shown} {noun} of {target}"
+
+
+def format_names(names: Sequence[str]) -> str:
+    """Formats names as a list; counts those beyond the first twelve."""
+    head = ", ".join(shorten(name, 60) for name in names[:MAX_LISTED])
+    return head if len(names) <= MAX_LISTED else f"{head} and {len(names) - MAX_LISTED} more"
+
+
+def describe_other_calls(trace: Trace) -> str:
+    """Describes which tools were called instead, for the end of a reason."""
+    names = list(dict.fromkeys(trace.called))
+    return f"got calls of {format_names(names)}" if names else "got no tool calls"

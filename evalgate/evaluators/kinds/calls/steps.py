@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct
 from pydantic import Discriminator, Field, Tag
 
+from evalgate.evaluators.core.evaluator import ToolName
 from evalgate.evaluators.core.field_problems import FieldProblem, FieldProblemError
 from evalgate.measures.sequences.argument_matchers import (
     ArgsMatch,
@@ -36,13 +37,11 @@ MAX_STEPS = 10_000
 _VALUES_PER_COMPARISON = 8
 """Values of arguments that cost as much as one comparison."""
 
-ToolGlob = Annotated[str, Field(min_length=1, max_length=512)]
-
 
 class Step(StrictModel):
     """One expected call: a tool (`*` matches any characters), its arguments, its status."""
 
-    tool: ToolGlob
+    tool: ToolName
     args: dict[str, Any] | None = None
     args_match: ArgsMatch = "subset"
     status: Literal["ok", "error", "any"] = "any"
@@ -64,7 +63,7 @@ def _group_tag(value: Any) -> str:
     return _entry_tag(value) if isinstance(value, dict) else "Name"
 
 
-_Name = Annotated[ToolGlob, Tag("Name")]
+_Name = Annotated[ToolName, Tag("Name")]
 _Step = Annotated[Step, Tag("Step")]
 _Alternative = Annotated[_Name | _Step, Discriminator(_choice_tag)]
 

@@ -1,24 +1,185 @@
-"""Checks of how many calls an agent makes, of which tools, and how many of them fail."""
+"""Checks of which tools an agent calls, how many times, and how many of the calls fail.
+
+Most rules need only the names of tools, which a trace has without building its call objects.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Order
-from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.tool_called import ToolName, format_names
-from evalgate.evaluators.kinds.calls.tool_rules import (
-    build_allowed_rule,
-    build_count_rule,
-    build_error_rule,
-    build_forbidden_rule,
-    combine_rules,
+from evalgate.evaluators.core.evaluator import (
+    CALLS,
+    FAILED,
+    PASSED,
+    Check,
+    Count,
+    Evaluator,
+    EvidenceCheck,
+    Finding,
+    Order,
+    ToolName,
+    careful_form,
+    combine_undecided,
+    plain_form,
+    require_evidence,
 )
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.kinds.calls.call_selection import describe_other_calls, format_calls, format_names
+from evalgate.measures.text.globs import find_names, matches_id
+from evalgate.measures.values.json_values import shorten, show
 
-Count = Annotated[int, Field(ge=0)]
-ToolNames = Annotated[list[ToolName], Field(min_length=1)]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import ToolCall, Trace
+
+
+class ToolCalled(Evaluator):
+    """The agent called `tool` at least once. `*` in its name matches any characters, other characters are literal."""
+
+    type: Literal["tool_called"]
+    tool: ToolName
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"tool {self.tool} called"
+
+    def compile(self) -> Check:
+        """Returns a check of the names."""
+        tool, is_glob = self.tool, "*" in self.tool
+        passed = Finding("passed", f"{tool} was called")
+
+        def check(trace: Trace) -> Finding:
+            if find_names(tool, trace.called) if is_glob else tool in trace.called:
+                return passed
+            return Finding("failed", f"expected a call of {tool}, {describe_other_calls(trace)}")
+
+        return require_evidence(check, CALLS, PASSED)
+
+    def describe_unwanted(self, trace: Trace) -> str:
+        """Describes the calls that were made although the assertion is negated."""
+        names = trace.called
+        return f"expected no call of {self.tool}, got {sum(map(names.count, find_names(self.tool, names))):,}"
+
+
+def combine(findings: Sequence[Finding]) -> Finding:
+    """Combines the findings of several rules: failed decides, then not_evaluable."""
+    for outcome in ("failed", "not_evaluable"):
+        reasons = list(dict.fromkeys(found.reason for found in findings if found.outcome == outcome))
+        if reasons:
+            return combine_undecided(Finding(outcome, "; ".join(reasons)), findings)
+    return Finding("passed", "; ".join(found.reason for found in findings))
+
+
+def combine_rules(rules: Sequence[Check]) -> Check:
+    """Builds a check of several rules, all of which must hold."""
+    plain, careful = [plain_form(rule) for rule in rules], [careful_form(rule) for rule in rules]
+    return EvidenceCheck(
+        lambda trace: combine([rule(trace) for rule in plain]), lambda trace: combine([rule(trace) for rule in careful])
+    )
+
+
+def build_count_rule(tool: str | None, least: int, most: int | None) -> Check:
+    """Builds a rule: `least` to `most` calls (None: no limit) of `tool` (a name or glob; None: of all tools)."""
+    expected = _format_bounds(least, most, None if tool is None else shorten(tool, 60))
+
+    def judge(trace: Trace) -> Finding:
+        found = _count_calls(trace.called, tool)
+        is_within = least <= found and (most is None or found <= most)
+        return Finding("passed" if is_within else "failed", f"expected {expected}, got {found:,}")
+
+    if most is None:
+        return require_evidence(judge, CALLS, PASSED)
+    if not least:
+        return require_evidence(judge, CALLS, FAILED)
+    return require_evidence(judge, CALLS, is_decided=lambda _, trace: _count_calls(trace.called, tool) > most)
+
+
+def _count_calls(names: Sequence[str], tool: str | None) -> int:
+    if tool is None:
+        return len(names)
+    return sum(matches_id(tool, name) for name in names) if "*" in tool else names.count(tool)
+
+
+def _format_bounds(least: int, most: int | None, tool: str | None) -> str:
+    if most is None:
+        return f"at least {format_calls(least, tool)}"
+    if least == most:
+        return f"exactly {format_calls(most, tool)}" if most else format_calls("no", tool)
+    return f"{least:,} to {format_calls(most, tool)}" if least else f"at most {format_calls(most, tool)}"
+
+
+def build_forbidden_rule(globs: Sequence[str]) -> Check:
+    """Builds a rule: no name matches one of the globs."""
+    passed = Finding("passed", "no forbidden tool was called")
+
+    def judge(trace: Trace) -> Finding:
+        first_calls = _find_first_calls(trace.called)
+        matches = [(name, glob) for name in first_calls if (glob := _find_glob(name, globs)) is not None]
+        if not matches:
+            return passed
+        name, glob = matches[0]
+        by = "" if glob == name else f" (forbidden by {shorten(glob, 60)})"
+        others = f"; also forbidden: {format_names([each for each, _ in matches[1:]])}" if matches[1:] else ""
+        return Finding("failed", f"expected no call of {shorten(name, 60)}, got call {first_calls[name]}{by}{others}")
+
+    return require_evidence(judge, CALLS, FAILED)
+
+
+def build_allowed_rule(globs: Sequence[str]) -> Check:
+    """Builds a rule: every name matches one of the globs."""
+    expected = f"only calls of {format_names(globs)}" if globs else "no tool call"
+    passed = Finding("passed", "only allowed tools were called")
+
+    def judge(trace: Trace) -> Finding:
+        first_calls = _find_first_calls(trace.called)
+        others = [name for name in first_calls if _find_glob(name, globs) is None]
+        if not others:
+            return passed
+        return Finding(
+            "failed", f"expected {expected}, got {format_names(others)} (the first is call {first_calls[others[0]]})"
+        )
+
+    return require_evidence(judge, CALLS, FAILED)
+
+
+def _find_first_calls(names: Sequence[str]) -> dict[str, int]:
+    first_calls: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        first_calls.setdefault(name, number)
+    return first_calls
+
+
+def _find_glob(name: str, globs: Sequence[str]) -> str | None:
+    return next((glob for glob in globs if matches_id(glob, name)), None)
+
+
+def build_error_rule(most: int) -> Check:
+    """Builds a rule: at most `most` calls failed; a call without a recorded result may have failed."""
+
+    def judge(trace: Trace) -> Finding:
+        calls = trace.agent_calls
+        failed = [call for call in calls if call["status"] == "error"]
+        unknown = sum(call["status"] == "missing" for call in calls)
+        reason = f"{len(failed):,} of {len(calls):,} tool calls failed, limit {most:,}"
+        if len(failed) > most:
+            return Finding("failed", f"{reason}; first {_describe_error(failed[0])}")
+        if len(failed) + unknown > most:
+            return Finding("not_evaluable", f"{reason}, but {unknown:,} have no recorded result")
+        return Finding("passed", reason)
+
+    return require_evidence(judge, ("calls", "errors"), FAILED)
+
+
+def _describe_error(call: ToolCall) -> str:
+    message = call["error"]["message"] if call["error"] else None
+    name = shorten(call["name"], 60)
+    return f"{name}: {show(message, 80)}" if message else name
+
+
+_Names = Annotated[list[ToolName], Field(min_length=1)]
 
 
 class ToolCalls(Evaluator):
@@ -38,7 +199,7 @@ class ToolCalls(Evaluator):
     min: Count | None = None
     max: Count | None = None
     exactly: Count | None = None
-    forbidden_tools: ToolNames | None = None
+    forbidden_tools: _Names | None = None
     allowed_tools: list[ToolName] | None = None
     max_tool_calls: Count | None = None
     max_tool_errors: Count | None = None
@@ -90,7 +251,7 @@ class ForbiddenTools(Evaluator):
     """None of `tools` is called; `*` in a name matches any characters."""
 
     type: Literal["forbidden_tools"]
-    tools: ToolNames
+    tools: _Names
 
     def label(self) -> str:
         """The check in words."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, Field
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.evidence import PASSED, find_missing, require_evidence
+from evalgate.evaluators.core.evaluator import PASSED, Check, Evaluator, Finding, find_missing, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_matcher import CallMatcher, NameMatcher
+from evalgate.evaluators.kinds.calls.call_selection import MAX_LISTED, format_names
 from evalgate.evaluators.kinds.calls.steps import (
     BROKEN,
     MATCHES,
@@ -23,7 +23,6 @@ from evalgate.evaluators.kinds.calls.steps import (
     describe_entry,
     loosen_steps,
 )
-from evalgate.evaluators.kinds.calls.tool_called import MAX_LISTED, format_names
 from evalgate.measures.sequences.bipartite import WorkBudget
 from evalgate.measures.sequences.step_matching import (
     Calls,

@@ -1,4 +1,4 @@
-"""`token_limit` and `turn_limit`: how many tokens a run may use, and how many turns."""
+"""Checks of a whole run: limits of cost, latency, tokens and turns, why it ended, and a score recorded for it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
-from evalgate.evaluators.core.evidence import FAILED, require_evidence
+from evalgate.evaluators.core.evaluator import FAILED, Amount, Check, Count, Evaluator, Finding, Order, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.tool_rules import combine
+from evalgate.evaluators.kinds.calls.tool_counts import combine
 from evalgate.measures.numeric.means import DIGITS
-from evalgate.measures.values.json_values import format_distinct
+from evalgate.measures.values.json_values import format_distinct, shorten, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace, Usage
 
-Count = Annotated[int, Field(ge=0)]
+
 TokenKind = Literal["total", "input", "output"]
 
 _USAGE_FIELDS: dict[TokenKind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {
@@ -110,8 +110,6 @@ class TurnLimit(Evaluator):
         return require_evidence(check, ("messages",), FAILED)
 
 
-Amount = Annotated[float, Field(ge=0)]
-
 _NO_COST = Finding("not_evaluable", "cost unknown")
 _NO_LATENCY = Finding("not_evaluable", "latency unknown")
 
@@ -191,3 +189,65 @@ class LatencyLimit(Evaluator):
             return _NO_LATENCY if total_ms is None else judge(total_ms / 1000)
 
         return require_evidence(check, ("times",), FAILED)
+
+
+Reason = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class FinishReason(Evaluator):
+    """The run ended for one of the reasons in `in`; an unknown reason is not_evaluable."""
+
+    type: Literal["finish_reason"]
+    allowed: Annotated[list[Reason], Field(min_length=1, alias="in")]
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"finish reason in {show(self.allowed, 60)}"
+
+    def compile(self) -> Check:
+        """Returns a lookup of the reason."""
+        expected = show(self.allowed, 60)
+        unknown = Finding("not_evaluable", "finish reason unknown")
+
+        def build_finding(outcome: Outcome, reason: str) -> Finding:
+            return Finding(outcome, f"finish reason {shorten(reason, 60)}, expected one of {expected}")
+
+        passed = {reason: build_finding("passed", reason) for reason in self.allowed}
+
+        def check(trace: Trace) -> Finding:
+            reason = trace.finish_reason or trace.response["finish_reason"]
+            if reason is None:
+                return unknown
+            return passed.get(reason) or build_finding("failed", reason)
+
+        return check
+
+
+class RecordedScore(Evaluator):
+    """The recorded score `name` is at least `min`; clamped to [0, 1], it is also the assertion's score.
+
+    Of several values of one name, the one of the whole trace counts, else the lowest.
+    """
+
+    type: Literal["recorded_score"]
+    orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    min: float = 1.0
+
+    def label(self) -> str:
+        """The check in words."""
+        return self.name
+
+    def compile(self) -> Check:
+        """Returns a check of the score of this name."""
+        name, least = self.name, self.min
+
+        def check(trace: Trace) -> Finding:
+            value = trace.scores.get(name)
+            if value is None:
+                return Finding("not_evaluable", f"this trace has no numeric score {show(name)}")
+            outcome: Outcome = "passed" if value >= least else "failed"
+            found, needed = format_distinct(value, least)
+            return Finding(outcome, f"{name} {found}, expected at least {needed}", score=max(0.0, min(1.0, value)))
+
+        return check

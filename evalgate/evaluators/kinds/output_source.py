@@ -1,4 +1,7 @@
-"""Reads the output that a check judges: the final answer, a tool's result or exit code, or a path."""
+"""Reads the output that a check judges: the final answer, a tool's result or exit code, or a path.
+
+It is judged by a verdict word, which decides the outcome and is kept as evidence.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from evalgate.evaluators.core.field_access import build_getter
+from evalgate.evaluators.core.evaluator import Check, Finding, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.query_evidence import query_evidence
-from evalgate.evaluators.kinds.run.jmespath import compile_query
+from evalgate.evaluators.core.queries import build_getter, compile_query, query_evidence
+from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import find_names
+from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten
-from evalgate.measures.values.outputs import to_text
+from evalgate.measures.values.outputs import OutputError, to_text
 from evalgate.strict_model import StrictModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
+
 
 SourcePart = Literal["result", "exit_code"]
 OutputReader = Callable[["Trace"], str]
@@ -120,3 +126,44 @@ def _build_tool_reader(tool: str, index: int, part: SourcePart) -> OutputReader:
 
 def _format_part(part: SourcePart) -> str:
     return part.replace("_", " ")
+
+
+Verdict = Literal["success", "failure", "error", "target", "progress", "stall"]
+
+OUTCOMES: dict[Verdict, Outcome] = {
+    "success": "passed",
+    "failure": "failed",
+    "error": "error",
+    "target": "passed",
+    "progress": "passed",
+    "stall": "failed",
+}
+
+
+def build_finding(word: Verdict, reason: str, **evidence: Any) -> Finding:
+    """Builds a finding from its verdict word."""
+    return Finding(OUTCOMES[word], reason, {"verdict": word, **evidence})
+
+
+def build_check(
+    source: Source | None,
+    judge: Callable[[str, Trace], Finding],
+    part: SourcePart = "result",
+    more_evidence: Sequence[EvidenceKind] = (),
+) -> Check:
+    """Builds a check of the output: not_evaluable if it is missing, error if it can't be read.
+
+    `part` is the default of the source's `field`; `more_evidence` is needed by `judge`. Raises FieldProblemError.
+    """
+    subject, read = describe_source(source, part), build_reader(source, part)
+
+    def check(trace: Trace) -> Finding:
+        try:
+            return judge(read(trace), trace)
+        except NoOutputError as error:
+            return Finding("not_evaluable", str(error))
+        except (OutputError, PatternFailedError, QueryFailedError) as error:
+            return build_finding("error", f"{subject}: {error}")
+
+    kinds = tuple(dict.fromkeys((*source_evidence(source), *more_evidence)))
+    return require_evidence(check, kinds, denies=source is None or source.tool is None)

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
-from evalgate.evaluators.core.evidence import require_evidence
-from evalgate.evaluators.core.field_access import build_getter
-from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
 from evalgate.evaluators.core.operators import Operator, build_value_check, resolve_alias, sign
-from evalgate.evaluators.core.query_evidence import query_evidence
-from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
+from evalgate.evaluators.core.queries import build_getter, compile_query, query_evidence
+from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
 
@@ -70,12 +67,3 @@ class QueryAssertion(Evaluator):
         must_exist = self.operator == "exists" and self.value is True
         kinds = query_evidence(query, is_measured=self.operator in ("exists", "length"))
         return require_evidence(check, kinds, is_decided=was_found)
-
-
-def compile_query(expression: str, field: str) -> Query:
-    """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails."""
-    try:
-        return Query(expression)
-    except QueryError as error:
-        place = f" (character {error.position})" if error.position else ""
-        raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -11,10 +11,8 @@ from pydantic import Field, WithJsonSchema
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.query_evidence import query_evidence
-from evalgate.evaluators.kinds.output.output_source import SourceField, describe_source
-from evalgate.evaluators.kinds.output.output_verdict import build_check, build_finding
-from evalgate.evaluators.kinds.run.jmespath import compile_query
+from evalgate.evaluators.core.queries import compile_query, query_evidence
+from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.measures.values.json_values import show, show_typed
 from evalgate.measures.values.outputs import OutputError, format_number, read_number

@@ -1,0 +1,117 @@
+"""Expressions on a trace: compiled, read directly where a field is common, and the evidence that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.measures.jmespath.parse_tree import (
+    ends_in,
+    field_names,
+    function_names,
+    node_types,
+    root_fields,
+    uses_root,
+)
+from evalgate.measures.jmespath.query import Query, QueryError
+from evalgate.measures.values.json_values import shorten
+from evalgate.models.trace.trace_view import METADATA, SECTIONS, get_view
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import EvidenceKind, Trace
+
+
+_CALL_FIELDS = frozenset({"tool_calls", "tool_call_count"})
+_WITH_CALLS = frozenset({"exchanges", "turns"})
+"""Sections whose entries contain calls."""
+_WHOLE_VALUES = frozenset({"to_string", "values"})
+_BY_CALL_FIELD: dict[EvidenceKind, frozenset[str]] = {
+    "arguments": frozenset({"arguments", "arguments_raw", "arguments_error"}),
+    "results": frozenset({"result", "result_text", "exit_code"}),
+    "errors": frozenset({"status", "error", "errors"}),
+    "times": frozenset({"duration_ms"}),
+}
+"""Fields of calls that need more than their names."""
+_BY_FIELD: dict[EvidenceKind, frozenset[str]] = {
+    "usage": frozenset({"input_tokens", "output_tokens", "total_tokens", "cache_read_input_tokens"}),
+    "cost": frozenset({"cost_usd"}),
+    "times": frozenset({"latency_seconds", "latency_ms"}),
+    "messages": frozenset({"turn_count"}),
+}
+_BY_SECTION: dict[str, EvidenceKind] = {
+    "usage": "usage",
+    "cost": "cost",
+    "latency": "times",
+    "turns": "messages",
+    "exchanges": "messages",
+}
+
+
+@lru_cache(maxsize=1_024)
+def query_evidence(query: Query, *, is_measured: bool = False) -> tuple[EvidenceKind, ...]:
+    """Returns the kinds of evidence that the expression reads.
+
+    `is_measured`: only the length or the existence of what it finds matters, so that finding messages does
+    not read the calls in them.
+    """
+    tree = query.tree
+    names, sections = field_names(tree), root_fields(tree)
+    kinds = {kind for kind, fields in _BY_FIELD.items() if names & fields}
+    kinds |= {kind for section, kind in _BY_SECTION.items() if section in sections}
+    reads_entries = bool(sections & _WITH_CALLS) and (
+        (not is_measured and ends_in(tree, _WITH_CALLS))
+        or "value_projection" in node_types(tree)
+        or bool(function_names(tree) & _WHOLE_VALUES)
+    )
+    if names & _CALL_FIELDS or "errors" in sections or uses_root(tree) or reads_entries:
+        kinds |= {"calls", *(kind for kind, fields in _BY_CALL_FIELD.items() if names & fields)}
+    return tuple(sorted(kinds))
+
+
+FieldGetter = Callable[["Trace"], Any]
+
+_RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
+"""Sections of the view that are attributes of the trace, unchanged."""
+
+
+def build_getter(query: Query) -> FieldGetter:
+    """Builds a function that returns what the query finds in a trace; it raises QueryFailedError."""
+    if len(query.path) == 2:  # noqa: PLR2004  (a section and its field)
+        getter = _build_section_getter(*query.path)
+        if getter is not None:
+            return getter
+    if len(query.path) == 3 and query.path[:2] == ("metadata", "custom"):  # noqa: PLR2004  (and its field)
+        return _build_metadata_getter(query.path[2])
+    search = query.search
+    return lambda trace: search(get_view(trace))
+
+
+def answer_of(trace: Trace) -> str | None:
+    """Returns the final answer."""
+    return trace.response["content"]
+
+
+def _build_section_getter(section: str, name: str) -> FieldGetter | None:
+    if section == "response" and name in {"content", "text"}:
+        return answer_of
+    if section == "metadata":
+        return METADATA.get(name) or _build_metadata_getter(name)
+    if section in _RAW_SECTIONS:
+        read = SECTIONS[section]
+        return lambda trace: read(trace).get(name)
+    return None
+
+
+def _build_metadata_getter(name: str) -> FieldGetter:
+    return lambda trace: trace.metadata.get(name)
+
+
+def compile_query(expression: str, field: str) -> Query:
+    """Compiles an expression of the suite; raises FieldProblemError on `field` if that fails."""
+    try:
+        return Query(expression)
+    except QueryError as error:
+        place = f" (character {error.position})" if error.position else ""
+        raise FieldProblemError(field, f"invalid expression: {error}{place}: {shorten(expression, 60)}") from None

@@ -1,0 +1,343 @@
+"""Checks of scheduling: whether a tool was called often enough, or not at all, and the times that its calls ask for."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from itertools import pairwise
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from evalgate.evaluators.core.evaluator import (
+    ARGUMENTS,
+    CALLS,
+    FAILED,
+    PASSED,
+    Check,
+    Evaluator,
+    Finding,
+    Order,
+    ToolName,
+    ToolNames,
+    require_evidence,
+)
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.kinds.calls.call_selection import (
+    CallFilter,
+    describe_other_calls,
+    format_calls,
+    format_names,
+    format_times,
+)
+from evalgate.evaluators.kinds.calls.tool_counts import build_count_rule
+from evalgate.measures.sequences.trajectory_metrics import json_key
+from evalgate.measures.values.json_values import show
+from evalgate.models.run.run import Outcome
+from evalgate.models.trace.trace_view import is_captured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
+    from evalgate.models.trace.trace import EvidenceKind, Trace
+
+
+Argument = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+def _build_evidence(calls: int, expected: int) -> dict[str, int]:
+    return {"calls": calls, "expected_calls": expected}
+
+
+def _evidence(target: CallFilter) -> tuple[EvidenceKind, ...]:
+    return CALLS if target.action is None else ARGUMENTS
+
+
+def _require_calls(target: CallFilter, least: int) -> Check:
+    def check(trace: Trace) -> Finding:
+        matching, possible = target.select(trace)
+        reason = f"expected at least {format_calls(least, target)}, got {len(matching):,}"
+        evidence = _build_evidence(len(matching), least)
+        if len(matching) >= least:
+            return Finding("passed", reason, evidence)
+        if len(matching) + len(possible) >= least:
+            return Finding("not_evaluable", f"{reason}; the arguments of {len(possible):,} more were not captured")
+        if matching:
+            return Finding("failed", reason, evidence)
+        names = list(dict.fromkeys(trace.called))
+        others = f"other calls: {format_names(names)}" if names else "no tool calls"
+        return Finding("failed", f"{reason} ({others})", evidence)
+
+    return require_evidence(check, _evidence(target), PASSED)
+
+
+def _forbid_calls(target: CallFilter) -> Check:
+    def check(trace: Trace) -> Finding:
+        calls, possible = target.select(trace)
+        if calls:
+            number = calls[0][0]
+            return Finding("failed", f"expected no call of {target}, got {len(calls):,} (the first is call {number})")
+        if possible:
+            return Finding("not_evaluable", f"{target} may have been called: its arguments were not captured")
+        return Finding("passed", f"{target} was not called")
+
+    return require_evidence(check, _evidence(target), FAILED)
+
+
+class ExpectedTool(Evaluator):
+    """The tool `expected_tool` (or `tool`) is called at least `min_calls` times.
+
+    `expected_tool: null` is the negative scenario: no call of `tool` (one or several), or of any tool if `tool` is
+    not given. With `action`, only calls whose argument `action_argument` has this value count.
+    """
+
+    type: Literal["expected_tool"]
+    orders: ClassVar[dict[str, Order]] = {"min_calls": "at_least"}
+    expected_tool: ToolName | None = None
+    tool: ToolNames | None = None
+    min_calls: Annotated[int, Field(ge=0)] | None = None
+    action: str | None = None
+    action_argument: Argument = "action"
+
+    def label(self) -> str:
+        """The check in words."""
+        if self._is_negative():
+            return f"no call of {self._select_calls(self.tool)}" if self.tool else "no tool call"
+        target = self._select_calls([self.expected_tool] if self.expected_tool else self.tool or [""])
+        least = 1 if self.min_calls is None else self.min_calls
+        return f"{target} called" if least == 1 else f"{target} called at least {format_times(least)}"
+
+    def _is_negative(self) -> bool:
+        return self.expected_tool is None and "expected_tool" in self.model_fields_set
+
+    def compile(self) -> Check:
+        """Validates that the fields agree; raises FieldProblemError."""
+        if self._is_negative():
+            return self._compile_negative()
+        tools = self.tool if self.expected_tool is None else [self.expected_tool]
+        if tools is None:
+            raise FieldProblemError("type", "expected_tool needs a tool", "`expected_tool: null` means no call")
+        if self.tool not in (None, tools):
+            raise FieldProblemError("tool", "`tool` and `expected_tool` mean the same tool", "remove one of them")
+        if len(tools) > 1:
+            raise FieldProblemError("tool", "several tools can only be forbidden", "add `expected_tool: null`")
+        if self.min_calls == 0:
+            raise FieldProblemError("min_calls", "`min_calls: 0` checks nothing", "`expected_tool: null` means no call")
+        return _require_calls(self._select_calls(tools), self.min_calls or 1)
+
+    def _select_calls(self, tools: Sequence[str]) -> CallFilter:
+        return CallFilter(tuple(tools), self.action, self.action_argument)
+
+    def _compile_negative(self) -> Check:
+        if self.min_calls:
+            raise FieldProblemError("min_calls", "if no tool is expected, `min_calls` must be 0")
+        if self.tool is not None:
+            return _forbid_calls(self._select_calls(self.tool))
+        if self.action is not None:
+            raise FieldProblemError("action", "`action` needs `tool`: the tool that has this action")
+        return build_count_rule(None, 0, 0)
+
+
+class NoTool(Evaluator):
+    """`tool` is not called; with `action`, not with this action."""
+
+    type: Literal["no_tool"]
+    tool: ToolName
+    action: str | None = None
+    action_argument: Argument = "action"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"no call of {CallFilter(self.tool, self.action, self.action_argument)}"
+
+    def compile(self) -> Check:
+        """Returns a check of the calls."""
+        return _forbid_calls(CallFilter(self.tool, self.action, self.action_argument))
+
+
+class NoRunCode(Evaluator):
+    """Another name of `no_tool`, whose `tool` is `run_code` by default."""
+
+    type: Literal["no_run_code"]
+    tool: ToolName = "run_code"
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"no call of {self.tool}"
+
+    def compile(self) -> Check:
+        """Returns a check of the calls."""
+        return _forbid_calls(CallFilter(self.tool))
+
+
+class Timing(Evaluator):
+    """Settings that the timing checks share: which calls they judge, and the names of arguments.
+
+    Without such a call: failed. If the result depends on arguments that were not captured: not_evaluable.
+    """
+
+    tool: ToolName
+    action: str | None = None
+    action_argument: Argument = "action"
+    delay_argument: Argument = "delay_seconds"
+    when_argument: Argument = "when"
+    recurring_argument: Argument = "recurring"
+    final_outcome: ClassVar[Outcome | None] = None
+    """The outcome that one call decides, however many others there are."""
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{self._target()}: {self.type.replace('_', ' ')}"
+
+    def _target(self) -> CallFilter:
+        return CallFilter(self.tool, self.action, self.action_argument)
+
+    def compile(self) -> Check:
+        """Returns a check of the arguments of the calls."""
+        target = self._target()
+
+        def check(trace: Trace) -> Finding:
+            matching, possible = target.select(trace)
+            if not matching and not possible:
+                return Finding("failed", f"expected a call of {target}, {describe_other_calls(trace)}")
+            captured_calls = [each for each in matching if is_captured(each[1])]
+            return self.judge(captured_calls, len(matching) + len(possible) - len(captured_calls))
+
+        def is_decided(found: Finding, trace: Trace) -> bool:
+            return found.outcome == self.final_outcome and bool(target.select(trace).matching)
+
+        return require_evidence(check, ARGUMENTS, is_decided=is_decided)
+
+    @abstractmethod
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
+        """Judges the calls whose arguments are known; `unknown` is the number of the others."""
+
+
+def _get_argument(call: NumberedCall, name: str) -> Any:
+    arguments = call[1]["arguments"]
+    return arguments.get(name) if isinstance(arguments, dict) else None
+
+
+def _describe_call(call: NumberedCall) -> str:
+    recorded = call[1]["arguments"]
+    return f"call {call[0]} {show(call[1]['arguments_raw'] if recorded is None else recorded, 100)}"
+
+
+def _build_unknown(unknown: int) -> Finding:
+    return Finding("not_evaluable", f"the arguments of {unknown:,} of the calls were not captured")
+
+
+class HasTiming(Timing):
+    """Each call has a number of seconds as its delay, or a time as its `when` argument."""
+
+    type: Literal["has_timing"]
+    final_outcome = "failed"
+
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
+        """Fails if one call has no time."""
+        delay, when = self.delay_argument, self.when_argument
+        for call in calls:
+            if not is_amount(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
+                return Finding(
+                    "failed", f"expected a number as `{delay}` or a time as `{when}`, got {_describe_call(call)}"
+                )
+        words = "call has" if len(calls) == 1 else "calls have"
+        return _build_unknown(unknown) if unknown else Finding("passed", f"{len(calls):,} {words} a time")
+
+
+class StaggeredTiming(Timing):
+    """The calls are spread over time.
+
+    If any call has a delay, all must have one, each longer than the one before. Else, if all `when` arguments
+    are whole numbers, these must grow. Else at least two `when` arguments must differ.
+    """
+
+    type: Literal["staggered_timing"]
+
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
+        """Picks one of the three rules; that depends on all calls, so none may be unknown."""
+        if unknown:
+            return _build_unknown(unknown)
+        delays = [_get_argument(call, self.delay_argument) for call in calls]
+        if any(delay is not None for delay in delays):
+            for call, delay in zip(calls, delays, strict=True):
+                if not is_amount(delay):
+                    return Finding(
+                        "failed",
+                        f"expected a number as `{self.delay_argument}` in every call, got {_describe_call(call)}",
+                    )
+            return self._judge_growth(self.delay_argument, delays)
+        moments = [_get_argument(call, self.when_argument) for call in calls]
+        if all(map(is_whole, moments)):
+            return self._judge_growth(self.when_argument, moments)
+        different = len({json_key(moment) for moment in moments if is_moment(moment)})
+        reason = (
+            f"expected at least 2 different values of `{self.when_argument}`, got {different}: {show(moments, 120)}"
+        )
+        return Finding("passed" if different > 1 else "failed", reason)
+
+    def _judge_growth(self, name: str, values: list[float]) -> Finding:
+        if strictly_increasing(values):
+            return Finding("passed", f"`{name}` grows from call to call: {show(values, 120)}")
+        return Finding("failed", f"expected `{name}` to grow from call to call, got {show(values, 120)}")
+
+
+class IsRecurring(Timing):
+    """At least one call recurs: its `recurring` is true, or its `when` looks like a cron expression."""
+
+    type: Literal["is_recurring"]
+    final_outcome = "passed"
+
+    def judge(self, calls: list[NumberedCall], unknown: int) -> Finding:
+        """Passes if one call recurs."""
+        recurring, when = self.recurring_argument, self.when_argument
+        for call in calls:
+            if _get_argument(call, recurring) is True or looks_like_cron(_get_argument(call, when)):
+                return Finding("passed", f"{_describe_call(call)} recurs")
+        if unknown:
+            return _build_unknown(unknown)
+        return Finding(
+            "failed", f"expected `{recurring}: true` or a cron expression as `{when}`, got {_describe_call(calls[0])}"
+        )
+
+
+_VALUE = r"(?:\d{1,2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
+_PART = rf"(?:\*|{_VALUE}(?:-{_VALUE})?)(?:/\d{{1,2}})?"
+_FIELD = re.compile(rf"{_PART}(?:,{_PART})*", re.IGNORECASE | re.ASCII)
+_CRON_FIELDS = 5
+LONGEST_CRON = 200
+"""Characters; longer text is prose."""
+
+
+def is_amount(value: Any) -> bool:
+    """Returns whether the value is a finite number; booleans and numeric text are not."""
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_moment(value: Any) -> bool:
+    """Returns whether the value may be a time: non-blank text, a number, a non-empty list or object."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return bool(value) if isinstance(value, list | dict) else is_amount(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Returns whether the value is a whole number; 5.0 is one, as in JSON."""
+    return is_amount(value) and value == int(value)
+
+
+def strictly_increasing(values: Sequence[float]) -> bool:
+    """Returns whether each value is greater than the previous one; true for no value and for one."""
+    return all(before < after for before, after in pairwise(values))
+
+
+def looks_like_cron(value: Any) -> bool:
+    """Returns whether the value has five cron fields, like `0 9 * * mon-fri` or `*/15 * * * *`."""
+    if not isinstance(value, str) or len(value) > LONGEST_CRON:
+        return False
+    fields = value.split()
+    return len(fields) == _CRON_FIELDS and all(map(_FIELD.fullmatch, fields))

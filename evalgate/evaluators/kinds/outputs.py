@@ -1,0 +1,217 @@
+"""Checks of one output: a text in it, a number, a value within its JSON, the exit code of a command."""
+
+from __future__ import annotations
+
+import operator
+import re
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.operators import resolve_alias, sign
+from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
+from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
+from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
+from evalgate.measures.values.outputs import (
+    OutputError,
+    PathError,
+    format_number,
+    look_up,
+    parse_path,
+    quote_beginning,
+    read_json,
+    read_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.evaluators.kinds.output_source import Verdict
+    from evalgate.models.trace.trace import Trace
+
+
+Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(resolve_alias)]
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "lte": operator.le,
+    "gt": operator.gt,
+    "gte": operator.ge,
+}
+
+
+class OutputContains(Evaluator):
+    """The output contains the text `value`, or the regular expression `pattern` matches somewhere in it.
+
+    A pattern that does not compile is searched for as plain text.
+    """
+
+    type: Literal["output_contains"]
+    value: Annotated[str, Field(min_length=1)] | None = None
+    pattern: Annotated[str, Field(min_length=1)] | None = None
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{describe_source(self.source)} contains {self._requirement()}"
+
+    def _requirement(self) -> str:
+        return f"/{shorten(self.pattern, 60)}/" if self.pattern else show(self.value, 60)
+
+    def compile(self) -> Check:
+        """Validates that either `value` or `pattern` is given; raises FieldProblemError."""
+        is_found_in, requirement, source = (self._build_search(), self._requirement(), describe_source(self.source))
+        passed = build_finding("success", self.label())
+
+        def judge(output: str, _: Trace) -> Finding:
+            try:
+                found = is_found_in(output)
+            except PatternFailedError as error:
+                return build_finding("error", f"{requirement}: {error}")
+            if found:
+                return passed
+            return build_finding("failure", f"expected {source} to contain {requirement}, got {show(output, 120)}")
+
+        return build_check(self.source, judge)
+
+    def warning(self) -> str | None:
+        """Returns the warning of `validate` about a pattern that is searched for as text."""
+        if self.pattern is None:
+            return None
+        try:
+            Pattern(self.pattern)
+        except PatternError as error:
+            return f"{error}, so it is searched for as plain text: {show(self.pattern, 60)}"
+        return None
+
+    def _build_search(self) -> Callable[[str], bool]:
+        if (self.value is None) == (self.pattern is None):
+            raise FieldProblemError("type", "output_contains needs either `value` (text) or `pattern` (regex)")
+        if self.pattern is None:
+            text = self.value or ""
+            return lambda output: text in output
+        pattern = self.pattern
+        try:
+            return Pattern(pattern).is_found_in
+        except PatternError:
+            return lambda output: pattern in output
+
+
+class OutputNumeric(Evaluator):
+    """The output is a finite number that compares to `target` as `operator` demands; else an error."""
+
+    type: Literal["output_numeric"]
+    operator: Relation
+    target: float
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """Returns the check as a person would write it."""
+        return f"{describe_source(self.source)} {sign(self.operator)} {format_number(self.target)}"
+
+    def compile(self) -> Check:
+        """Returns the comparison; raises FieldProblemError if the source is invalid."""
+        compare, target = COMPARE[self.operator], self.target
+        source = describe_source(self.source)
+        expected = f"expected {source} {sign(self.operator)} {format_number(self.target)}"
+
+        def judge(text: str, _: Trace) -> Finding:
+            value = read_number(text)
+            if compare(value, target):
+                return build_finding("success", f"{source} is {format_number(value)}", value=value)
+            return build_finding("failure", f"{expected}, got {format_number(value)}", value=value)
+
+        return build_check(self.source, judge)
+
+
+class OutputJson(Evaluator):
+    """The value at `path` (`.summary.failed`, `.items.0`) compares to `target` as `operator` demands.
+
+    Only numbers have an order; other values are equal or not. Invalid JSON, a missing path, and an order
+    between other values are errors.
+    """
+
+    type: Literal["output_json"]
+    path: str
+    operator: Relation
+    target: Any
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """Returns the check as a person would write it."""
+        path_text = shorten(self.path if self.path[:1] == "." else f".{self.path}", 60)
+        where = "" if self.source is None else f"{describe_source(self.source)} "
+        return f"{where}{path_text} {sign(self.operator)} {show(self.target, 40)}"
+
+    def warning(self) -> str | None:
+        """Returns the warning of `validate` about an order that no value can have with the target."""
+        if self.operator in ("eq", "ne") or _is_number(self.target):
+            return None
+        return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is not a number"
+
+    def compile(self) -> Check:
+        """Validates path and target; raises FieldProblemError."""
+        if isinstance(self.target, float) and not isfinite(self.target):
+            raise FieldProblemError("target", "`target` must be a finite number")
+        try:
+            steps = parse_path(self.path)
+        except PathError as error:
+            raise FieldProblemError("path", f"invalid path: {error}: {shorten(self.path, 60)}") from None
+        path_text = f".{shorten('.'.join(steps), 60)}"
+
+        def judge(text: str, _: Trace) -> Finding:
+            value = look_up(read_json(text), steps)
+            evidence = {"value": value if _is_number(value) else show(value)}
+            if self._holds(value):
+                return build_finding("success", f"{path_text} is {show(value)}", **evidence)
+            expected = f"expected {path_text} {sign(self.operator)} {show(self.target)}"
+            return build_finding("failure", f"{expected}, got {show(value)}", **evidence)
+
+        return build_check(self.source, judge)
+
+    def _holds(self, value: Any) -> bool:
+        if _is_number(value) and _is_number(self.target):
+            return COMPARE[self.operator](value, self.target)
+        if self.operator in ("eq", "ne"):
+            return json_equal(value, self.target) is (self.operator == "eq")
+        raise OutputError(
+            f"`{self.operator}` compares two numbers, not {show_typed(value, 40)} and {show_typed(self.target, 40)}"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+
+class ExitCode(Evaluator):
+    """0 is success, 1 is failure, any other code an error. With `tool`, `field` defaults to `exit_code`."""
+
+    type: Literal["exit_code"]
+    source: SourceField | None = None
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{describe_source(self.source, 'exit_code')} is 0"
+
+    def compile(self) -> Check:
+        """Returns a check of the number; raises FieldProblemError if the source is invalid."""
+        return build_check(self.source, _judge_code, "exit_code")
+
+
+def _judge_code(text: str, _: Trace) -> Finding:
+    code = text.strip()
+    if not _INTEGER.fullmatch(code):
+        raise OutputError(f"expected an exit code, got {quote_beginning(text)}")
+    digits = code.lstrip("+-").lstrip("0")
+    if not digits:
+        return build_finding("success", f"exit code {shorten(code, 20)}")
+    word: Verdict = "failure" if digits == "1" and code[0] != "-" else "error"
+    return build_finding(word, f"expected exit code 0, got {shorten(code, 20)}")

@@ -1,1 +1,0 @@
-"""Evaluators of a text, by default the answer. Entry points: `text_parts`, `text_shape`, `similarity`, `refusal`."""

@@ -1,0 +1,353 @@
+"""Checks that a text passes or fails: what it contains, begins and ends with, its pattern, its length, JSON."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import orjson
+from pydantic import Field
+
+from evalgate.evaluators.core.evaluator import Check, Count, Evaluator, Finding, Order, require_evidence
+from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.operators import compile_pattern
+from evalgate.evaluators.core.queries import FieldGetter, answer_of, build_getter, compile_query, query_evidence
+from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.text.patterns import PatternFailedError
+from evalgate.measures.text.text_similarity import TooLongError
+from evalgate.measures.values.json_values import Schema, SchemaError, shorten, show, show_typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalgate.models.trace.trace import Trace
+
+
+class TextEvaluator(Evaluator):
+    """A check of the text that `path` finds, by default the final answer.
+
+    No value is not_evaluable; a value that is not text fails; exceeding a search limit is an error.
+    """
+
+    path: str = DEFAULT_PATH
+
+    @abstractmethod
+    def requirement(self) -> str:
+        """Returns the requirement in words, as the rest of a sentence about the text."""
+
+    @abstractmethod
+    def build_judge(self) -> Callable[[str], Finding]:
+        """Builds the function that judges a text; raises FieldProblemError if a field is invalid."""
+
+    def subject(self) -> str:
+        """Returns the name of the text for reports."""
+        return "answer" if self.path == DEFAULT_PATH else shorten(" ".join(self.path.split()), 60)
+
+    def label(self) -> str:
+        """The check in words."""
+        return f"{self.subject()} {self.requirement()}"
+
+    def compile(self) -> Check:
+        """Returns a check that reads the text and judges it; raises FieldProblemError."""
+        judge, subject = self.build_judge(), self.subject()
+        is_answer = self.path == DEFAULT_PATH
+        query = None if is_answer else compile_query(self.path, "path")
+        read: FieldGetter = answer_of if query is None else build_getter(query)
+        missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
+        nothing = Finding("not_evaluable", missing)
+
+        def check(trace: Trace) -> Finding:
+            try:
+                text = read(trace)
+                if text is None:
+                    return nothing
+                if not isinstance(text, str):
+                    return Finding("failed", f"expected {subject} to be text, got {show_typed(text)}")
+                return judge(text)
+            except (QueryFailedError, PatternFailedError, TooLongError) as error:
+                return Finding("error", f"{subject}: {error}")
+
+        return check if query is None else require_evidence(check, query_evidence(query))
+
+
+class TextCondition(TextEvaluator):
+    """A check of the text that only passes or fails, without a score."""
+
+    @abstractmethod
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a function that returns what a text fails (`to contain X, got Y`); raises FieldProblemError."""
+
+    def build_judge(self) -> Callable[[str], Finding]:
+        """Builds the judge from the condition."""
+        find_problem, passed, subject = (self.build_condition(), Finding("passed", self.label()), self.subject())
+
+        def judge(text: str) -> Finding:
+            problem = find_problem(text)
+            return passed if problem is None else Finding("failed", f"expected {subject} {problem}")
+
+        return judge
+
+
+def quote(text: str) -> str:
+    """Quotes the text for the end of a reason."""
+    return show(text, 120)
+
+
+Part = Annotated[str, Field(min_length=1)]
+Parts = Annotated[list[Part], Field(min_length=1, max_length=1_000)]
+
+
+def _build_condition(holds: Callable[[str], bool], problem: str) -> Callable[[str], str | None]:
+    return lambda text: None if holds(text) else f"{problem}, got {quote(text)}"
+
+
+def _format_parts(parts: Sequence[str], limit: int) -> str:
+    left = len(parts) - 3
+    return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
+
+
+class Equals(TextCondition):
+    """The text equals `value`, character by character."""
+
+    type: Literal["equals"]
+    value: str
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"equals {show(self.value, 60)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes the actual text."""
+        value = self.value
+        return lambda text: (
+            None if text == value else f"to equal {show(value)}, got {quote(text)}{_describe_difference(text, value)}"
+        )
+
+
+def _describe_difference(text: str, value: str) -> str:
+    """Describes a difference between two texts that a reader could miss."""
+    if text.strip() == value.strip():
+        return " (only whitespace at the ends differs)"
+    if text.casefold() == value.casefold():
+        return " (only upper and lower case differ)"
+    return ""
+
+
+class StartsWith(TextCondition):
+    """The text begins with `value`."""
+
+    type: Literal["starts_with"]
+    value: Part
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"starts with {show(self.value, 60)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes the text."""
+        value = self.value
+        return _build_condition(lambda text: text.startswith(value), f"to start with {show(value)}")
+
+
+class EndsWith(TextCondition):
+    """The text ends with `value`."""
+
+    type: Literal["ends_with"]
+    value: Part
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"ends with {show(self.value, 60)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes the end of the text."""
+        value = self.value
+        length = len(value) + 60
+        return lambda text: (
+            None if text.endswith(value) else f"to end with {show(value)}, got {quote(text[-length:])} at the end"
+        )
+
+
+class Contains(TextCondition):
+    """The text contains `value`."""
+
+    type: Literal["contains"]
+    value: Part
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"contains {show(self.value, 60)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes the text."""
+        value = self.value
+        return _build_condition(lambda text: value in text, f"to contain {show(value)}")
+
+
+class IContains(TextCondition):
+    """The text contains `value`, ignoring case."""
+
+    type: Literal["icontains"]
+    value: Part
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"contains {show(self.value, 60)} in any case"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes the text."""
+        value = self.value.casefold()
+        problem = f"to contain {show(self.value)} in any case"
+        return _build_condition(lambda text: value in text.casefold(), problem)
+
+
+class ContainsAll(TextCondition):
+    """The text contains each of `values`."""
+
+    type: Literal["contains_all"]
+    values: Parts
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"contains all of {_format_parts(self.values, 20)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that lists what is missing."""
+        values = self.values
+
+        def find_problem(text: str) -> str | None:
+            missing = [value for value in values if value not in text]
+            return f"to contain {_format_parts(missing, 60)}, got {quote(text)}" if missing else None
+
+        return find_problem
+
+
+class ContainsAny(TextCondition):
+    """The text contains at least one of `values`."""
+
+    type: Literal["contains_any"]
+    values: Parts
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"contains any of {_format_parts(self.values, 20)}"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that lists what was searched for."""
+        values = self.values
+        problem = f"to contain any of {_format_parts(values, 60)}"
+        return _build_condition(lambda text: any(value in text for value in values), problem)
+
+
+class Regex(TextCondition):
+    """The regular expression `pattern` matches somewhere in the text."""
+
+    type: Literal["regex"]
+    pattern: Annotated[str, Field(min_length=1)]
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"matches /{self._format_pattern(60)}/"
+
+    def _format_pattern(self, limit: int) -> str:
+        return shorten(" ".join(self.pattern.splitlines()), limit)
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Compiles the pattern; raises FieldProblemError."""
+        pattern = compile_pattern(self.pattern, "pattern")
+        shown = self._format_pattern(80)
+        return lambda text: None if pattern.is_found_in(text) else f"to match /{shown}/, got {quote(text)}"
+
+
+class NotEmpty(TextCondition):
+    """The text contains something other than blanks."""
+
+    type: Literal["not_empty"]
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return "is not empty"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that quotes an empty or blank text."""
+        return lambda text: None if text.strip() else f"not to be empty, got {quote(text)}"
+
+
+class MaxLength(TextCondition):
+    """The text has at most `max` characters."""
+
+    type: Literal["max_length"]
+    orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
+    max: Count
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"has at most {self.max} characters"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that states the length."""
+        most, noun = self.max, _pluralize(self.max)
+        return lambda text: None if len(text) <= most else f"to have at most {most} {noun}, got {len(text)}"
+
+
+class MinLength(TextCondition):
+    """The text has at least `min` characters."""
+
+    type: Literal["min_length"]
+    orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
+    min: Count
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return f"has at least {self.min} characters"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Builds a condition that states the length and quotes the text, which is short."""
+        least, noun = self.min, _pluralize(self.min)
+        return lambda text: (
+            None if len(text) >= least else f"to have at least {least} {noun}, got {len(text)}: {quote(text)}"
+        )
+
+
+def _pluralize(length: int) -> str:
+    return "character" if length == 1 else "characters"
+
+
+class IsJson(TextCondition):
+    """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) if one is given."""
+
+    type: Literal["is_json"]
+    schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
+
+    def requirement(self) -> str:
+        """Returns the requirement in words."""
+        return "is JSON" if self.schema_ is None else "is JSON that fits its schema"
+
+    def build_condition(self) -> Callable[[str], str | None]:
+        """Compiles the schema; raises FieldProblemError."""
+        schema = self._compile_schema()
+
+        def find_problem(text: str) -> str | None:
+            try:
+                value = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                return f"to be JSON, got invalid JSON{_describe_place(text, error)}: {quote(text)}"
+            difference = schema.first_difference(value) if schema else None
+            return None if difference is None else f"to fit the schema, but {difference}: {quote(text)}"
+
+        return find_problem
+
+    def _compile_schema(self) -> Schema | None:
+        try:
+            return None if self.schema_ is None else Schema(self.schema_)
+        except SchemaError as error:
+            raise FieldProblemError("schema", f"{error}: {show_typed(self.schema_, 60)}") from None
+
+
+def _describe_place(text: str, error: orjson.JSONDecodeError) -> str:
+    """Describes where parsing failed, and the most frequent cause."""
+    if not text.strip():
+        return " (empty text)"
+    fence = ", in a code fence" if text.lstrip().startswith("```") else ""
+    return f" (line {error.lineno}, column {error.colno}{fence})"
