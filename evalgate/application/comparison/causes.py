@@ -16,7 +16,7 @@ from evalgate.application.evaluation.trajectories import source_of
 from evalgate.errors import InvalidInput
 from evalgate.gate.common.scenario_index import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
-from evalgate.measures.redaction.token_shapes import REDACTED
+from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import is_unmeasured
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evalgate.measures.sequences.list_difference import diff_lists
+from evalgate.measures.sequences.differences import diff_lists
 from evalgate.models.run.golden import DIMENSIONS
 from evalgate.reporting.markdown.golden_rows import draw_bar
 from evalgate.reporting.terminal.terminal_page import VERDICT_COLOURS, TerminalPage

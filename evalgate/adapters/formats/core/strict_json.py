@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import orjson
 
 from evalgate.errors import TraceError
-from evalgate.measures.memory_limit import get_memory_limit
+from evalgate.measures.values.json_stream import get_memory_limit
 from evalgate.measures.values.json_values import truncate
 
 MAX_DEPTH = 64
