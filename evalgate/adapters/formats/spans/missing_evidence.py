@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.span import Span, SpanNode
-    from evalgate.models.trace.evidence import EvidenceKind
-    from evalgate.models.trace.trace import Trace
+    from evalgate.models.trace.trace import EvidenceKind, Trace
 
 OPENTELEMETRY = (
     "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (SPAN_AND_EVENT in newer versions), and export the "
