@@ -21,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
@@ -269,16 +269,13 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 
 
-EVENT_FIELDS = frozenset(
-    {
-        *("content", "usage_metadata", "usageMetadata", "actions", "options", "state", "context", "state_delta"),
-        *("grounding_metadata", "groundingMetadata", "citation_metadata", "citationMetadata"),
-        *("custom_metadata", "customMetadata", "long_running_tool_ids", "longRunningToolIds"),
-        *("logprobs_result", "logprobsResult", "cache_metadata", "cacheMetadata", "input_transcription"),
-        *("inputTranscription", "output_transcription", "outputTranscription", "live_session_resumption_update"),
-        *("liveSessionResumptionUpdate", "node_info", "nodeInfo", "output"),
-    }
-)
+EVENT_FIELDS = words("""
+    content usage_metadata usageMetadata actions options state context state_delta grounding_metadata
+    groundingMetadata citation_metadata citationMetadata custom_metadata customMetadata long_running_tool_ids
+    longRunningToolIds logprobs_result logprobsResult cache_metadata cacheMetadata input_transcription
+    inputTranscription output_transcription outputTranscription live_session_resumption_update
+    liveSessionResumptionUpdate node_info nodeInfo output
+""")
 SHAPES = (
     Shape(("events", EACH), EVENT_FIELDS),
     Shape(("events", EACH, "content"), frozenset({"parts"})),

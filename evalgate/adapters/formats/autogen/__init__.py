@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import Format, words
 
-MESSAGE_TYPES = frozenset(
-    {
-        *("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "ToolCallSummaryMessage"),
-        *("ToolCallRequestEvent", "ToolCallExecutionEvent", "CodeGenerationEvent", "CodeExecutionEvent"),
-        *("UserInputRequestedEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "ThoughtEvent"),
-        *("SelectSpeakerEvent", "SelectorEvent"),
-    }
-)
+MESSAGE_TYPES = words("""
+    TextMessage MultiModalMessage StopMessage HandoffMessage ToolCallSummaryMessage ToolCallRequestEvent
+    ToolCallExecutionEvent CodeGenerationEvent CodeExecutionEvent UserInputRequestedEvent MemoryQueryEvent
+    ModelClientStreamingChunkEvent ThoughtEvent SelectSpeakerEvent SelectorEvent
+""")
 """Types of messages and events that AutoGen's agents send; all have a `source`."""
 CONTEXT_TYPES = frozenset({"SystemMessage", "UserMessage", "AssistantMessage", "FunctionExecutionResultMessage"})
 """Types of the messages that an AutoGen agent sends to its model."""

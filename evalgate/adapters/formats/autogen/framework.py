@@ -17,6 +17,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.adapters.formats.messages.roles import ROLES
@@ -27,17 +28,13 @@ if TYPE_CHECKING:
 MESSAGE_FIELDS = frozenset(
     {"type", "role", "contents", "author_name", "message_id", "additional_properties", "created_at"}
 )
-CONTENT_FIELDS = frozenset(
-    {
-        *("type", "text", "protected_data", "uri", "media_type", "message", "error_code", "error_details"),
-        *("usage_details", "call_id", "name", "arguments", "exception", "informational_only", "result", "items"),
-        *("file_id", "vector_store_id", "inputs", "outputs", "image_id", "commands", "timeout_ms"),
-        *("max_output_length", "status", "actions", "screenshot", "pending_safety_checks"),
-        *("acknowledged_safety_checks", "stdout", "stderr", "exit_code", "timed_out", "tool_name", "server_name"),
-        *("output", "hosted", "function_call", "user_input_request", "approved", "id", "consent_link", "merge_mode"),
-        *("additional_properties", "annotations", "details"),
-    }
-)
+CONTENT_FIELDS = words("""
+    type text protected_data uri media_type message error_code error_details usage_details call_id name arguments
+    exception informational_only result items file_id vector_store_id inputs outputs image_id commands timeout_ms
+    max_output_length status actions screenshot pending_safety_checks acknowledged_safety_checks stdout stderr
+    exit_code timed_out tool_name server_name output hosted function_call user_input_request approved id consent_link
+    merge_mode additional_properties annotations details
+""")
 MEDIA = {"data": "data", "uri": "uri", "hosted_file": "file", "hosted_vector_store": "file"}
 WORDS = MEDIA.keys() | {"text", "text_reasoning", "error", "oauth_consent_request"}
 APPROVALS = ("function_approval_request", "function_approval_response")

@@ -11,6 +11,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage, Tool
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import flag, listing, mapping, required_text, text, time, whole_number
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import read_provider_usage
 from evalgate.adapters.formats.messages.blocks import check_arguments
@@ -72,13 +73,10 @@ def name_call(call: ToolRequest) -> Hashable:
 
 
 CODE_TOOL = "code_execution"
-AGENT_FIELDS = frozenset(
-    {
-        *("id", "source", "models_usage", "metadata", "created_at", "content", "type", "format_string", "target"),
-        *("context", "tool_calls", "results", "retry_attempt", "code_blocks", "result", "request_id"),
-        *("full_message_id", "config"),
-    }
-)
+AGENT_FIELDS = words("""
+    id source models_usage metadata created_at content type format_string target context tool_calls results
+    retry_attempt code_blocks result request_id full_message_id config
+""")
 CONTEXT_FIELDS = frozenset({"content", "type", "source", "thought"})
 WITHOUT_CONTENT = frozenset(
     {"UserInputRequestedEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent"}

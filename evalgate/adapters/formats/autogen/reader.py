@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.builder.run import measure_user_wait
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import Reader, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 
 USERS = frozenset({"user", "User", "human", "Human", "user_proxy", "UserProxy", "user_proxy_agent"})
 """Names of agents that speak for a person, besides those that ask one for input."""
-RESULT_FIELDS = SIDE_FIELDS | {
-    *("type", "messages", "stop_reason", "response", "response_id", "agent_id", "created_at", "finish_reason"),
-    *("usage_details", "value", "additional_properties", "conversation_id", "continuation_token"),
-}
-STATE_FIELDS = SIDE_FIELDS | {
-    *("type", "version", "agent_states", "agent_state", "message_buffer", "message_thread", "current_turn"),
-    *("llm_context", "inner_team_state", "team_id", "state", "session_id", "service_session_id"),
-    *("chat_message_store_state", "service_thread_id"),
-}
+RESULT_FIELDS = SIDE_FIELDS | words("""
+    type messages stop_reason response response_id agent_id created_at finish_reason usage_details value
+    additional_properties conversation_id continuation_token
+""")
+STATE_FIELDS = SIDE_FIELDS | words("""
+    type version agent_states agent_state message_buffer message_thread current_turn llm_context inner_team_state
+    team_id state session_id service_session_id chat_message_store_state service_thread_id
+""")
 ONLY_OF_MODELS = ("ToolCallRequestEvent", "CodeGenerationEvent", "ThoughtEvent", "ToolCallSummaryMessage")
 FRAMEWORK = "agent-framework"
 MAX_DEPTH = 8

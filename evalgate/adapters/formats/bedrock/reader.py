@@ -31,7 +31,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader
+from evalgate.adapters.formats.core.format import Identity, Reader, words
 from evalgate.adapters.formats.core.token_table import TokenTable, add_cached_input
 from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
@@ -136,19 +136,15 @@ def _get_text(block: dict[str, Any]) -> str | None:
 ADVICE = "record each call as a `toolUse` block of its message"
 ONLY_LAST_MESSAGE = "a result of an agent holds only its last message: record `agent.messages` instead"
 PROVIDER = "aws.bedrock"
-SETTINGS = frozenset(
-    {
-        *("inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "promptVariables"),
-        *("additionalModelResponseFieldPaths", "requestMetadata", "performanceConfig", "serviceTier", "outputConfig"),
-        *("toolConfig", "state", "conversation_manager_state", "app_data"),
-    }
-)
+SETTINGS = words("""
+    inferenceConfig guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths
+    requestMetadata performanceConfig serviceTier outputConfig toolConfig state conversation_manager_state app_data
+""")
 """Fields with settings of a request, or the state of an agent's own code: no call is in them."""
 REQUEST_FIELDS = SETTINGS | SIDE_FIELDS | {"modelId", "messages", "system", "system_prompt", "usage"}
-RESPONSE_FIELDS = SETTINGS | {
-    *("output", "stopReason", "usage", "metrics", "trace", "ResponseMetadata"),
-    *("additionalModelResponseFields", "message", "stop_reason"),
-}
+RESPONSE_FIELDS = SETTINGS | words("""
+    output stopReason usage metrics trace ResponseMetadata additionalModelResponseFields message stop_reason
+""")
 DOCUMENT_FIELDS = REQUEST_FIELDS | {"request", "response", "type", "data", "scope", "schema_version", "created_at"}
 STATE_FIELDS = REQUEST_FIELDS | {"model_state"}
 

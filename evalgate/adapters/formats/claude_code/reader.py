@@ -15,7 +15,7 @@ from evalgate.adapters.formats.core.builder.run import (
 )
 from evalgate.adapters.formats.core.builder.trace_facts import add_warning, group_lines, set_cost, set_times
 from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
 from evalgate.adapters.formats.core.token_table import TokenTable
@@ -283,16 +283,13 @@ def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:
         mark_incomplete(trace, "the session ends before the agent answered")
 
 
-LINES = frozenset(
-    {
-        *("user", "assistant", "system", "result", "summary", "attachment", "progress", "stream_event", "compact"),
-        *("file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "ai-title", "custom-title"),
-        *("mode", "permission-mode", "agent-name", "agent-color", "agent-setting", "tag", "pr-link", "worktree-state"),
-        *("bridge-session", "atis-latch", "auth_status", "tool_progress", "tool_use_summary", "rate_limit_event"),
-        *("prompt_suggestion", "control_request", "control_response", "control_cancel_request", "keep_alive"),
-        *("content-replacement", "marble-origami-commit", "task-summary", "speculation-accept", "queued_command"),
-    }
-)
+LINES = words("""
+    user assistant system result summary attachment progress stream_event compact file-history-snapshot
+    file-history-delta queue-operation last-prompt ai-title custom-title mode permission-mode agent-name agent-color
+    agent-setting tag pr-link worktree-state bridge-session atis-latch auth_status tool_progress tool_use_summary
+    rate_limit_event prompt_suggestion control_request control_response control_cancel_request keep_alive
+    content-replacement marble-origami-commit task-summary speculation-accept queued_command
+""")
 """Types of lines that are read, or are about the session itself."""
 SHAPES = (
     Shape((EACH,), kinds=LINES),

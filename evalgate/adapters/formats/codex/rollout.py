@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import responses
@@ -51,29 +52,23 @@ INJECTED_PREFIXES = (
 )
 NO_ITEMS = frozenset({"compacted", "world_state", "inter_agent_communication_metadata"})
 """Types of lines about the session itself."""
-EVENTS = frozenset(
-    {
-        *("token_count", "task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted", "error"),
-        *("user_message", "agent_message", "agent_message_delta", "agent_message_content_delta", "agent_reasoning"),
-        *("agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_raw_content_delta"),
-        *("agent_reasoning_section_break", "reasoning_content_delta", "reasoning_raw_content_delta", "warning"),
-        *("session_configured", "thread_name_updated", "thread_rolled_back", "thread_goal_updated", "turn_diff"),
-        *("exec_command_begin", "exec_command_output_delta", "exec_command_end", "terminal_interaction"),
-        *("mcp_tool_call_begin", "mcp_tool_call_end", "web_search_begin", "web_search_end", "view_image_tool_call"),
-        *("patch_apply_begin", "patch_apply_updated", "patch_apply_end", "image_generation_begin"),
-        *("image_generation_end", "dynamic_tool_call_request", "dynamic_tool_call_response"),
-        *("exec_approval_request", "apply_patch_approval_request", "elicitation_request", "request_user_input"),
-        *("request_permissions", "guardian_assessment", "background_event", "stream_error", "stream_info"),
-        *("plan_update", "plan_delta", "undo_started", "undo_completed", "context_compacted", "deprecation_notice"),
-        *("model_reroute", "model_verification", "item_started", "item_completed", "hook_started", "hook_completed"),
-        *("entered_review_mode", "exited_review_mode", "raw_response_item", "skills_update_available"),
-        *("mcp_startup_update", "mcp_startup_complete", "mcp_list_tools_response", "list_skills_response"),
-        *("get_history_entry_response", "list_custom_prompts_response", "conversation_path", "shutdown_complete"),
-        *("collab_agent_spawn_begin", "collab_agent_spawn_end", "collab_agent_interaction_begin"),
-        *("collab_agent_interaction_end", "collab_waiting_begin", "collab_waiting_end", "collab_close_begin"),
-        *("collab_close_end", "collab_resume_begin", "collab_resume_end", "sub_agent_activity"),
-    }
-)
+EVENTS = words("""
+    token_count task_started task_complete turn_started turn_complete turn_aborted error user_message agent_message
+    agent_message_delta agent_message_content_delta agent_reasoning agent_reasoning_delta agent_reasoning_raw_content
+    agent_reasoning_raw_content_delta agent_reasoning_section_break reasoning_content_delta
+    reasoning_raw_content_delta warning session_configured thread_name_updated thread_rolled_back thread_goal_updated
+    turn_diff exec_command_begin exec_command_output_delta exec_command_end terminal_interaction mcp_tool_call_begin
+    mcp_tool_call_end web_search_begin web_search_end view_image_tool_call patch_apply_begin patch_apply_updated
+    patch_apply_end image_generation_begin image_generation_end dynamic_tool_call_request dynamic_tool_call_response
+    exec_approval_request apply_patch_approval_request elicitation_request request_user_input request_permissions
+    guardian_assessment background_event stream_error stream_info plan_update plan_delta undo_started undo_completed
+    context_compacted deprecation_notice model_reroute model_verification item_started item_completed hook_started
+    hook_completed entered_review_mode exited_review_mode raw_response_item skills_update_available mcp_startup_update
+    mcp_startup_complete mcp_list_tools_response list_skills_response get_history_entry_response
+    list_custom_prompts_response conversation_path shutdown_complete collab_agent_spawn_begin collab_agent_spawn_end
+    collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin collab_waiting_end
+    collab_close_begin collab_close_end collab_resume_begin collab_resume_end sub_agent_activity
+""")
 """Types of a rollout's events: they repeat what its items record, or concern the session."""
 SHELLS = frozenset({"shell", "shell_command", "exec_command", "container.exec", "local_shell", "write_stdin"})
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,6})$", re.MULTILINE)

@@ -143,6 +143,15 @@ def no_identity(record: Any) -> Identity:
     return None, None
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text, such as names of fields or types.
+
+    >>> sorted(words("id name"))
+    ['id', 'name']
+    """
+    return frozenset(text.split())
+
+
 def first_object(value: Any) -> dict[str, Any]:
     """The value, or the first entry of a list, if that is an object; else an empty object."""
     first = value[0] if isinstance(value, list) and value else value

@@ -21,6 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import read_provider_usage, split_provider_and_model
 from evalgate.adapters.formats.crewai import OWN_FAMILIES
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ErrorInfo
 
 MESSAGE_FIELDS = CHAT_FIELDS | {"tool_call_id", "raw_tool_call_parts", "files"}
-TASK_FIELDS = frozenset(
-    {
-        *("description", "name", "expected_output", "summary", "raw", "pydantic", "json_dict", "agent"),
-        *("output_format", "messages", "tool_failures"),
-    }
-)
+TASK_FIELDS = words("""
+    description name expected_output summary raw pydantic json_dict agent output_format messages tool_failures
+""")
 ACTION = re.compile(r"Action[ \t]*\d*[ \t]*:(.*?)Action[ \t]*\d*[ \t]*Input[ \t]*\d*[ \t]*:(.*)", re.DOTALL)
 OBSERVATION = "\nObservation:"
 FINAL_ANSWER = "Final Answer:"

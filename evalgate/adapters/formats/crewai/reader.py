@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, iden
 from evalgate.adapters.formats.core.builder.trace_facts import join_loose, measure_between, open_record
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text, time
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
 from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
@@ -25,17 +25,14 @@ ADVICE = "record CrewAI's events of tools, `tool_usage_started` and `tool_usage_
 NO_MESSAGES = f"the output of a task has no `messages`: use a newer CrewAI, or {ADVICE}"
 NO_CALL_EVENTS = f"no event of a model or a tool is recorded: {ADVICE}"
 FRAMEWORK = "crewai"
-OUTPUT_FIELDS = SIDE_FIELDS | {
-    *("raw", "pydantic", "json_dict", "tasks_output", "token_usage", "usage_metrics", "agent_role", "messages"),
-    *("tool_failures", "plan", "todos", "replan_count", "last_replan_reason", "events", "trace_id", "batch_id"),
-    *("user_context", "execution_metadata", "privacy_level", "version"),
-}
-NO_CALLS = frozenset(
-    {
-        *("pydantic", "json_dict", "tool_failures", "todos", "from_task", "from_agent", "task", "crew", "inputs"),
-        *("agent", "fingerprint_metadata", "available_functions", "callbacks", "agent_info", "user_context"),
-    }
-)
+OUTPUT_FIELDS = SIDE_FIELDS | words("""
+    raw pydantic json_dict tasks_output token_usage usage_metrics agent_role messages tool_failures plan todos
+    replan_count last_replan_reason events trace_id batch_id user_context execution_metadata privacy_level version
+""")
+NO_CALLS = words("""
+    pydantic json_dict tool_failures todos from_task from_agent task crew inputs agent fingerprint_metadata
+    available_functions callbacks agent_info user_context
+""")
 """Fields with answers in an application's form, and descriptions of agents and tasks: no call is in them."""
 
 

@@ -23,7 +23,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
@@ -250,16 +250,13 @@ def _read_scores(case: dict[str, Any]) -> list[TraceScore]:
     return scores
 
 
-CASE_FIELDS = frozenset(
-    {
-        *("input", "actualOutput", "actual_output", "expectedOutput", "expected_output", "context", "turns", "trace"),
-        *("retrievalContext", "retrieval_context", "toolsCalled", "tools_called", "expectedTools", "expected_tools"),
-        *("tags", "imagesMapping", "images_mapping", "metricsData", "metrics_data", "metadata", "comments"),
-        *("additional_metadata", "additionalMetadata", "expectationsData", "expectations_data", "expectations"),
-        *("classifications", "scenario", "userDescription", "user_description", "expectedOutcome"),
-        *("expected_outcome", "custom_column_key_values", "customColumnKeyValues"),
-    }
-)
+CASE_FIELDS = words("""
+    input actualOutput actual_output expectedOutput expected_output context turns trace retrievalContext
+    retrieval_context toolsCalled tools_called expectedTools expected_tools tags imagesMapping images_mapping
+    metricsData metrics_data metadata comments additional_metadata additionalMetadata expectationsData
+    expectations_data expectations classifications scenario userDescription user_description expectedOutcome
+    expected_outcome custom_column_key_values customColumnKeyValues
+""")
 TURN_FIELDS = frozenset({"content", "toolsCalled", "tools_called", "retrievalContext", "retrieval_context", "metadata"})
 TOOL_KEYS = frozenset({"inputParameters", "input_parameters", "output", "description", "reasoning"})
 SHAPES = (
@@ -267,10 +264,8 @@ SHAPES = (
     Shape(("turns", EACH), TURN_FIELDS | {"comments", "additional_metadata", "mcp_tools_called"}),
     *(Shape((key, EACH), TOOL_KEYS) for key in ("toolsCalled", "tools_called")),
 )
-WITHOUT_CALLS = frozenset(
-    {
-        *("expectedTools", "expected_tools", "metricsData", "metrics_data", "expectationsData", "expectations"),
-        *("classifications", "additional_metadata", "availableTools", "prompt", "imagesMapping"),
-    }
-)
+WITHOUT_CALLS = words("""
+    expectedTools expected_tools metricsData metrics_data expectationsData expectations classifications
+    additional_metadata availableTools prompt imagesMapping
+""")
 READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES, without_calls=WITHOUT_CALLS)

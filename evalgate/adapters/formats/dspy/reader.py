@@ -22,7 +22,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.usage import (
     read_provider_usage,
     split_provider_and_model,
@@ -291,12 +291,9 @@ def _add_answer(trace: Trace, fields: dict[str, Any]) -> None:
         set_final_response(trace, answers[0], last)
 
 
-ENTRY_FIELDS = frozenset(
-    {
-        *("messages", "kwargs", "outputs", "usage", "response", "prompt", "metadata", "cost_details"),
-        *("request", "adaptations"),
-    }
-)
+ENTRY_FIELDS = words("""
+    messages kwargs outputs usage response prompt metadata cost_details request adaptations
+""")
 OUTPUT_FIELDS = frozenset({"text", "reasoning_content", "tool_calls", "logprobs", "citations"})
 SHAPES = (
     Shape((HISTORY, EACH), ENTRY_FIELDS),

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES
-from evalgate.adapters.formats.core.format import Format, first_object
+from evalgate.adapters.formats.core.format import Format, first_object, words
 
 CONTENT_KEYS = ("contents", "history")
 ROLES = frozenset({"user", "model", "system", "function", "tool"})
-OWN_PARTS = frozenset(
-    {
-        *("functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "codeExecutionResult"),
-        *("function_call", "function_response", "inline_data", "file_data", "executable_code"),
-        *("code_execution_result", "text", "toolCall", "toolResponse", "tool_call", "tool_response"),
-    }
-)
+OWN_PARTS = words("""
+    functionCall functionResponse inlineData fileData executableCode codeExecutionResult function_call
+    function_response inline_data file_data executable_code code_execution_result text toolCall toolResponse tool_call
+    tool_response
+""")
 
 
 def is_gemini(value: Any) -> bool:

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Reader
+from evalgate.adapters.formats.core.format import Reader, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response, to_snake_case
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
@@ -35,13 +35,10 @@ DATA = ("text", "function_call", "function_response", "executable_code", "code_e
 MEDIA = ("inline_data", "file_data")
 TOOLS_OF_GOOGLE = {"tool_call": ("function_call", "args"), "tool_response": ("function_response", "response")}
 """Calls that Google runs have a type of tool in place of a name."""
-ABOUT_A_PART = frozenset(
-    {
-        *("thought", "thought_signature", "video_metadata", "media_resolution", "part_metadata"),
-        *("audio_transcription", "media_processing", "speech_metadata", "document_metadata"),
-        *("spreadsheet_metadata", "audio_metadata"),
-    }
-)
+ABOUT_A_PART = words("""
+    thought thought_signature video_metadata media_resolution part_metadata audio_transcription media_processing
+    speech_metadata document_metadata spreadsheet_metadata audio_metadata
+""")
 PART_FIELDS = ABOUT_A_PART.union(DATA, MEDIA, TOOLS_OF_GOOGLE)
 
 
@@ -86,33 +83,23 @@ def _split_part(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 ADVICE = "record each call as a part with `function_call`"
 PROVIDER = "gcp.gemini"
-SETTINGS = frozenset(
-    {
-        *("config", "generation_config", "safety_settings", "tools", "tool_config", "labels", "cached_content"),
-        *("generationConfig", "safetySettings", "toolConfig", "cachedContent"),
-    }
-)
+SETTINGS = words("""
+    config generation_config safety_settings tools tool_config labels cached_content generationConfig safetySettings
+    toolConfig cachedContent
+""")
 """Fields with settings of a request: no call is in them."""
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "key", "model", "provider", "metadata", "scenario_id", "trial", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
+SIDE_FIELDS = words("""
+    id key model provider metadata scenario_id trial scores cost cost_usd latency_ms latency_seconds
+""")
 REQUEST_FIELDS = SETTINGS | SIDE_FIELDS | {"contents", "history", "system_instruction"}
-RESPONSE_FIELDS = frozenset(
-    {
-        *("candidates", "create_time", "model_version", "prompt_feedback", "response_id", "usage_metadata"),
-        *("model_status", "automatic_function_calling_history", "sdk_http_response", "parsed"),
-    }
-)
-CANDIDATE_FIELDS = frozenset(
-    {
-        *("content", "citation_metadata", "finish_message", "token_count", "finish_reason", "grounding_metadata"),
-        *("avg_logprobs", "index", "logprobs_result", "safety_ratings", "url_context_metadata"),
-        "continuation_token",
-    }
-)
+RESPONSE_FIELDS = words("""
+    candidates create_time model_version prompt_feedback response_id usage_metadata model_status
+    automatic_function_calling_history sdk_http_response parsed
+""")
+CANDIDATE_FIELDS = words("""
+    content citation_metadata finish_message token_count finish_reason grounding_metadata avg_logprobs index
+    logprobs_result safety_ratings url_context_metadata continuation_token
+""")
 DOCUMENT_FIELDS = REQUEST_FIELDS | RESPONSE_FIELDS | {"request", "response"}
 
 

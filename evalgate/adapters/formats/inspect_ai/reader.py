@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.builder.run import add_failed_call, build_mo
 from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, read_tags
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, required_text, text, time
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, split_provider_and_model
 from evalgate.adapters.formats.inspect_ai.archive import Archive, PackedSample, unpack
@@ -162,13 +162,10 @@ def _choose_response(trace: Trace, output: dict[str, Any], chat: SampleMessages)
 
 
 MESSAGE_FIELDS = frozenset({"content", "tool_calls", "error", "metadata", "tool_call_id", "function"})
-EVENTS = frozenset(
-    {
-        *("model", "tool", "state", "store", "span_begin", "span_end", "step", "score", "score_edit", "sample_init"),
-        *("sample_limit", "sandbox", "info", "input", "approval", "logger", "error", "subtask", "compaction"),
-        *("branch", "checkpoint", "anchor", "interrupt"),
-    }
-)
+EVENTS = words("""
+    model tool state store span_begin span_end step score score_edit sample_init sample_limit sandbox info input
+    approval logger error subtask compaction branch checkpoint anchor interrupt
+""")
 SHAPES = (
     Shape(("messages", EACH), MESSAGE_FIELDS),
     Shape(("messages", EACH, "content", EACH), PART_FIELDS | {"internal", "tool_type", "context"}),

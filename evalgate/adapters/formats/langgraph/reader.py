@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.trace_facts import measure_between
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text, time
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.langgraph import get_state, get_thread, is_langgraph
 from evalgate.adapters.formats.messages import langchain, roles
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
 
 ADVICE = "put the messages of each agent into `messages`, or record OpenTelemetry spans"
-STATE_FIELDS = SIDE_FIELDS | {
-    *("values", "next", "config", "created_at", "parent_config", "tasks", "interrupts", "checkpoint"),
-    *("checkpoint_id", "parent_checkpoint", "parent_checkpoint_id", "pending_writes", "thread_id"),
-    *("v", "ts", "channel_values", "channel_versions", "versions_seen", "updated_channels", "pending_sends"),
-}
+STATE_FIELDS = SIDE_FIELDS | words("""
+    values next config created_at parent_config tasks interrupts checkpoint checkpoint_id parent_checkpoint
+    parent_checkpoint_id pending_writes thread_id v ts channel_values channel_versions versions_seen updated_channels
+    pending_sends
+""")
 SETTINGS = frozenset({"config", "parent_config", "channel_versions", "versions_seen", "parent_checkpoint"})
 MESSAGES = "messages"
 PENDING_WRITE = 3

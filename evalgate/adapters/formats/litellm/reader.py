@@ -28,7 +28,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import read_cost_usd, sum_call_costs, total_tokens
@@ -288,36 +288,20 @@ def _read_failure(last: dict[str, Any]) -> ModelError | None:
     return build_model_error(kind, message, int(code) if STATUS_CODE.fullmatch(code) else None)
 
 
-PAYLOAD_FIELDS = frozenset(
-    {
-        *("messages", "response", "metadata", "model_parameters", "hidden_params", "model_map_information"),
-        *("cost_breakdown", "autorouter_savings_estimate", "response_cost_failure_debug_info", "zero_cost_diagnostic"),
-        *("status_fields", "request_tags", "request_model_access_groups", "error_information", "error_str"),
-        *("guardrail_information", "standard_built_in_tools_params", "classifier_audit", "cache_key"),
-    }
-)
+PAYLOAD_FIELDS = words("""
+    messages response metadata model_parameters hidden_params model_map_information cost_breakdown
+    autorouter_savings_estimate response_cost_failure_debug_info zero_cost_diagnostic status_fields request_tags
+    request_model_access_groups error_information error_str guardrail_information standard_built_in_tools_params
+    classifier_audit cache_key
+""")
 """Fields of a payload that hold objects, lists or JSON as text, and no calls but those read here."""
 CHOICE_FIELDS = frozenset({"message", "logprobs", "content_filter_results", "provider_specific_fields", "token_ids"})
-RESPONSE_FIELDS = frozenset(
-    {
-        *("choices", "output", "content", "usage", "data", "metadata", "tools", "text", "reasoning", "tool_choice"),
-        *("provider_specific_fields", "service_tier", "incomplete_details", "error", "instructions", "billing", "user"),
-        *(
-            "prompt",
-            "truncation",
-            "vertex_ai_grounding_metadata",
-            "vertex_ai_url_context_metadata",
-            "context_management",
-        ),
-        *(
-            "vertex_ai_safety_results",
-            "vertex_ai_citation_metadata",
-            "prompt_filter_results",
-            "container",
-            "moderation",
-        ),
-    }
-)
+RESPONSE_FIELDS = words("""
+    choices output content usage data metadata tools text reasoning tool_choice provider_specific_fields service_tier
+    incomplete_details error instructions billing user prompt truncation vertex_ai_grounding_metadata
+    vertex_ai_url_context_metadata context_management vertex_ai_safety_results vertex_ai_citation_metadata
+    prompt_filter_results container moderation
+""")
 ITEMS = (("messages", EACH), ("response", "output", EACH), ("response", "choices", EACH, "message"))
 SHAPES = (
     Shape((EACH,), PAYLOAD_FIELDS),

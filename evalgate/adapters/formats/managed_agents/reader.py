@@ -24,7 +24,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, build_identity
+from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, words
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
@@ -210,18 +210,15 @@ HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
 }
 
 
-HARMLESS = frozenset(
-    {
-        *("session", "user.interrupt", "user.tool_confirmation", "user.define_outcome", "agent.thinking"),
-        *("agent.thread_message_sent", "agent.thread_message_received", "agent.thread_context_compacted"),
-        *("session.status_rescheduled", "session.deleted", "session.updated", "session.thread_created"),
-        *("session.thread_status_running", "session.thread_status_idle", "session.thread_status_rescheduled"),
-        *("session.thread_status_terminated", "session_thread", "session_resource_deleted"),
-        *("span.outcome_evaluation_start", "span.outcome_evaluation_ongoing", "span.outcome_evaluation_end"),
-        *("workflow_run.created", "workflow_run.error", "workflow_run.phase_started", "workflow_run.phase_ended"),
-        *("workflow_run.status_running", "workflow_run.status_idle", "workflow_run.status_ended"),
-    }
-)
+HARMLESS = words("""
+    session user.interrupt user.tool_confirmation user.define_outcome agent.thinking agent.thread_message_sent
+    agent.thread_message_received agent.thread_context_compacted session.status_rescheduled session.deleted
+    session.updated session.thread_created session.thread_status_running session.thread_status_idle
+    session.thread_status_rescheduled session.thread_status_terminated session_thread session_resource_deleted
+    span.outcome_evaluation_start span.outcome_evaluation_ongoing span.outcome_evaluation_end workflow_run.created
+    workflow_run.error workflow_run.phase_started workflow_run.phase_ended workflow_run.status_running
+    workflow_run.status_idle workflow_run.status_ended
+""")
 """Types of events about the session, which are no calls."""
 
 

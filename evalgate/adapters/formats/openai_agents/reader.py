@@ -20,7 +20,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import read_responses_usage
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import sum_call_usages
@@ -175,9 +175,9 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], SpanFacts]] = {
 }
 
 
-OTHER_SPANS = frozenset(
-    {"handoff", "guardrail", "custom", "mcp_tools", "transcription", "speech", "speech_group", "task", "turn"}
-)
+OTHER_SPANS = words("""
+    handoff guardrail custom mcp_tools transcription speech speech_group task turn
+""")
 SHAPES = (Shape((EACH, "span_data"), None, OTHER_SPANS.union(HANDLERS)),)
 
 

@@ -26,7 +26,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
     whole_number,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import (
     build_score,
@@ -48,24 +48,10 @@ IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_change
 SOURCES = frozenset({"agent", "user", "environment"})
 EDITOR_ERROR = "ERROR:"
 """Prefix of the file tool's output when it failed."""
-NON_ARGUMENTS = frozenset(
-    {
-        *(
-            "action",
-            "thought",
-            "message",
-            "source",
-            "id",
-            "timestamp",
-            "timeout",
-            "cause",
-            "hidden",
-            "blocking",
-        ),
-        *("tool_call_metadata", "llm_metrics", "keep_prompt", "is_confirmed", "confirmation_state"),
-        *("action_risk", "security_risk", "kernel_init_code", "wait_for_response", "args"),
-    }
-)
+NON_ARGUMENTS = words("""
+    action thought message source id timestamp timeout cause hidden blocking tool_call_metadata llm_metrics
+    keep_prompt is_confirmed confirmation_state action_risk security_risk kernel_init_code wait_for_response args
+""")
 
 
 class OpenHandsEvents(MeteredConversation):
@@ -360,11 +346,9 @@ def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) ->
 
 
 NOT_TOOLS = frozenset({"message", "system", "think", "finish", "recall", "change_agent_state", "condensation", "null"})
-EVENT_FIELDS = frozenset(
-    {
-        *("args", "extras", "tool_call_metadata", "llm_metrics", "metadata", "outputs", "inputs"),
-        *("content", "message", "thought", "action", "observation", "final_thought"),
-    }
-)
+EVENT_FIELDS = words("""
+    args extras tool_call_metadata llm_metrics metadata outputs inputs content message thought action observation
+    final_thought
+""")
 SHAPES = (Shape(("history", EACH), EVENT_FIELDS), Shape(("history", EACH, EACH), EVENT_FIELDS))
 READER = Reader(build=build, identify=identify, not_tools=NOT_TOOLS, shapes=SHAPES)

@@ -22,7 +22,7 @@ from evalgate.adapters.formats.core.fields import (
     prefix_errors,
     text,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, Shape
+from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder
@@ -304,12 +304,10 @@ RESULT_FIELDS = frozenset(
         *("tokenUsage", "error", "description", TRACES),
     }
 )
-RESPONSE_FIELDS = frozenset(
-    {
-        *("output", "raw", "metadata", "tokenUsage", "prompt", "logProbs", "guardrails", "audio", "video", "images"),
-        *("inputMaterialization", "materializedVars", "providerTransformedOutput", "error"),
-    }
-)
+RESPONSE_FIELDS = words("""
+    output raw metadata tokenUsage prompt logProbs guardrails audio video images inputMaterialization materializedVars
+    providerTransformedOutput error
+""")
 SHAPES = (Shape((), RESULT_FIELDS), Shape(("response",), RESPONSE_FIELDS))
 WITHOUT_CALLS = frozenset({"testCase", "vars", "gradingResult", "namedScores", "provider", "prompt", TRACES})
 READER = Reader(

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_
 from evalgate.adapters.formats.core.builder.trace_facts import open_record, set_times
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import pydantic_ai
@@ -85,9 +85,9 @@ MESSAGE_FIELDS = frozenset({"parts", "usage", "provider_details", "vendor_detail
 REQUEST_PARTS = ("system-prompt", "user-prompt", "tool-return", "retry-prompt", "builtin-tool-return", "instruction")
 RESPONSE_PARTS = ("text", "thinking", "tool-call", "builtin-tool-call", "builtin-tool-return", "file", "compaction")
 KINDS = frozenset({*REQUEST_PARTS, *RESPONSE_PARTS, "tool-search-call", "tool-search-return"})
-PART_FIELDS = frozenset(
-    {"content", "args", "tool_name", "metadata", "provider_details", "return_schema", "outcome", "instruction_parts"}
-)
+PART_FIELDS = words("""
+    content args tool_name metadata provider_details return_schema outcome instruction_parts
+""")
 SHAPES = (
     *(Shape((name, EACH), MESSAGE_FIELDS | {"instruction_parts"}) for name in LISTS),
     *(Shape((name, EACH, "parts", EACH), PART_FIELDS, KINDS, "part_kind") for name in LISTS),

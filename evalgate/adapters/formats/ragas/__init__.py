@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import Format, words
 
 INPUT = "user_input"
 TURN_TYPES = frozenset({"human", "ai", "tool"})
-SAMPLE_KEYS = frozenset(
-    {
-        *("response", "reference", "retrieved_contexts", "reference_contexts", "reference_tool_calls"),
-        *("reference_topics", "multi_responses", "rubrics"),
-    }
-)
+SAMPLE_KEYS = words("""
+    response reference retrieved_contexts reference_contexts reference_tool_calls reference_topics multi_responses
+    rubrics
+""")
 
 
 def is_sample(value: Any) -> bool:

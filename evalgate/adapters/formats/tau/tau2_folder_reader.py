@@ -9,7 +9,7 @@ from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.trace_facts import add_warning
 from evalgate.adapters.formats.core.fields import listing, mapping, text
-from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.tau import is_tau2_settings, reader
 from evalgate.errors import TraceError
@@ -81,12 +81,9 @@ def build(record: reader.Simulation) -> Trace:
     return trace
 
 
-TICK_FIELDS = frozenset(
-    {
-        *("agent_chunk", "user_chunk", "agent_tool_calls", "agent_tool_results", "user_tool_calls"),
-        *("user_tool_results", "usage", "metadata"),
-    }
-)
+TICK_FIELDS = words("""
+    agent_chunk user_chunk agent_tool_calls agent_tool_results user_tool_calls user_tool_results usage metadata
+""")
 SHAPES = (Shape(("ticks", EACH), TICK_FIELDS),)
 READER = Reader(
     build=build,

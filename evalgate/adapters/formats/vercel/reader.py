@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_
 from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, text, time
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result
@@ -101,14 +101,11 @@ USAGE = TokenTable(
 )
 
 
-STEP_FIELDS = frozenset(
-    {
-        *("content", "text", "toolCalls", "toolResults", "staticToolCalls", "dynamicToolCalls", "staticToolResults"),
-        *("dynamicToolResults", "reasoning", "reasoningDetails", "reasoningText", "files", "sources", "usage"),
-        *("warnings", "request", "response", "logprobs", "providerMetadata", "experimental_providerMetadata"),
-        *("callWarnings", "model", "performance", "experimental_context"),
-    }
-)
+STEP_FIELDS = words("""
+    content text toolCalls toolResults staticToolCalls dynamicToolCalls staticToolResults dynamicToolResults reasoning
+    reasoningDetails reasoningText files sources usage warnings request response logprobs providerMetadata
+    experimental_providerMetadata callWarnings model performance experimental_context
+""")
 SHAPES = (
     Shape(("messages", EACH), ROLE_FIELDS | {"parts", "toolInvocations", "data", "attachments"}),
     Shape(("messages", EACH, "content", EACH), PART_FIELDS),
