@@ -102,6 +102,15 @@ def _read_first(read: Read, recorded: dict[str, Any], ways: list[list[str]]) -> 
     return read(None, ".".join(ways[0]))
 
 
+def read_at(record: dict[str, Any], path: str, read: Read) -> Any:
+    """The field `c` of inner objects at a path `a.b.c`, read by a function such as `text`; raises FieldError.
+
+    >>> read_at({"a": {"b": 3}}, "a.b", count)
+    3
+    """
+    return _read_first(read, record, [path.split(".")])
+
+
 def any_value(value: Any, path: str) -> Any:
     """The value as recorded."""
     del path
@@ -206,6 +215,12 @@ def listing(value: Any, path: str) -> list[Any]:
     if type(value) is list:
         return value
     raise FieldError(path, "is not a list")
+
+
+def first_entry(value: Any, path: str) -> dict[str, Any]:
+    """The first object of a list; an empty one for an empty list or None."""
+    entries = listing(value, path)
+    return mapping(entries[0], f"{path}[0]") if entries else {}
 
 
 def identifier(value: Any, path: str) -> str | None:

@@ -23,6 +23,7 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     prefix_errors,
+    read_at,
     required_text,
     text,
     whole_number,
@@ -225,7 +226,7 @@ def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> No
 def _add_cost(trace: Trace, session: ExgenticSession) -> None:
     """Uses the outcome's cost, else the last step's running total; 0 means a model without a price."""
     path = "cost_reports.agent"
-    report = mapping(mapping(session.outcome.get("cost_reports"), "cost_reports").get("agent"), path)
+    report = read_at(session.outcome, path, mapping)
     trace.provider, trace.model = split_provider_and_model(text(report.get("model_name"), f"{path}.model_name"))
     trace.usage = USAGE.read(report, path)
     if trace.usage["total_tokens"] is None:

@@ -19,6 +19,7 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     number,
+    read_at,
     required_text,
     text,
 )
@@ -68,7 +69,7 @@ def read_facts(span: Span) -> SpanFacts:
     kind = KINDS.get(str(run.get("run_type")), "other")
     if kind == "other" and span.parent_id is None:
         kind = "agent"
-    library = mapping(mapping(run.get("extra"), "extra").get("runtime"), "extra.runtime").get("library")
+    library = read_at(run, "extra.runtime", mapping).get("library")
     facts = SpanFacts(kind, framework=_text_or_none(library) if library != "langsmith" else None)
     if kind == "inference":
         _add_answer(facts, run)
@@ -87,8 +88,7 @@ def read_facts(span: Span) -> SpanFacts:
 
 
 def _add_answer(facts: SpanFacts, run: dict[str, Any]) -> None:
-    extra = mapping(run.get("extra"), "extra")
-    metadata, settings = (mapping(extra.get(key), f"extra.{key}") for key in ("metadata", "invocation_params"))
+    metadata, settings = (read_at(run, f"extra.{key}", mapping) for key in ("metadata", "invocation_params"))
     outputs = run.get("outputs")
     answer = read_provider_response(outputs)
     inner = _read_generation(outputs)
@@ -187,7 +187,7 @@ class RunTree(NamedTuple):
     def root(self) -> dict[str, Any]:
         """The run without a parent among them; the earliest if there are several."""
         known = {run.get("id") for run in self.runs if isinstance(run.get("id"), str)}
-        tops = [run for run in self.runs if not _is_one_of(run.get("parent_run_id"), known)]
+        tops = [run for run in self.runs if not isinstance(one := run.get("parent_run_id"), str) or one not in known]
         return min(tops or self.runs, key=lambda run: str(run.get("dotted_order") or run.get("start_time")))
 
 
@@ -212,7 +212,7 @@ def build(record: RunTree) -> Trace:
     do_each(record.runs, "runs", lambda run: spans.append(span_from_run(run)))
     root = record.root
     trace = assemble.build(spans, read_facts)
-    metadata = _metadata(root)
+    metadata = read_at(root, "extra.metadata", mapping)
     trace.trace_id = text(root.get("trace_id"), "trace_id") or required_text(root.get("id"), "id")
     trace.name = text(root.get("name"), "name")
     trace.tags = read_tags(root.get("tags"), "tags")
@@ -229,9 +229,7 @@ def build(record: RunTree) -> Trace:
 def identify(record: RunTree) -> Identity:
     """Scenario and trial from the root's metadata, else the id of the data set's example."""
     root = record.root
-    extra = root.get("extra")
-    metadata = extra.get("metadata") if isinstance(extra, dict) else None
-    known = metadata if isinstance(metadata, dict) else {}
+    known = dict_or_empty(dict_or_empty(root.get("extra")).get("metadata"))
     return identify_by_metadata({**known, EXAMPLE_KEY: root.get(EXAMPLE_KEY)}, EXAMPLE_KEY)
 
 
@@ -270,26 +268,18 @@ def _trace_id(run: dict[str, Any], runs: dict[str, dict[str, Any]]) -> str:
     return str(run["trace_id"])
 
 
-def _is_one_of(value: Any, known: set[str | None]) -> bool:
-    return isinstance(value, str) and value in known
-
-
-def _metadata(root: dict[str, Any]) -> dict[str, Any]:
-    return mapping(mapping(root.get("extra"), "extra").get("metadata"), "extra.metadata")
-
-
 def _feedback(root: dict[str, Any]) -> list[TraceScore]:
     """Scores of the run from users and evaluators: one by one, or averages by name."""
     found: list[TraceScore] = []
-    for item, entry in enumerate(listing(root.get("feedback"), "feedback")):
-        path = f"feedback[{item}]"
-        one = mapping(entry, path)
-        score = one.get("score")
-        grade = build_score(one.get("key", ""), float(score) if isinstance(score, bool) else score, path)
-        value = one.get("value")
+
+    def add(entry: dict[str, Any]) -> None:
+        score, value = entry.get("score"), entry.get("value")
+        grade = build_score(entry.get("key", ""), float(score) if isinstance(score, bool) else score, "")
         grade["score_label"] = value if isinstance(value, str) else None
-        grade["explanation"] = text(one.get("comment"), f"{path}.comment")
+        grade["explanation"] = text(entry.get("comment"), "comment")
         found.append(grade)
+
+    do_each(listing(root.get("feedback"), "feedback"), "feedback", add)
     stats = {} if found else mapping(root.get("feedback_stats"), "feedback_stats")
     for name, entry in stats.items():
         path = f"feedback_stats.{make_printable(name)}"

@@ -13,13 +13,16 @@ from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY, TRI
 from evalgate.adapters.formats.core.builder.trace_facts import build_trace, measure_between
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
+    FieldTable,
     count,
+    do_each,
     flag,
     identifier,
     listing,
     mapping,
     milliseconds_between,
     prefix_errors,
+    read_at,
     required_text,
     text,
     time,
@@ -86,14 +89,11 @@ def build(record: Any) -> Trace:
     require_shallow(record)
     events = [found for found in map(session_event, record) if found is not None]
     head = next((event for event in events if event["type"] == "session"), {})
-    agent = mapping(head.get("agent"), "agent")
-    session = ManagedSession(model=text(mapping(agent.get("model"), "agent.model").get("id"), "agent.model.id"))
-    for number, event in enumerate(events):
-        with prefix_errors(f"events[{number}]"):
-            _handle_event(session, event)
+    session = ManagedSession(model=read_at(head, "agent.model.id", text))
+    do_each(events, "events", lambda event: _handle_event(session, event))
     session.flush()
     trace = _build_trace(session)
-    _add_settings(trace, head, agent)
+    _add_settings(trace, head)
     note_unknown(trace, _find_unknown(record))
     return trace
 
@@ -175,8 +175,7 @@ def _handle_request_end(session: ManagedSession, event: dict[str, Any]) -> None:
 
 def _handle_idle(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    reason = mapping(event.get("stop_reason"), "stop_reason")
-    session.stop_reason = text(reason.get("type"), "stop_reason.type")
+    session.stop_reason = read_at(event, "stop_reason.type", text)
 
 
 def _handle_running(session: ManagedSession, event: dict[str, Any]) -> None:
@@ -186,10 +185,9 @@ def _handle_running(session: ManagedSession, event: dict[str, Any]) -> None:
 
 def _handle_error(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
-    error = mapping(event.get("error"), "error")
-    session.error = {"type": text(error.get("type"), "error.type") or event["type"].partition(".")[2]}
-    session.error["message"] = text(error.get("message"), "error.message")
-    session.has_failed_call = session.error["type"].startswith(MODEL_ERRORS)
+    kind = read_at(event, "error.type", text) or event["type"].partition(".")[2]
+    session.error = {"type": kind, "message": read_at(event, "error.message", text)}
+    session.has_failed_call = kind.startswith(MODEL_ERRORS)
 
 
 HANDLERS: dict[str, Callable[[ManagedSession, dict[str, Any]], None]] = {
@@ -258,26 +256,33 @@ def _build_trace(session: ManagedSession) -> Trace:
     return trace
 
 
-def _add_settings(trace: Trace, head: dict[str, Any], agent: dict[str, Any]) -> None:
-    metadata = mapping(head.get("metadata"), "metadata")
-    trace.trace_id = text(head.get("id"), "id") or ""
-    trace.name = text(head.get("title"), "title")
-    trace.agent = {"name": text(agent.get("name"), "agent.name"), "framework": "claude-managed-agents"}
-    trace.system_instructions = text(agent.get("system"), "agent.system")
-    tools = listing(agent.get("tools"), "agent.tools")
-    trace.tool_definitions = [_read_definition(tool) for tool in tools if _is_named(tool)]
-    trace.scenario_id = identifier(metadata.get(SCENARIO_KEY), f"metadata.{SCENARIO_KEY}")
-    trace.trial = count(metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
-    trace.metadata = metadata
+def _add_settings(trace: Trace, head: dict[str, Any]) -> None:
+    found = HEAD.read(head)
+    trace.trace_id, trace.name, trace.metadata = found["id"] or "", found["title"], found["metadata"]
+    trace.agent = {"name": found["agent"], "framework": "claude-managed-agents"}
+    trace.system_instructions = found["system"]
+    trace.tool_definitions = [
+        {
+            "name": tool["name"],
+            "description": tool.get("description"),
+            "parameters": tool.get("input_schema"),
+            "type": "function",
+        }
+        for tool in found["tools"]
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    ]
+    trace.scenario_id = identifier(trace.metadata.get(SCENARIO_KEY), f"metadata.{SCENARIO_KEY}")
+    trace.trial = count(trace.metadata.get(TRIAL_KEY), f"metadata.{TRIAL_KEY}")
 
 
-def _is_named(tool: Any) -> bool:
-    return isinstance(tool, dict) and isinstance(tool.get("name"), str)
-
-
-def _read_definition(tool: dict[str, Any]) -> dict[str, Any]:
-    named = {"name": tool["name"], "description": tool.get("description")}
-    return {**named, "parameters": tool.get("input_schema"), "type": "function"}
+HEAD = FieldTable(
+    id=text,
+    title=text,
+    metadata=mapping,
+    agent=(text, "agent.name"),
+    system=(text, "agent.system"),
+    tools=(listing, "agent.tools"),
+)
 
 
 def _event_time(event: dict[str, Any]) -> str | None:

@@ -26,10 +26,15 @@ from evalgate.adapters.formats.core.builder.trace_facts import (
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
+    any_value,
     do_each,
+    first_entry,
     identifier,
     listing,
     mapping,
+    prefix_errors,
+    read_at,
     read_timestamp,
     required_text,
     text,
@@ -135,23 +140,18 @@ def _is_waiting(conversation: Conversation) -> bool:
 
 
 def _read_exit_code(recorded: dict[str, Any], content: str) -> int | None:
-    extra = mapping(recorded.get("extra"), "extra")
-    code = whole_number(extra.get("returncode"), "extra.returncode")
+    code: int | None = read_at(recorded, "extra.returncode", whole_number)
     found = CODE.match(content) if code is None else None
     return code if found is None else int(found[1])
 
 
 def _list_commands(recorded: dict[str, Any], content: str) -> list[str]:
     """The commands that the agent extracted from an answer, else those in its code blocks."""
-    extra = mapping(recorded.get("extra"), "extra")
-    actions = listing(extra.get("actions"), "extra.actions")
-    if actions:
-        found = [mapping(action, f"extra.actions[{index}]") for index, action in enumerate(actions)]
-        return [
-            required_text(action.get("command"), f"extra.actions[{index}].command")
-            for index, action in enumerate(found)
-        ]
-    return _find_code_blocks(content)
+    actions = read_at(recorded, "extra.actions", ACTION.read_each)
+    return [action["command"] for action in actions] or _find_code_blocks(content)
+
+
+ACTION = FieldTable(command=required_text)
 
 
 def _find_code_blocks(content: str) -> list[str]:
@@ -168,8 +168,7 @@ def _find_code_blocks(content: str) -> list[str]:
 
 def _add_llm_call(chat: MeteredConversation, message: Message, extra: dict[str, Any]) -> None:
     response = mapping(extra["response"], "extra.response")
-    choices = listing(response.get("choices"), "extra.response.choices")
-    choice = mapping(choices[0], "extra.response.choices[0]") if choices else {}
+    choice = first_entry(response.get("choices"), "extra.response.choices")
     finished = text(choice.get("finish_reason"), "extra.response.choices[0].finish_reason")
     usage = read_provider_usage(response.get("usage"), "extra.response.usage")
     call = chat.add_llm_call(
@@ -194,22 +193,16 @@ def _add_submission(trace: Trace, submission: str | None) -> None:
 
 
 def _add_model(trace: Trace, info: dict[str, Any]) -> None:
-    config = mapping(info.get("config"), "info.config")
-    model = mapping(config.get("model"), "info.config.model")
-    model_name = text(model.get("model_name"), "info.config.model.model_name")
-    trace.provider, trace.model = split_provider_and_model(model_name)
-    trace.agent = {
-        "framework": "mini-swe-agent",
-        "version": text(info.get("mini_version"), "info.mini_version"),
-    }
+    with prefix_errors("info"):
+        trace.provider, trace.model = split_provider_and_model(read_at(info, "config.model.model_name", text))
+        trace.agent = {"framework": "mini-swe-agent", "version": text(info.get("mini_version"), "mini_version")}
 
 
 def _add_usage(trace: Trace, info: dict[str, Any]) -> None:
     answers = sum(message["role"] == "assistant" for message in trace.messages)
     trace.usage, about_usage = sum_call_usages(trace.llm_calls, answers - len(trace.llm_calls))
-    stats = mapping(info.get("model_stats"), "info.model_stats")
     trace.warnings += about_usage
-    set_cost(trace, stats.get("instance_cost"), "info.model_stats.instance_cost")
+    set_cost(trace, read_at(info, "model_stats.instance_cost", any_value), "info.model_stats.instance_cost")
 
 
 def _add_end(trace: Trace, status: str | None) -> None:

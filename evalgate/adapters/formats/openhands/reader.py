@@ -14,14 +14,20 @@ from evalgate.adapters.formats.core.builder.run import (
     mark_incomplete,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, measure_between
+from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
+    any_value,
+    dict_or_empty,
+    filled_text,
+    first_entry,
     identifier,
     listing,
     mapping,
     prefix_errors,
+    read_at,
     text,
     time,
     whole_number,
@@ -31,7 +37,6 @@ from evalgate.adapters.formats.core.strict_json import make_printable, require_s
 from evalgate.adapters.formats.core.usage import (
     build_score,
     is_known,
-    read_cost_usd,
     read_provider_usage,
     split_provider_and_model,
     sum_call_usages,
@@ -40,7 +45,7 @@ from evalgate.adapters.formats.core.usage import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.models.trace.trace import Message, ToolCall, Trace, Warning_
+    from evalgate.models.trace.trace import Message, ToolCall, Trace
 
 FINISH = "finish"
 IGNORED = frozenset({"null", "recall", "change_agent_state", "agent_state_changed", "condensation", "pause"})
@@ -103,39 +108,44 @@ class OpenHandsEvents(MeteredConversation):
     def _add_agent_event(self, event: dict[str, Any], args: dict[str, Any], kind: str) -> Message:
         """Adds an agent's message or action: one message per model response."""
         self.error = None  # the agent continued after it
-        metadata = mapping(event.get("tool_call_metadata"), "tool_call_metadata")
-        response = mapping(metadata.get("model_response"), "tool_call_metadata.model_response")
-        response_id = text(response.get("id"), "tool_call_metadata.model_response.id")
-        message = self._messages_by_response.get(response_id or "")
-        choice = _read_choice(response)
+        metadata = METADATA.read(event.get("tool_call_metadata"), "tool_call_metadata")
+        response = metadata["response"]
+        message = self._messages_by_response.get(response["id"] or "")
         if message is None:
-            content = _read_content(choice) or text(args.get("thought"), "args.thought")
+            content = response["choice"]["content"] or text(args.get("thought"), "args.thought")
             if kind == "message":
                 content = text(args.get("content"), "args.content")
             message = self.conversation.add_message("assistant", content)
-            if response_id:
-                self._messages_by_response[response_id] = message
-            if response:
-                self._add_response(response, choice, message)
+            if response["id"]:
+                self._messages_by_response[response["id"]] = message
+            if dict_or_empty(event.get("tool_call_metadata")).get("model_response"):
+                self._add_response(response, message)
             else:
                 self.unmetered += 1
         if kind != "message":
-            self._add_call(event, args, kind, message)
+            self._add_call(event, args, metadata, message)
         return message
 
-    def _add_call(self, event: dict[str, Any], args: dict[str, Any], kind: str, message: Message) -> None:
-        metadata = mapping(event.get("tool_call_metadata"), "tool_call_metadata")
-        name = text(metadata.get("function_name"), "tool_call_metadata.function_name") or kind
-        call_id = text(metadata.get("tool_call_id"), "tool_call_metadata.tool_call_id") or None
-        recorded = _find_arguments(_read_choice(mapping(metadata.get("model_response"), "")), call_id)
+    def _add_response(self, response: dict[str, Any], message: Message) -> None:
+        message["model"] = response["model"]
+        reason = response["choice"]["finish_reason"]
+        call = self.add_llm_call(response["usage"], reason, model=response["model"], response_id=response["id"])
+        message["finish_reason"] = call["finish_reason"]
+
+    def _add_call(self, event: dict[str, Any], args: dict[str, Any], made: dict[str, Any], message: Message) -> None:
+        """Adds a call with the arguments as the model wrote them, else with the event's own fields."""
+        requests = made["response"]["choice"]["requests"]
+        recorded = next((one["arguments"] for one in requests if made["id"] and one["id"] == made["id"]), None)
         if recorded is None:
             recorded = {key: value for key, value in args.items() if key not in NON_ARGUMENTS}
-        call = self.conversation.add_call(message, call_id, name, read_arguments(recorded))
+        call = self.conversation.add_call(
+            message, made["id"], made["name"] or event["action"], read_arguments(recorded)
+        )
         call["started_at"] = time(event.get("timestamp"), "timestamp")
         event_id = identifier(event.get("id"), "id")
         if event_id is not None:
             self._calls_by_event[event_id] = call
-        if kind == FINISH:
+        if event["action"] == FINISH:
             mark_final_call(call)
             answer = _find_final_answer(event, args)
             self.answer = (answer, message) if answer else None
@@ -158,63 +168,36 @@ class OpenHandsEvents(MeteredConversation):
         elif kind in ("edit", "read") and (content or "").startswith(EDITOR_ERROR):
             mark_failed(call)
 
-    def _add_response(self, response: dict[str, Any], choice: dict[str, Any], message: Message) -> None:
-        path = "tool_call_metadata.model_response"
-        message["model"] = text(response.get("model"), f"{path}.model")
-        call = self.add_llm_call(
-            read_provider_usage(response.get("usage"), f"{path}.usage"),
-            text(choice.get("finish_reason"), f"{path}.choices[0].finish_reason"),
-            model=message["model"],
-            response_id=text(response.get("id"), f"{path}.id"),
-        )
-        message["finish_reason"] = call["finish_reason"]
 
-
-def _read_choice(response: dict[str, Any]) -> dict[str, Any]:
-    path = "tool_call_metadata.model_response.choices"
-    choices = listing(response.get("choices"), path)
-    return mapping(choices[0], f"{path}[0]") if choices else {}
-
-
-def _read_content(choice: dict[str, Any]) -> str | None:
-    path = "tool_call_metadata.model_response.choices[0].message"
-    return text(mapping(choice.get("message"), path).get("content"), f"{path}.content") or None
-
-
-def _find_arguments(choice: dict[str, Any], call_id: str | None) -> Any:
-    """The arguments as the model wrote them; the event's own fields are OpenHands' version of them."""
-    path = "tool_call_metadata.model_response.choices[0].message"
-    message = mapping(choice.get("message"), path)
-    for number, value in enumerate(listing(message.get("tool_calls"), f"{path}.tool_calls")):
-        call = mapping(value, f"{path}.tool_calls[{number}]")
-        if call_id is not None and call.get("id") == call_id:
-            return mapping(call.get("function"), f"{path}.tool_calls[{number}].function").get("arguments")
-    return None
+REQUEST = FieldTable(id=any_value, arguments=(any_value, "function.arguments"))
+CHOICE = FieldTable(
+    finish_reason=text, content=(filled_text, "message.content"), requests=(REQUEST.read_each, "message.tool_calls")
+)
+RESPONSE = FieldTable(
+    id=text,
+    model=text,
+    usage=read_provider_usage,
+    choice=(lambda value, path: CHOICE.read(first_entry(value, path), f"{path}[0]"), "choices"),
+)
+METADATA = FieldTable(
+    name=(filled_text, "function_name"), id=(filled_text, "tool_call_id"), response=(RESPONSE.read, "model_response")
+)
 
 
 def _find_final_answer(event: dict[str, Any], args: dict[str, Any]) -> str | None:
-    outputs = args.get("outputs")
-    content = outputs.get("content") if isinstance(outputs, dict) else None
-    for path, value in (
-        ("args.final_thought", args.get("final_thought")),
-        ("args.outputs.content", content),
-        ("args.thought", args.get("thought")),
-        ("message", event.get("message")),
-    ):
-        if answer := text(value, path):
-            return answer
-    return None
+    output = dict_or_empty(args.get("outputs")).get("content")
+    named = {"final_thought": args.get("final_thought"), "outputs.content": output, "thought": args.get("thought")}
+    found = [text(value, f"args.{name}") for name, value in named.items()]
+    return next(filter(None, [*found, text(event.get("message"), "message")]), None)
 
 
 def _read_exit_code(event: dict[str, Any]) -> int | None:
     """The exit code of a command; OpenHands writes -1 for unknown."""
-    extras = mapping(event.get("extras"), "extras")
-    metadata = mapping(extras.get("metadata"), "extras.metadata")
-    for path, holder in (("extras.metadata.", metadata), ("extras.", extras), ("", event)):
-        code = whole_number(holder.get("exit_code"), f"{path}exit_code")
-        if code is not None:
-            return None if code == -1 else code
-    return None
+    code = EXIT_CODE.read(event)["code"]
+    return None if code == -1 else code
+
+
+EXIT_CODE = FieldTable(code=(whole_number, "extras.metadata.exit_code", "extras.exit_code", "exit_code"))
 
 
 MAX_DEVIATION = 0.01
@@ -278,18 +261,14 @@ def _add_task(events: OpenHandsEvents, document: dict[str, Any], history: list[A
 
 
 def _add_model(trace: Trace, document: dict[str, Any]) -> None:
-    metadata = mapping(document.get("metadata"), "metadata")
-    config = mapping(metadata.get("llm_config"), "metadata.llm_config")
-    trace.provider, trace.model = split_provider_and_model(text(config.get("model"), "metadata.llm_config.model"))
+    trace.provider, trace.model = split_provider_and_model(read_at(document, "metadata.llm_config.model", text))
     if trace.model is None and trace.llm_calls:
         trace.provider, trace.model = split_provider_and_model(trace.llm_calls[-1]["model"])
 
 
 def _add_times(trace: Trace, history: list[Any]) -> None:
     """Adds the times of the first and last event; some versions record no times."""
-    times = [
-        moment for event in history if isinstance(event, dict) and (moment := time(event.get("timestamp"), "timestamp"))
-    ]
+    times = list(filter(None, (time(dict_or_empty(event).get("timestamp"), "timestamp") for event in history)))
     if times:
         trace.started_at, trace.ended_at = times[0], times[-1]
         latency = measure_between(times[0], times[-1])
@@ -304,30 +283,23 @@ def _add_usage(trace: Trace, document: dict[str, Any], history: list[Any], unmet
         if not metrics and isinstance(event, dict) and event.get("llm_metrics") is not None:
             path = "llm_metrics"
             metrics = mapping(event[path], path)
-    _add_counted_tokens(trace, metrics, path)
-    trace.cost, warnings = read_cost_usd(metrics.get("accumulated_cost"), trace.usage, f"{path}.accumulated_cost")
-    about_usage = [] if is_known(trace.usage) else about_usage
-    trace.warnings += [*about_usage, *warnings, *_check_cost_sum(metrics, path)]
+    counted = read_provider_usage(metrics.get("accumulated_token_usage"), f"{path}.accumulated_token_usage")
+    if counted["input_tokens"] or counted["output_tokens"]:
+        trace.usage = counted
+    trace.warnings += [] if is_known(trace.usage) else about_usage
+    set_cost(trace, metrics.get("accumulated_cost"), f"{path}.accumulated_cost")
+    _check_cost_sum(trace, metrics, path)
 
 
-def _add_counted_tokens(trace: Trace, metrics: dict[str, Any], path: str) -> None:
-    counted = metrics.get("accumulated_token_usage")
-    if counted is not None:
-        total = read_provider_usage(counted, f"{path}.accumulated_token_usage")
-        if total["input_tokens"] or total["output_tokens"]:
-            trace.usage = total
-
-
-def _check_cost_sum(metrics: dict[str, Any], path: str) -> list[Warning_]:
+def _check_cost_sum(trace: Trace, metrics: dict[str, Any], path: str) -> None:
     total = amount(metrics.get("accumulated_cost"), f"{path}.accumulated_cost")
-    costs = []
+    parts = 0.0
     for number, value in enumerate(listing(metrics.get("costs"), f"{path}.costs")):
         cost = value.get("cost") if isinstance(value, dict) else value
-        costs.append(amount(cost, f"{path}.costs[{number}]") or 0.0)
-    if not costs or total is None or abs(sum(costs) - total) <= MAX_DEVIATION * max(total, sum(costs)):
-        return []
-    message = f"the recorded cost {total:g} is not the sum {sum(costs):g} of its parts"
-    return [{"code": "total_mismatch", "message": message, "where": f"{path}.costs"}]
+        parts += amount(cost, f"{path}.costs[{number}]") or 0.0
+    if metrics.get("costs") and total is not None and abs(parts - total) > MAX_DEVIATION * max(total, parts):
+        message = f"the recorded cost {total:g} is not the sum {parts:g} of its parts"
+        add_warning(trace, "total_mismatch", message, f"{path}.costs")
 
 
 def _add_end(trace: Trace, events: OpenHandsEvents, document: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     prefix_errors,
+    read_at,
     required_text,
     text,
 )
@@ -153,11 +154,10 @@ class _Run:
         self.steps: list[_Step] = []
         self.without_action = _find_without_action(history, "history") or _find_without_action(trajectory, "trajectory")
         self._trajectory = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
-        actions = []
-        for number, step in enumerate(self._trajectory):
-            with prefix_errors(f"trajectory[{number}]"):
-                actions.append(_read_action(step))
-        self._alignment = align([_find_action(value) for value in history if _is_answer(value)], actions)
+        actions: list[str] = []
+        do_each(self._trajectory, "trajectory", lambda step: actions.append(_read_action(step)))
+        answers = [value.get("action") for value in history if _is_answer(value)]
+        self._alignment = align([one.strip() if isinstance(one, str) else "" for one in answers], actions)
         self._paired: list[tuple[_Step, int]] = []
         self._unpaired = 0
         do_each(history, "history", self._add_message)
@@ -225,11 +225,6 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, dict) and value.get("role") == "assistant" and not value.get("is_demo")
 
 
-def _find_action(recorded: dict[str, Any]) -> str:
-    action = recorded.get("action")
-    return action.strip() if isinstance(action, str) else ""
-
-
 def _read_action(recorded: dict[str, Any]) -> str:
     return (text(recorded.get("action"), "action") or "").strip()
 
@@ -257,9 +252,7 @@ def _add_results(conversation: Conversation, recorded: dict[str, Any], content: 
     """Adds one message as the result of every call it names."""
     ids = listing(recorded.get("tool_call_ids"), "tool_call_ids") or [recorded.get("tool_call_id")]
     call_ids = [text(value, f"tool_call_ids[{number}]") for number, value in enumerate(ids)]
-    for call_id in call_ids[1:]:
-        conversation.add_result(call_id, None, content)
-    return conversation.add_result(call_ids[0], None, content)[0]
+    return [conversation.add_result(call_id, None, content)[0] for call_id in (*call_ids[1:], call_ids[0])][-1]
 
 
 def _finish_step(conversation: Conversation, call: ToolCall | None, recorded: dict[str, Any], path: str) -> None:
@@ -281,11 +274,9 @@ def _replay_config(document: dict[str, Any]) -> dict[str, Any]:
 def _add_settings(trace: Trace, document: dict[str, Any]) -> None:
     """Adds names only: settings hold API keys of providers."""
     settings = _replay_config(document)
-    problem = mapping(settings.get("problem_statement"), "replay_config.problem_statement")
-    trace.scenario_id = identifier(problem.get("id"), "replay_config.problem_statement.id")
-    agent = mapping(settings.get("agent"), "replay_config.agent")
-    model = mapping(agent.get("model"), "replay_config.agent.model")
-    name = text(model.get("name"), "replay_config.agent.model.name")
+    with prefix_errors("replay_config"):
+        trace.scenario_id = read_at(settings, "problem_statement.id", identifier)
+        name = read_at(settings, "agent.model.name", text)
     trace.model = None if name in STAND_IN_MODELS else name
     environment = document.get("environment")
     if isinstance(environment, str):
