@@ -14,6 +14,7 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     do_each,
+    get_field,
     identifier,
     listing,
     mapping,
@@ -149,13 +150,6 @@ def _trace(conversation: Conversation, name: str | None, set_id: str | None) -> 
     metadata = {"expected": True, **({"eval_set_id": set_id} if set_id else {})}
     agent = {"name": None, "framework": "google-adk"}
     return build_trace(conversation, scenario_id=name, agent=agent, tags=["expected"], metadata=metadata, warnings=[])
-
-
-def get_field(fields: dict[str, Any], name: str) -> Any:
-    """A field by its name with underscores, also in camel case."""
-    head, *tail = name.split("_")
-    value = fields.get(name)
-    return fields.get(head + "".join(part.capitalize() for part in tail)) if value is None else value
 
 
 EVALSET_READER = Reader(build=refuse_expectations, identify=no_identity)

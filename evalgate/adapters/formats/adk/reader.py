@@ -13,9 +13,11 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     do_each,
     flag,
+    in_both_spellings,
     listing,
     mapping,
     milliseconds_between,
+    plain_keys,
     prefix_errors,
     read_timestamp,
     required_text,
@@ -35,17 +37,6 @@ if TYPE_CHECKING:
 
 USER = "user"
 FASTEST_ANSWER_MS = 20.0
-SPELLINGS = {
-    "appName": "app_name",
-    "invocationId": "invocation_id",
-    "errorCode": "error_code",
-    "errorMessage": "error_message",
-    "usageMetadata": "usage_metadata",
-    "modelVersion": "model_version",
-    "finishReason": "finish_reason",
-    "longRunningToolIds": "long_running_tool_ids",
-    "eventLogs": "event_logs",
-}
 
 
 class AdkRun(MeteredConversation):
@@ -70,7 +61,7 @@ class AdkRun(MeteredConversation):
 
     def add(self, recorded: dict[str, Any]) -> None:
         """Adds one event; partial events of a streamed answer are ignored."""
-        event = normalize_keys(recorded)
+        event = plain_keys(recorded)
         options = event.get("options")
         early = options.get("partial") if isinstance(options, dict) else None
         if flag(event.get("partial", early), "partial"):
@@ -165,11 +156,6 @@ class AdkRun(MeteredConversation):
         self.has_failed_call = not has_spoken and event.get("usage_metadata") is None
 
 
-def normalize_keys(recorded: dict[str, Any]) -> dict[str, Any]:
-    """The fields with keys in snake case, without those that are None."""
-    return {SPELLINGS.get(key, key): value for key, value in recorded.items() if value is not None}
-
-
 def _read_messages(event: dict[str, Any], author: str, at: str | None) -> list[RawMessage]:
     content = mapping(event.get("content"), "content")
     if not content.get("parts"):
@@ -206,7 +192,7 @@ def split(documents: list[Any]) -> Sequence[Any]:
 
 def build(record: Any) -> Trace:
     """Builds one session: a turn for each message of the user, agents' messages under their names."""
-    session = normalize_keys(open_record(record))
+    session = plain_keys(open_record(record))
     events = listing(session.get("events"), "events")
     if not events:
         raise FieldError("events", "is missing or empty: nothing happened in this session")
@@ -269,13 +255,15 @@ def _add_totals(trace: Trace, run: AdkRun) -> None:
         trace.latency = {"total_ms": total, "source": "timestamps"}
 
 
-EVENT_FIELDS = words("""
-    content usage_metadata usageMetadata actions options state context state_delta grounding_metadata
-    groundingMetadata citation_metadata citationMetadata custom_metadata customMetadata long_running_tool_ids
-    longRunningToolIds logprobs_result logprobsResult cache_metadata cacheMetadata input_transcription
-    inputTranscription output_transcription outputTranscription live_session_resumption_update
-    liveSessionResumptionUpdate node_info nodeInfo output
-""")
+EVENT_FIELDS = in_both_spellings(
+    words("""
+        content usage_metadata actions options state context state_delta grounding_metadata citation_metadata
+        custom_metadata long_running_tool_ids logprobs_result cache_metadata input_transcription output_transcription
+        live_session_resumption_update node_info output
+    """)
+)
+
+
 SHAPES = (
     Shape(("events", EACH), EVENT_FIELDS),
     Shape(("events", EACH, "content"), frozenset({"parts"})),

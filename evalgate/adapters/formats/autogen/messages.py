@@ -10,7 +10,17 @@ from evalgate.adapters.formats.core.builder.call_arguments import build_recorded
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.fields import flag, listing, mapping, required_text, text, time, whole_number
+from evalgate.adapters.formats.core.fields import (
+    FieldTable,
+    filled_text,
+    flag,
+    listing,
+    mapping,
+    required_text,
+    text,
+    time,
+    whole_number,
+)
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import read_provider_usage
@@ -174,24 +184,20 @@ def _add_content(run: SavedRun, raw: RawMessage, message: dict[str, Any], kind: 
 
 
 def _read_calls(value: Any, path: str) -> list[ToolRequest]:
-    found = []
-    for number, each in enumerate(listing(value, path)):
-        call, place = mapping(each, f"{path}[{number}]"), f"{path}[{number}]"
-        name = required_text(call.get("name"), f"{place}.name")
-        given = check_arguments(call.get("arguments"), f"{place}.arguments")
-        found.append(ToolRequest(text(call.get("id"), f"{place}.id") or None, name, given))
-    return found
+    return [ToolRequest(**call) for call in CALL.read_each(value, path)]
 
 
 def _read_results(value: Any, path: str) -> list[ToolResult]:
-    found = []
-    for number, each in enumerate(listing(value, path)):
-        result, place = mapping(each, f"{path}[{number}]"), f"{path}[{number}]"
-        call_id = text(result.get("call_id"), f"{place}.call_id") or None
-        name = text(result.get("name"), f"{place}.name") or None
-        failed = bool(flag(result.get("is_error"), f"{place}.is_error"))
-        found.append(ToolResult(call_id, name, text(result.get("content"), f"{place}.content"), failed))
-    return found
+    return [ToolResult(**result) for result in RESULT.read_each(value, path)]
+
+
+CALL = FieldTable(id=filled_text, name=required_text, arguments=check_arguments)
+RESULT = FieldTable(
+    id=(filled_text, "call_id"),
+    name=filled_text,
+    content=text,
+    is_error=lambda value, path: bool(flag(value, path)),
+)
 
 
 def _add_results(run: SavedRun, raw: RawMessage, results: list[ToolResult]) -> None:

@@ -47,6 +47,41 @@ def prefix_errors(path: str) -> Iterator[None]:
         raise error.with_prefix(path) from None
 
 
+def to_snake_case(key: str) -> str:
+    """A key in camel case as Python spells it.
+
+    >>> to_snake_case("usageMetadata")
+    'usage_metadata'
+    """
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
+
+
+def to_camel_case(key: str) -> str:
+    """A key with underscores as JavaScript spells it.
+
+    >>> to_camel_case("usage_metadata")
+    'usageMetadata'
+    """
+    head, *tail = key.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+def plain_keys(recorded: dict[str, Any]) -> dict[str, Any]:
+    """An object with keys as Python spells them, and without fields that are None."""
+    return {to_snake_case(key): value for key, value in recorded.items() if value is not None}
+
+
+def get_field(fields: dict[str, Any], name: str) -> Any:
+    """A field by its name with underscores, else in camel case; None without it."""
+    value = fields.get(name)
+    return fields.get(to_camel_case(name)) if value is None else value
+
+
+def in_both_spellings(names: Iterable[str]) -> frozenset[str]:
+    """Names with underscores, as they are and in camel case."""
+    return frozenset(spelling for name in names for spelling in (name, to_camel_case(name)))
+
+
 def do_each(values: Iterable[Any], path: str, do_one: Callable[[dict[str, Any]], object]) -> None:
     """Calls `do_one` with every object of a list; raises FieldError naming the entry."""
     for number, value in enumerate(values):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evalgate.adapters.formats.core.fields import FieldError, count
+from evalgate.adapters.formats.core.fields import FieldError, count, to_snake_case
 from evalgate.adapters.formats.core.usage import total_tokens
 from evalgate.models.trace.trace import Usage, unknown_usage
 
@@ -179,15 +179,6 @@ def _count(usage: dict[str, Any], key: str) -> int | None:
 def _details(usage: dict[str, Any], key: str) -> dict[str, Any]:
     found = usage.get(key)
     return found if type(found) is dict else {}
-
-
-def to_snake_case(key: str) -> str:
-    """A key in camel case as Python spells it.
-
-    >>> to_snake_case("usageMetadata")
-    'usage_metadata'
-    """
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -12,16 +12,20 @@ from evalgate.adapters.formats.core.builder.side_fields import identify_by_metad
 from evalgate.adapters.formats.core.builder.trace_facts import read_tags, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     count,
     dict_or_empty,
     do_each,
+    get_field,
     identifier,
+    in_both_spellings,
     listing,
     mapping,
     milliseconds_between,
     required_text,
     text,
     time,
+    to_camel_case,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
@@ -40,7 +44,6 @@ if TYPE_CHECKING:
 
 NO_TOOLS = "`toolsCalled` is not recorded: pass `tools_called` to the test case, an empty list if no tool was called"
 NAME = "test_case"
-TOOL_FIELDS = ("inputParameters", "input_parameters")
 
 
 def split(document: Any) -> Sequence[Any]:
@@ -84,25 +87,16 @@ def build(record: Any) -> Trace:
     return trace
 
 
-def _get(value: dict[str, Any], name: str) -> Any:
-    """A field as DeepEval writes it to files (`toolsCalled`) or as Python names it (`tools_called`)."""
-    first, *others = name.split("_")
-    alias = first + "".join(word.title() for word in others)
-    return value[alias] if value.get(alias) is not None else value.get(name)
-
-
 def _add_exchange(chat: MeteredConversation, case: dict[str, Any]) -> bool:
     """Adds input, answer and calls; False if the case does not say which tools were called."""
     chat.add_messages([RawMessage("user", _read_words(case.get("input"), "input"))])
     trace = mapping(case.get("trace"), "trace")
-    spans = _list_tool_spans(trace)
-    recorded = _get(case, "tools_called")
-    if recorded is None:
-        recorded = _get(trace, "tools_called")
+    spans = _list_tool_calls(trace)
+    recorded = next((found for one in (case, trace) if (found := get_field(one, "tools_called")) is not None), None)
     listed = listing(recorded, "toolsCalled")
     add_listed_calls(chat.conversation, [_read_tool(tool, n) for n, tool in enumerate(listed)], "toolsCalled")
     add_listed_calls(chat.conversation, spans, "trace.toolSpans")
-    answer = _get(case, "actual_output")
+    answer = get_field(case, "actual_output")
     chat.add_messages([RawMessage("assistant", _read_words(answer, "actualOutput"))])
     return recorded is not None or bool(spans)
 
@@ -117,46 +111,46 @@ def _read_words(value: Any, path: str) -> str | None:
 def _read_tool(value: Any, number: int) -> dict[str, Any]:
     """A `ToolCall` in the form of a listed call."""
     tool = mapping(value, f"toolsCalled[{number}]")
-    arguments = next((tool[key] for key in TOOL_FIELDS if tool.get(key) is not None), None)
+    arguments = get_field(tool, "input_parameters")
     return {"name": tool.get("name"), "arguments": arguments, "result": tool.get("output")}
 
 
-def _list_tool_spans(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tool spans of a trace, in order of time and in the form of listed calls."""
-    spans = [mapping(span, "trace.toolSpans") for span in listing(_get(trace, "tool_spans"), "trace.toolSpans")]
+def _list_spans(trace: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The spans of a kind in a trace, in order of time."""
+    path = f"trace.{to_camel_case(name)}"
+    spans = [mapping(span, path) for span in listing(get_field(trace, name), path)]
+    return sorted(spans, key=_find_start)
+
+
+def _find_start(span: dict[str, Any]) -> str:
+    return str(get_field(span, "start_time"))
+
+
+def _list_tool_calls(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool spans of a trace, in the form of listed calls."""
     calls = []
-    for span in sorted(spans, key=_get_start):
+    for span in _list_spans(trace, "tool_spans"):
         call = {"name": span.get("name"), "arguments": span.get("input"), "result": span.get("output")}
         if not isinstance(call["arguments"], dict | str | None):
             call["arguments"] = {"input": call["arguments"]}
         if span.get("status") == "ERRORED" or span.get("error"):
             call["error"] = text(span.get("error"), "trace.toolSpans.error") or "the tool failed"
-        call["duration_ms"] = milliseconds_between(*_read_times(span, "trace.toolSpans"))
+        call["duration_ms"] = milliseconds_between(*TIMES.read(span, "trace.toolSpans").values())
         calls.append(call)
     return calls
 
 
+TIMES = FieldTable(started_at=(time, "startTime", "start_time"), ended_at=(time, "endTime", "end_time"))
+
+
 def _read_failure(trace: dict[str, Any]) -> ModelError | None:
     """Why the last model call failed; None if it did not, or if a tool ran later."""
-    models, tools = (
-        sorted((mapping(span, name) for span in listing(_get(trace, key), name)), key=_get_start)
-        for key, name in (("llm_spans", "trace.llmSpans"), ("tool_spans", "trace.toolSpans"))
-    )
-    if (
-        not models
-        or models[-1].get("status") != "ERRORED"
-        or (tools and _get_start(tools[-1]) > _get_start(models[-1]))
-    ):
+    models, tools = _list_spans(trace, "llm_spans"), _list_spans(trace, "tool_spans")
+    if not models or models[-1].get("status") != "ERRORED":
+        return None
+    if tools and _find_start(tools[-1]) > _find_start(models[-1]):
         return None
     return build_model_error(None, text(models[-1].get("error"), "trace.llmSpans.error"))
-
-
-def _get_start(span: dict[str, Any]) -> str:
-    return str(_get(span, "start_time"))
-
-
-def _read_times(value: dict[str, Any], path: str) -> tuple[str | None, str | None]:
-    return time(_get(value, "start_time"), f"{path}.startTime"), time(_get(value, "end_time"), f"{path}.endTime")
 
 
 def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
@@ -167,7 +161,7 @@ def _add_turns(chat: MeteredConversation, case: dict[str, Any]) -> bool:
         role = required_text(turn.get("role"), "role")
         if role not in ("user", "assistant"):
             raise FieldError("role", "is neither user nor assistant")
-        tools = _get(turn, "tools_called")
+        tools = get_field(turn, "tools_called")
         if role == "assistant":
             known.append(tools is not None)
         calls = [_read_tool(tool, number) for number, tool in enumerate(listing(tools, "toolsCalled"))]
@@ -196,13 +190,9 @@ def _read_usage(case: dict[str, Any]) -> Usage | None:
     """The agent's tokens: those of the case, else of all model calls in its trace."""
     usage = USAGE.read(case, "")
     if usage["input_tokens"] is None and usage["output_tokens"] is None:
-        spans = listing(_find_llm_spans(case), "trace.llmSpans")
+        spans = _list_spans(dict_or_empty(case.get("trace")), "llm_spans")
         usage = {**sum_usages([USAGE.read(span, "trace.llmSpans") for span in spans]), "source": "recorded_total"}
     return None if usage["input_tokens"] is None and usage["output_tokens"] is None else usage
-
-
-def _find_llm_spans(case: dict[str, Any]) -> Any:
-    return _get(dict_or_empty(case.get("trace")), "llm_spans")
 
 
 def _add_ids(trace: Trace, case: dict[str, Any]) -> None:
@@ -214,18 +204,19 @@ def _add_ids(trace: Trace, case: dict[str, Any]) -> None:
     trace.tags = read_tags(case.get("tags"), "tags")
     recorded = mapping(case.get("trace"), "trace")
     trace.trace_id = text(recorded.get("uuid"), "trace.uuid") or ""
-    trace.conversation_id = text(_get(recorded, "thread_id"), "trace.threadId")
-    models = [text(dict_or_empty(span).get("model"), "trace.llmSpans.model") for span in _find_llm_spans(case) or ()]
+    trace.conversation_id = text(get_field(recorded, "thread_id"), "trace.threadId")
+    spans = listing(get_field(recorded, "llm_spans"), "trace.llmSpans")
+    models = [text(dict_or_empty(span).get("model"), "trace.llmSpans.model") for span in spans]
     trace.model = next((model for model in models if model), None)
 
 
 def _add_figures(trace: Trace, case: dict[str, Any]) -> None:
     """Adds cost and latency of the agent, not those of the metrics (`evaluationCost`, `runDuration`)."""
-    set_cost(trace, _get(case, "token_cost"), "tokenCost")
-    trace.latency = read_latency_seconds(_get(case, "completion_time"), "completionTime")
+    set_cost(trace, get_field(case, "token_cost"), "tokenCost")
+    trace.latency = read_latency_seconds(get_field(case, "completion_time"), "completionTime")
     recorded = mapping(case.get("trace"), "trace")
     if recorded:
-        trace.started_at, trace.ended_at = _read_times(recorded, "trace")
+        trace.started_at, trace.ended_at = TIMES.read(recorded, "trace").values()
         took = milliseconds_between(trace.started_at, trace.ended_at)
         if trace.latency["total_ms"] is None and took is not None:
             trace.latency = {"total_ms": took, "source": "span"}
@@ -241,31 +232,35 @@ def _read_scores(case: dict[str, Any]) -> list[TraceScore]:
     def add_score(metric: dict[str, Any]) -> None:
         score = build_score(required_text(metric.get("name"), "name"), metric.get("score"), "score")
         score["explanation"] = text(metric.get("reason"), "reason") or text(metric.get("error"), "error")
-        score["source"] = text(_get(metric, "evaluation_model"), "evaluationModel")
+        score["source"] = text(get_field(metric, "evaluation_model"), "evaluationModel")
         success = metric.get("success")
         score["score_label"] = None if not isinstance(success, bool) else "passed" if success else "failed"
         scores.append(score)
 
-    do_each(listing(_get(case, "metrics_data"), "metricsData"), "metricsData", add_score)
+    do_each(listing(get_field(case, "metrics_data"), "metricsData"), "metricsData", add_score)
     return scores
 
 
-CASE_FIELDS = words("""
-    input actualOutput actual_output expectedOutput expected_output context turns trace retrievalContext
-    retrieval_context toolsCalled tools_called expectedTools expected_tools tags imagesMapping images_mapping
-    metricsData metrics_data metadata comments additional_metadata additionalMetadata expectationsData
-    expectations_data expectations classifications scenario userDescription user_description expectedOutcome
-    expected_outcome custom_column_key_values customColumnKeyValues
-""")
-TURN_FIELDS = frozenset({"content", "toolsCalled", "tools_called", "retrievalContext", "retrieval_context", "metadata"})
-TOOL_KEYS = frozenset({"inputParameters", "input_parameters", "output", "description", "reasoning"})
+CASE_FIELDS = in_both_spellings(
+    words("""
+        input actual_output expected_output context turns trace retrieval_context tools_called expected_tools tags
+        images_mapping metrics_data metadata comments additional_metadata expectations_data expectations classifications
+        scenario user_description expected_outcome custom_column_key_values
+    """)
+)
+TURN_FIELDS = in_both_spellings(words("content tools_called retrieval_context metadata comments additional_metadata"))
+TOOL_KEYS = in_both_spellings(words("input_parameters output description reasoning"))
+WITHOUT_CALLS = in_both_spellings(
+    words("""
+        expected_tools metrics_data expectations_data expectations classifications additional_metadata available_tools
+        prompt images_mapping
+    """)
+)
+
+
 SHAPES = (
     Shape((), CASE_FIELDS),
-    Shape(("turns", EACH), TURN_FIELDS | {"comments", "additional_metadata", "mcp_tools_called"}),
+    Shape(("turns", EACH), TURN_FIELDS | {"mcp_tools_called"}),
     *(Shape((key, EACH), TOOL_KEYS) for key in ("toolsCalled", "tools_called")),
 )
-WITHOUT_CALLS = words("""
-    expectedTools expected_tools metricsData metrics_data expectationsData expectations classifications
-    additional_metadata availableTools prompt imagesMapping
-""")
 READER = Reader(build=build, identify=identify, split=split, shapes=SHAPES, without_calls=WITHOUT_CALLS)

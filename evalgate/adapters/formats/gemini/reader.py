@@ -14,12 +14,13 @@ from evalgate.adapters.formats.core.fields import (
     do_each,
     listing,
     mapping,
+    plain_keys,
     prefix_errors,
     required_text,
     text,
 )
 from evalgate.adapters.formats.core.format import Reader, words
-from evalgate.adapters.formats.core.provider_response import read_provider_response, to_snake_case
+from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.gemini import is_gemini, is_stream
@@ -40,11 +41,6 @@ ABOUT_A_PART = words("""
     speech_metadata document_metadata spreadsheet_metadata audio_metadata
 """)
 PART_FIELDS = ABOUT_A_PART.union(DATA, MEDIA, TOOLS_OF_GOOGLE)
-
-
-def plain_keys(value: dict[str, Any]) -> dict[str, Any]:
-    """An object with keys in snake case and without fields that are None."""
-    return {to_snake_case(key): inner for key, inner in value.items() if inner is not None}
 
 
 def read_content(recorded: dict[str, Any], unknown: UnknownParts, path: str) -> list[RawMessage]:

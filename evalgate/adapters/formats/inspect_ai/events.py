@@ -8,6 +8,7 @@ from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.builder.trace_facts import measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
     amount,
+    first_entry,
     flag,
     listing,
     mapping,
@@ -44,8 +45,7 @@ class InspectModelCall:
 
     def __init__(self, event: dict[str, Any]) -> None:
         output = mapping(event.get("output"), "output")
-        choices = listing(output.get("choices"), "output.choices")
-        choice = mapping(choices[0], "output.choices[0]") if choices else {}
+        choice = first_entry(output.get("choices"), "output.choices")
         message = mapping(choice.get("message"), "output.choices[0].message")
         self.model = text(event.get("model"), "model") or None
         self.role = text(event.get("role"), "role")

@@ -11,7 +11,17 @@ from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
 from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, read_tags
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import count, identifier, listing, mapping, required_text, text, time
+from evalgate.adapters.formats.core.fields import (
+    count,
+    first_entry,
+    identifier,
+    listing,
+    mapping,
+    read_at,
+    required_text,
+    text,
+    time,
+)
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, split_provider_and_model
@@ -133,9 +143,7 @@ def _describe(
 
 
 def _add_end(trace: Trace, sample: dict[str, Any], chat: SampleMessages, attachments: Attachments) -> None:
-    output = mapping(sample.get("output"), "output")
-    choices = listing(output.get("choices"), "output.choices")
-    choice = mapping(choices[0], "output.choices[0]") if choices else {}
+    choice = first_entry(read_at(sample, "output.choices", listing), "output.choices")
     reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
     trace.finish_reason = STOP_REASONS.get(reason or "", finish_reason(reason))
     message = mapping(attachments.resolve(choice.get("message")), "output.choices[0].message")

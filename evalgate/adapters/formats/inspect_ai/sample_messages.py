@@ -13,9 +13,18 @@ from evalgate.adapters.formats.core.builder.conversation import (
     mark_failed,
 )
 from evalgate.adapters.formats.core.content import read_content
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, required_text, text
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    FieldTable,
+    filled_text,
+    listing,
+    mapping,
+    prefix_errors,
+    required_text,
+    text,
+)
 from evalgate.adapters.formats.core.strict_json import encode_json
-from evalgate.adapters.formats.messages.blocks import MessageBuilder
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -135,16 +144,13 @@ def _add_provider_call(builder: MessageBuilder, part: dict[str, Any], path: str)
 def _add_calls(builder: MessageBuilder, recorded: dict[str, Any]) -> dict[str | None, str]:
     """Adds the calls listed next to the content; returns parse errors of arguments by call id."""
     argument_errors: dict[str | None, str] = {}
-    for number, value in enumerate(listing(recorded.get("tool_calls"), "tool_calls")):
-        path = f"tool_calls[{number}]"
-        call = mapping(value, path)
-        call_id = text(call.get("id"), f"{path}.id") or None
-        name = required_text(call.get("function"), f"{path}.function")
-        given = call.get("arguments")
-        if given is not None and not isinstance(given, str | dict):
-            raise FieldError(f"{path}.arguments", "is neither an object nor text")
-        builder.add_call(ToolRequest(call_id, name, given))
-        problem = text(call.get("parse_error"), f"{path}.parse_error")
-        if problem:
-            argument_errors[call_id] = problem
+    for call in CALL.read_each(recorded.get("tool_calls"), "tool_calls"):
+        builder.add_call(ToolRequest(call["id"], call["name"], call["arguments"]))
+        if call["problem"]:
+            argument_errors[call["id"]] = call["problem"]
     return argument_errors
+
+
+CALL = FieldTable(
+    id=filled_text, name=(required_text, "function"), arguments=check_arguments, problem=(text, "parse_error")
+)

@@ -13,7 +13,6 @@ from evalgate.adapters.formats.core.builder.trace_facts import set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
-    count,
     dict_or_empty,
     flag,
     identifier,
@@ -24,12 +23,12 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
 from evalgate.adapters.formats.promptfoo.output_calls import decode_json, read_output, read_raw
-from evalgate.models.trace.trace import unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -273,18 +272,22 @@ def _add_figures(trace: Trace, record: dict[str, Any], response: dict[str, Any])
 
 def _read_usage(record: dict[str, Any], response: dict[str, Any]) -> Usage | None:
     """The tokens of the provider; those of graders are not the agent's."""
-    recorded = mapping(response.get("tokenUsage") or record.get("tokenUsage"), "tokenUsage")
-    found = {key: count(recorded.get(key), f"tokenUsage.{key}") for key in ("prompt", "completion", "total")}
-    if not any(found.values()):
+    usage = USAGE.read_if_counted(response.get("tokenUsage") or record.get("tokenUsage"), "tokenUsage")
+    if usage is None:
         return None
-    usage = unknown_usage()
-    details = mapping(recorded.get("completionDetails"), "tokenUsage.completionDetails")
-    if found["prompt"] or found["completion"]:
-        usage["input_tokens"], usage["output_tokens"] = found["prompt"], found["completion"]
-    usage["total_tokens"] = found["total"] or (found["prompt"] or 0) + (found["completion"] or 0)
-    usage["reasoning_output_tokens"] = count(details.get("reasoning"), "tokenUsage.completionDetails.reasoning")
-    usage["source"] = "recorded_total"
+    tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
+    if not (tokens_in or tokens_out):
+        usage["input_tokens"] = usage["output_tokens"] = None
+    usage["total_tokens"] = usage["total_tokens"] or (tokens_in or 0) + (tokens_out or 0)
     return usage
+
+
+USAGE = TokenTable(
+    input_tokens="prompt",
+    output_tokens="completion",
+    total_tokens="total",
+    reasoning_output_tokens="completionDetails.reasoning",
+)
 
 
 def _add_scores(trace: Trace, record: dict[str, Any]) -> None:
