@@ -7,7 +7,7 @@ DEMO := .demo/venv/bin
 EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test matrix check bench lock schema docs python clean
+.PHONY: help demo test matrix check bench bench-peers lock schema docs python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -15,6 +15,7 @@ help:
 	@echo "make matrix  inject every fault at every request; the tests run a sample"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
+	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
 	@echo "make lock    update the versions in requirements/"
 	@echo "make schema  write the JSON Schemas to schemas/"
 	@echo "make docs    write the table of what each format records to docs/traces.md"
@@ -54,11 +55,11 @@ check: .venv/.ready
 	@! git grep -nE "pip[3x]? install (-[^ ]+ )*['\"]?evalgate([^-_a-zA-Z]|$$)" || \
 		{ echo "The evalgate package on PyPI is another project."; exit 1; }
 
-bench: .venv/.ready
-	$(BIN)/python -m compileall -q evalgate
-	$(BIN)/python -c "from evalgate.reporting.markdown.render import compile_templates; compile_templates()"
-	$(BIN)/python benchmarks/run.py --write
-	$(BIN)/python benchmarks/reading.py
+bench: | python
+	$(PYTHON) benchmarks/run.py
+
+bench-peers: | python
+	$(PYTHON) benchmarks/peers.py
 
 lock: | python
 	$(PYTHON) -m venv .demo/lock

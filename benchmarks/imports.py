@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 from measure import once
@@ -10,6 +11,7 @@ ROUNDS = 25
 MODULES = {
     "argparse": "",
     "orjson": "",
+    "msgspec": "",
     "regex": "",
     "jsonschema_rs": "",
     "yaml": "",
@@ -33,7 +35,7 @@ def main() -> None:
     least = dict.fromkeys(statements, float("inf"))
     for _ in range(ROUNDS):
         for module, code in statements.items():
-            least[module] = min(least[module], once(["-I", "-c", code]).cpu)
+            least[module] = min(least[module], once([sys.executable, "-I", "-c", code]).cpu)
     bare = least.pop("bare interpreter")
     print(f"{'bare interpreter':18}{bare * 1000:6.0f} ms")
     for module, cpu in least.items():

@@ -1,133 +1,170 @@
-"""`make bench`: the gate on 100 to 100,000 traces compared with hand-written floors, in under three minutes.
+"""`make bench`: an installed gate with default flags on 100 to 100,000 traces, compared with a hand-written floor.
 
-CPU is user and system time of the whole process. The gate does everything a run does except writing baseline.zip,
-in one process. With `--write` the table goes into README.md.
+A wheel is built and installed with pip into `.demo/bench`. Gate and floor take turns, and the least of each counts.
+The table goes into README.md. The exit code is 1 if a row needs more than 1.5 times its reach.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import platform
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import marginal_cost
 import measure
-import scenarios
-import traces
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 README = HERE / "README.md"
-MARKERS = "<!-- table: begin, written by `make bench` -->", "<!-- table: end -->"
-SIZES = {100: 5, 1_000: 3, 10_000: 2, 100_000: 1}
+MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
+VENV = ROOT / ".demo" / "bench"
+WITHOUT_ZIP = ("--no-baseline-zip",)
 GATE_EXITS = (0, 1)
-TARGETS = {100: "0.22 s", 10_000: "0.65 s, 60 MB; 0.75 s compared", 100_000: "4 s, memory that does not grow"}
-COMPARED_UP_TO = 10_000
+ROOM = 1.5
+
+
+class Reach(NamedTuple):
+    """One row: the traces, flags other than the defaults, rounds, and the most times the floor and megabytes."""
+
+    traces: int
+    flags: tuple[str, ...]
+    rounds: int
+    ratio: float
+    memory_mb: float | None = None
+
+
+REACHES = (
+    Reach(100, (), 25, 6),
+    Reach(1_000, (), 15, 10),
+    Reach(10_000, (), 7, 11, 100),
+    Reach(10_000, WITHOUT_ZIP, 7, 6, 100),
+    Reach(100_000, WITHOUT_ZIP, 3, 6.5, 250),
+)
 
 
 class Row(NamedTuple):
-    """One size: the gate alone, the gate with a baseline, and the two floors."""
+    """The measured figures beside their reach."""
 
-    count: int
+    reach: Reach
+    floor: float
     gate: measure.Usage
-    compared: measure.Usage | None
-    floor: measure.Usage
-    generic: measure.Usage
+
+    @property
+    def ratio(self) -> float:
+        """CPU of the gate over CPU of the floor."""
+        return self.gate.cpu / self.floor
+
+    @property
+    def is_within_room(self) -> bool:
+        """Whether no figure is more than `ROOM` times its reach."""
+        most = self.reach.memory_mb
+        return self.ratio <= ROOM * self.reach.ratio and (most is None or self.gate.memory_mb <= ROOM * most)
 
 
-def main() -> None:
-    """Measures, prints, and with `--write` updates README.md."""
+def main() -> int:
+    """Installs, measures, prints, and updates README.md."""
+    python = install_wheel()
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        lines = [describe_machine(), "", *measure_start_up()]
-        rows = [measure_size(folder, count, times) for count, times in SIZES.items()]
-        lines += ["", *format_table(rows), "", *marginal_cost.format_lines(folder), *scenarios.format_lines(folder)]
+        rows = [measure_row(python, Path(scratch), reach) for reach in REACHES]
+    lines = [describe_machine(python, load, os.getloadavg()[0]), "", *format_table(rows)]
     print("\n".join(lines))
-    if "--write" in sys.argv:
-        write_readme(lines)
+    write_between(MARKERS, lines)
+    too_slow = [f"{row.reach.traces:,}" for row in rows if not row.is_within_room]
+    if too_slow:
+        print(f"more than {ROOM} times the reach at {', '.join(too_slow)} traces", file=sys.stderr)
+    return 1 if too_slow else 0
 
 
-def describe_machine() -> str:
-    """The machine, for the README."""
+def install_wheel() -> Path:
+    """Builds a wheel of this checkout and installs it as a user does; returns the Python of its virtual environment."""
+    python = VENV / "venv" / "bin" / "python"
+    quiet = ("-m", "pip", "--disable-pip-version-check", "--quiet")
+    subprocess.run([sys.executable, "-m", "venv", "--clear", VENV / "venv"], check=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        # From a copy: setuptools leaves a folder next to its sources, whose files would be in the next wheel too.
+        source, wheels = Path(scratch, "source"), Path(scratch, "wheels")
+        shutil.copytree(ROOT / "evalgate", source / "evalgate", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+            shutil.copy(ROOT / name, source)
+        subprocess.run([python, *quiet, "wheel", "--no-deps", "--wheel-dir", wheels, source], check=True)
+        subprocess.run([python, *quiet, "install", *wheels.glob("*.whl")], check=True)
+    return python
+
+
+def measure_row(python: Path, folder: Path, reach: Reach) -> Row:
+    """Measures one row; the gate and the floor must agree on how many traces pass."""
+    file, output = folder / f"traces-{reach.traces}.jsonl", folder / "output"
+    if not file.exists():
+        # In a process of its own: what this one holds would count as memory of those that it starts.
+        subprocess.run([python, HERE / "traces.py", file, str(reach.traces)], check=True)
+    gate = [
+        python.parent / "evalgate",
+        "run",
+        HERE / "suite.yaml",
+        "--traces",
+        file,
+        "--output-dir",
+        output,
+        *reach.flags,
+    ]
+    floor: list[str | Path] = [python, HERE / "floor.py", file]
+    floors, gates = [], []
+    for _ in range(reach.rounds):
+        floors.append(measure.once(floor, output=folder / "floor.json").cpu)
+        gates.append(measure.once(gate, GATE_EXITS, folder=folder))
+    require_same_verdicts(output / "results.json", folder / "floor.json")
+    least = min(gates, key=lambda usage: usage.cpu)
+    memory = max(least.memory_mb, measure.memory_of_tree(gate, folder=folder))
+    return Row(reach, min(floors), measure.Usage(least.cpu, memory))
+
+
+def require_same_verdicts(results: Path, floor: Path) -> None:
+    """Ends the benchmark if gate and floor did not read and pass as many traces."""
+    with results.open("rb") as file:
+        start = file.read(4096)
+    found = re.search(rb'"summary":\{"scenarios":(\d+),"passed":(\d+)', start)
+    gate = [int(number) for number in found.groups()] if found else None
+    expected = json.loads(floor.read_bytes())
+    if gate != [expected["traces"], expected["passed"]]:
+        sys.exit(f"the gate counts {gate}, the floor {expected}")
+
+
+def describe_machine(python: Path, before: float, after: float) -> str:
+    """Where and when the table was made."""
+    version = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     return (
-        f"Python {platform.python_version()} on {platform.machine()}; CPU seconds, user and system, "
-        "the best of several runs of the whole process."
+        f"{datetime.now(UTC):%Y-%m-%d}, {version}, {os.cpu_count()} cores of {platform.machine()}, "
+        f"load {before:.1f} at the start and {after:.1f} at the end."
     )
-
-
-def measure_start_up() -> list[str]:
-    """The cost of starting a command."""
-    words = (["--version"], ["validate", str(HERE / "suite.yaml")])
-    used = [(each[0], measure.best(["-m", "evalgate", *each], 5)) for each in words]
-    return [f"- `evalgate {verb}`: {usage.cpu:.3f} s, {usage.memory_mb:.0f} MB" for verb, usage in used]
-
-
-def gate_command(suite: str, file: Path, output: Path) -> list[str]:
-    """The measured command: one process for any number of traces."""
-    words = ["-m", "evalgate", "run", str(HERE / suite), "--traces", str(file), "--jobs", "1"]
-    return [*words, "--no-baseline-zip", "--quiet", "--output-dir", str(output)]
-
-
-def measure_size(folder: Path, count: int, times: int) -> Row:
-    """Measures one size; the gate and the floor must first agree on which traces pass."""
-    file, output = folder / f"traces-{count}.jsonl", folder / f"output-{count}"
-    if count <= COMPARED_UP_TO:
-        traces.write(file, count)
-    else:
-        traces.write_many(file, count, folder / f"traces-{COMPARED_UP_TO}.jsonl")
-    gate = measure.best(gate_command("suite.yaml", file, output), times, GATE_EXITS)
-    compared = None
-    if count <= COMPARED_UP_TO:
-        require_same_verdicts(output / "results.json", folder, file)
-        again = gate_command("suite.yaml", file, folder / "compared")
-        archive = str(folder / f"baseline-{count}.zip")
-        measure.once(["-m", "evalgate", "baseline", "create", str(output), "-o", archive])
-        before = ["--baseline", archive]
-        compared = measure.best([*again, *before], times, GATE_EXITS)
-    hand = [str(HERE / "floor.py"), str(file)]
-    return Row(
-        *(count, gate, compared),
-        measure.best(hand, times),
-        measure.best([*hand, "--generic"], times),
-    )
-
-
-def require_same_verdicts(results: Path, folder: Path, file: Path) -> None:
-    """Exits if the gate and the floor judged the same traces differently."""
-    # Counted, not parsed: what this process holds counts as the peak of every process that it starts.
-    gate = results.read_bytes().count(b'"status":"passed"')
-    floor_output = folder / "floor.json"
-    measure.once([str(HERE / "floor.py"), str(file)], output=floor_output)
-    passed = json.loads(floor_output.read_bytes())["passed"]
-    if gate != passed:
-        sys.exit(f"the gate passed {gate} traces, the floor {passed}")
 
 
 def format_table(rows: list[Row]) -> list[str]:
-    """The results next to their targets."""
-    lines = [
-        "| traces | gate | memory | compared | floor | generic floor | ratio to the generic | target |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        compared = "" if row.compared is None else f"{row.compared.cpu:.2f} s"
-        ratio, target = row.gate.cpu / row.generic.cpu, TARGETS.get(row.count, "")
+    """The figures beside their reach."""
+    lines = ["| traces | gate | floor | ratio | reach | memory | reach |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for reach, floor, gate in rows:
+        name = f"{reach.traces:,}" + (", without baseline.zip" if reach.flags else "")
+        most = "" if reach.memory_mb is None else f"{reach.memory_mb:.0f} MB"
         lines.append(
-            f"| {row.count:,} | {row.gate.cpu:.2f} s | {row.gate.memory_mb:.0f} MB | {compared} "
-            f"| {row.floor.cpu:.2f} s | {row.generic.cpu:.2f} s | {ratio:.1f}x | {target} |"
+            f"| {name} | {gate.cpu:.2f} s | {floor:.3f} s | {gate.cpu / floor:.1f}x | {reach.ratio:g}x "
+            f"| {gate.memory_mb:.0f} MB | {most} |"
         )
     return lines
 
 
-def write_readme(lines: list[str]) -> None:
-    """Writes the results between the markers of README.md."""
-    text = README.read_text(encoding="utf-8")
-    before, _, rest = text.partition(MARKERS[0])
-    _, _, after = rest.partition(MARKERS[1])
-    README.write_text("\n".join([f"{before}{MARKERS[0]}", "", *lines, "", f"{MARKERS[1]}{after}"]), encoding="utf-8")
+def write_between(markers: tuple[str, str], lines: list[str]) -> None:
+    """Writes lines between two markers of README.md."""
+    before, begin, rest = README.read_text(encoding="utf-8").partition(markers[0])
+    _, end, after = rest.partition(markers[1])
+    README.write_text("\n".join([f"{before}{begin}", "", *lines, "", f"{end}{after}"]), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -24,8 +24,8 @@ from evalgate.bootstrap import process
 process.configure_python()
 os._exit(run(os.environ, WorkflowStep(sys.stdout), is_sandboxed=False))
 """
-ISOLATED = ("-I", "-X", "utf8")
-TARGET_MS = 20
+ISOLATED = (sys.executable, "-I", "-X", "utf8")
+TARGET_MS = 60
 
 
 def make_job(folder: Path, count: int) -> dict[str, str]:

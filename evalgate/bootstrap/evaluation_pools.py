@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from evalgate.ports import Files
     from evalgate.ports.engines import Engine, EvaluationPool
 
-BREAK_EVEN = 80_000_000
-"""Bytes, about 10,000 traces; for less, workers cost more than they save."""
+BREAK_EVEN = 200_000_000
+"""Bytes, about 25,000 traces; for less, workers cost more than they save."""
 SHARD = "shard.zip"
 URL = "://"
 
