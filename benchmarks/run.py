@@ -105,7 +105,7 @@ def measure_row(python: Path, folder: Path, reach: Reach) -> Row:
     if not file.exists():
         # In a process of its own: what this one holds would count as memory of those that it starts.
         subprocess.run([python, HERE / "traces.py", file, str(reach.traces)], check=True)
-    gate = [
+    gate: list[str | Path] = [
         python.parent / "evalgate",
         "run",
         HERE / "suite.yaml",
