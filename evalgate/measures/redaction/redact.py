@@ -137,9 +137,10 @@ class Redactor:
         if kind is list:
             return [self.redact_value(item, depth + 1) for item in value]
         clean = {}
+        plain_names, redact_text = self._plain_names, self.redact_text
         for key, item in value.items():
-            inner = self.redact_value(item, depth + 1)
-            if key in self._plain_names:
+            inner = redact_text(item) if item.__class__ is str else self.redact_value(item, depth + 1)
+            if key in plain_names:
                 clean[key] = inner
             else:
                 name = str(key)
