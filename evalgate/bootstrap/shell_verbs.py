@@ -121,7 +121,7 @@ def check_formats(configuration: Configuration) -> None:
 def build_pricer() -> Pricer:
     """A pricer that gives traces the cost that a suite without `prices` would give them."""
     from evalgate.application.evaluation.pricing import Pricer
-    from evalgate.suite.suite_prices import SuitePrices
+    from evalgate.suite.models import SuitePrices
 
     return Pricer(SuitePrices(), find_price_list())
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Trace, TraceLocation, TraceRecord
-    from evalgate.suite.custom_format import CustomMapping
-    from evalgate.suite.models import Configuration
+    from evalgate.suite.models import Configuration, CustomMapping
 
 
 class FoundFile(NamedTuple):

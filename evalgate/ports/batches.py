@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.custom_format import CustomMapping
+    from evalgate.suite.models import CustomMapping
 
 
 class LineRange(NamedTuple):

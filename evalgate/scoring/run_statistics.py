@@ -1,11 +1,14 @@
-"""Sums up scenarios: how often they pass, how they score, what they cost and how long they take."""
+"""Sums up scenarios and variants: how often they pass, how they score, what they cost, which checks cost most."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
+from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evalgate.measures.numeric.estimates import (
     mean_interval,
@@ -16,13 +19,17 @@ from evalgate.measures.numeric.estimates import (
     ranks_in,
     wilson_interval,
 )
-from evalgate.measures.numeric.means import DIGITS, mean_score
-from evalgate.models.run.run_statistics import PassAtK, Statistics, StatisticsDelta
+from evalgate.measures.numeric.means import DIGITS, mean_amount, mean_score
+from evalgate.models.run.run import Share, VariantStatistics
+from evalgate.models.run.run_statistics import CostlyAssertion, PassAtK, Statistics, StatisticsDelta
+from evalgate.models.run.trials import count_failed, get_column, list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioOutcome
+    from evalgate.models.run.run import AssertionResult, ScenarioResult, TrialResult
+
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
 """Values of k for which pass@k and pass^k are computed, as far as every scenario has so many trials."""
@@ -145,3 +152,98 @@ def _mean_estimate(
 
 def _difference(baseline: float | None, current: float | None) -> float | None:
     return None if baseline is None or current is None else round(current - baseline, DIGITS)
+
+
+MOST_LISTED = 10
+"""Assertions that are listed for a suite and for a run."""
+
+
+class _Tally(Struct):
+    weights: Counter[float]
+    scenarios: set[int]
+    is_required: bool = False
+
+
+def find_costliest_assertions(suite: str, scenarios: Iterable[ScenarioResult]) -> list[CostlyAssertion]:
+    """Assertions of a suite that did not pass somewhere, grouped by name and type, costliest first."""
+    found: dict[tuple[str, str], _Tally] = {}
+    for index, scenario in enumerate(scenarios):
+        for failed, repetitions in count_failed(scenario.trials):
+            for each in failed:
+                tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
+                tally.weights[each.weight] += repetitions
+                tally.scenarios.add(index)
+                tally.is_required |= bool(each.required)
+    return sort_by_cost(
+        CostlyAssertion(
+            *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
+            round(fsum(tally.weights.elements()), DIGITS),
+        )
+        for (name, kind), tally in found.items()
+    )
+
+
+def sort_by_cost(checks: Iterable[CostlyAssertion]) -> list[CostlyAssertion]:
+    """The costliest assertions: by weight lost, then by how often they failed, then by name."""
+    return sorted(checks, key=_cost_sort_key)[:MOST_LISTED]
+
+
+def _cost_sort_key(check: CostlyAssertion) -> tuple[float, int, str, str, str]:
+    return (-check.weight_lost, -check.failed, check.suite, check.name, check.type)
+
+
+EXPECTED_TOOL = "expected_tool"
+JUDGED = frozenset({"passed", "failed"})
+
+
+def compare_variants(scenarios: Iterable[ScenarioResult]) -> list[VariantStatistics]:
+    """One row for each variant, in the order in which the scenarios have them; none without variants."""
+    by_name: dict[str, list[ScenarioResult]] = {}
+    for scenario in scenarios:
+        if scenario.variant is not None:
+            by_name.setdefault(scenario.variant, []).append(scenario)
+    return [_summarise_variant(name, found) for name, found in by_name.items()]
+
+
+def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> VariantStatistics:
+    every = [list_measured(scenario.trials) for scenario in scenarios]
+    judged_calls = [found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None]
+
+    def mean(name: str) -> float | None:
+        return _mean([amount for trials in every for amount in get_column(trials, name)])
+
+    return VariantStatistics(
+        name=name,
+        scenarios=len(scenarios),
+        passed=sum(scenario.verdict == "PASS" for scenario in scenarios),
+        trials=sum(map(len, every)),
+        correct_tool=Share(sum(tool for tool, _ in judged_calls), len(judged_calls)),
+        correct_count=Share(sum(count for _, count in judged_calls), len(judged_calls)),
+        input_tokens=mean("input_tokens"),
+        output_tokens=mean("output_tokens"),
+        total_tokens=mean("total_tokens"),
+        cost_usd=mean("cost_usd"),
+        latency_seconds=mean("latency_seconds"),
+    )
+
+
+def _mean(amounts: Sequence[float | None]) -> float | None:
+    mean = mean_amount(amounts)
+    return None if mean is None else round(mean, DIGITS)
+
+
+def _judge_calls(trial: TrialResult) -> tuple[bool, bool] | None:
+    """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
+    found = [each for each in trial.assertions if each.type == EXPECTED_TOOL]
+    if not found or any(each.outcome not in JUDGED for each in found):
+        return None
+    return all(map(_is_right_tool, found)), all(each.outcome == "passed" for each in found)
+
+
+def _is_right_tool(found: AssertionResult) -> bool:
+    """Whether the right tool was called; a failed check may only have found fewer calls than expected."""
+    if found.outcome == "passed":
+        return True
+    evidence = found.evidence or {}
+    calls, expected = evidence.get("calls"), evidence.get("expected_calls")
+    return isinstance(calls, int) and isinstance(expected, int) and 0 < calls < expected

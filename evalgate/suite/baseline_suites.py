@@ -10,10 +10,9 @@ from msgspec import Struct
 from evalgate.errors import InvalidInput, Location
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.diagnostics import Diagnostics
-from evalgate.suite.models import Configuration
+from evalgate.suite.models import Configuration, merge_prices
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
-from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
-from evalgate.suite.suite_prices import merge_prices
+from evalgate.suite.suite_file import Defaults, PolicyEntry
 
 if TYPE_CHECKING:
     from evalgate.evaluators.core.field_problems import Path

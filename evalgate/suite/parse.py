@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import posixpath
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem
 from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.measures.redaction.redact import add_project_secrets
-from evalgate.suite.custom_format import CUSTOM, CustomMapping
-from evalgate.suite.diagnostics import START_HINT, Diagnostics
-from evalgate.suite.models import Suite
+from evalgate.models.comparison.weakening import Quarantine
+from evalgate.suite.diagnostics import START_HINT, Diagnostics, TraceMatcher
+from evalgate.suite.models import CUSTOM, CustomMapping, Suite, merge_prices
 from evalgate.suite.scenarios import ScenarioBuilder
 from evalgate.suite.scheduled_tool import ScheduledTool
-from evalgate.suite.schema.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
-from evalgate.suite.suite_prices import merge_prices
-from evalgate.suite.trace_matcher import TraceMatcher
+from evalgate.suite.suite_file import MAX_NAME, Defaults, ProjectFile, SuiteFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.measures.jmespath.query import Query
-    from evalgate.models.comparison.weakening import Quarantine
     from evalgate.strict_model import StrictModel
     from evalgate.suite.diagnostics import Document
-    from evalgate.suite.goldens.golden_written import GoldenDocuments
+    from evalgate.suite.golden_rules import GoldenDocuments
     from evalgate.suite.models import Scenario, Variant
-    from evalgate.suite.schema.custom_file import CustomEntry
-    from evalgate.suite.schema.suite_file import PriceEntry
+    from evalgate.suite.suite_file import CustomEntry, PriceEntry
+
 
 ASSERTIONS = ("defaults", "assertions")
 SHARED_VARIANTS = ("defaults", "variants")
@@ -118,7 +116,7 @@ def parse_suite(
     built_scenarios = scenarios.build(common)
     content, policy = document.value, file.policy
     if file.goldens or file.golden is not None:
-        from evalgate.suite.goldens.goldens import GoldenScenarioBuilder
+        from evalgate.suite.goldens import GoldenScenarioBuilder
 
         golden_builder = GoldenScenarioBuilder(document, file, goldens, diagnostics, scenarios.variants)
         built_scenarios += golden_builder.build(common, built_scenarios)
@@ -166,8 +164,6 @@ def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics)
 def _parse_quarantines(document: Document, file: SuiteFile) -> Sequence[Quarantine]:
     if not file.quarantine:
         return ()
-    from evalgate.suite.quarantine import build_quarantines
-
     return build_quarantines(document, file)
 
 
@@ -278,3 +274,18 @@ def _compile_fields(
         call=call,
         roles=dict(entry.roles),
     )
+
+
+def build_quarantines(document: Document, file: SuiteFile) -> list[Quarantine]:
+    """The quarantines of one suite, in file order."""
+    return [
+        Quarantine(
+            scenario=entry.scenario,
+            variant=entry.variant,
+            reason=entry.reason,
+            until=date.fromisoformat(entry.until),
+            who=entry.who,
+            location=document.locate(("quarantine", number)),
+        )
+        for number, entry in enumerate(file.quarantine)
+    ]

@@ -13,18 +13,18 @@ from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, 
 from evalgate.evaluators.core.parse import Parser
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.scoring.scenario import TrialRules
+from evalgate.suite.diagnostics import TraceMatcher
 from evalgate.suite.models import Scenario
 from evalgate.suite.scheduled_tool import ScheduledTool, SiblingTools
-from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.suite.diagnostics import Diagnostics, Document
+    from evalgate.suite.golden_file import GoldenEntry
     from evalgate.suite.models import Variant
-    from evalgate.suite.schema.golden_file import GoldenEntry
-    from evalgate.suite.schema.suite_file import Defaults, ScenarioEntry, SuiteFile
+    from evalgate.suite.suite_file import Defaults, ScenarioEntry, SuiteFile
 
 DEFAULT_THRESHOLD = 0.8
 MAX_CHECKS = 5_000_000

@@ -23,9 +23,9 @@ from evalgate.models.comparison.comparison import BaselineStatus, ChangeKind
 from evalgate.models.comparison.decision import NEEDS_BASELINE, FailOn
 from evalgate.models.run.run import Verdict
 from evalgate.settings.limits import LIMITS, Limits, parse_limits
+from evalgate.suite.approvals_file import ApprovalEntry
 from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy, ValidityPolicy
-from evalgate.suite.schema.approvals_file import ApprovalEntry
-from evalgate.suite.schema.suite_file import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
+from evalgate.suite.suite_file import Defaults, ProjectFile, ScenarioEntry, SuiteFile, VariantEntry
 from evalgate.version import __version__
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from evalgate.reporting.results.baseline_json import convert_baseline_run
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_suite
-from evalgate.suite.schema.suite_file import Defaults, PolicyEntry
+from evalgate.suite.suite_file import Defaults, PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -13,10 +13,9 @@ from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingE
 from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.suite.diagnostics import Diagnostics
-from evalgate.suite.models import Configuration, Suite
+from evalgate.suite.models import Configuration, Suite, merge_prices
 from evalgate.suite.parse import SUFFIXES, SharedDefaults, hide_project_secrets, parse_project, parse_suite
-from evalgate.suite.schema.suite_file import Defaults, PolicyEntry, ProjectFile
-from evalgate.suite.suite_prices import merge_prices
+from evalgate.suite.suite_file import Defaults, PolicyEntry, ProjectFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval, ApprovalFile
     from evalgate.ports import Files
     from evalgate.ports.store import Store
-    from evalgate.suite.goldens.golden_written import GoldenDocuments
+    from evalgate.suite.golden_rules import GoldenDocuments
 
 PROJECT = "evalgate.yaml"
 FALLBACK = "evals/**/*.yaml"

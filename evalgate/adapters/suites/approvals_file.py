@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import Location, OverLimit, Problem, SuiteError
 from evalgate.models.approvals.approval import MAX_FILE_BYTES
+from evalgate.suite.approvals_file import parse_approvals
 from evalgate.suite.diagnostics import Diagnostics
-from evalgate.suite.schema.approvals_file import parse_approvals
 
 if TYPE_CHECKING:
     from evalgate.models.approvals.approval import Approval, ApprovalFile

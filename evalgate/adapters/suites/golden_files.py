@@ -11,7 +11,7 @@ from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingE
 from evalgate.evaluators.core.field_problems import FieldProblem, suggest
 from evalgate.records import dataclass
 from evalgate.suite.baseline_suites import BaselineDocument
-from evalgate.suite.goldens.golden_written import GoldenDocuments, encode_golden
+from evalgate.suite.golden_rules import GoldenDocuments, encode_golden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trajectories import source_of
 from evalgate.errors import InvalidInput
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause
 from evalgate.measures.redaction.known_secrets import REDACTED
 from evalgate.models.comparison.comparison import ScenarioKey

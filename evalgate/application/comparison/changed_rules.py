@@ -67,7 +67,7 @@ class ChangedRules(Struct, frozen=True):
         """Adds to each change whether it comes from the agent, its model or tools, or changed rules."""
         if comparison is None or baseline.results is None or baseline.info is None:
             return
-        from evalgate.gate.trajectory.agent_changes import name_agent_causes
+        from evalgate.gate.trajectory.cause import name_agent_causes
 
         if self.cross_scorer is not None and baseline.info.path is not None:
             from evalgate.application.comparison.causes import StoredBaseline, add_causes

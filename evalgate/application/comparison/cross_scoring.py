@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.gate.common.scenario_index import ScenarioIndex
-from evalgate.gate.weakening.reading import Reading, find_reading_changes
+from evalgate.gate.common.scenarios import ScenarioIndex
+from evalgate.gate.weakening.weaker_evidence import Reading, find_reading_changes
 from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.gate.weakening.reading import ReadingChange
+    from evalgate.gate.weakening.weaker_evidence import ReadingChange
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.suite.models import Configuration, Scenario, Suite
 

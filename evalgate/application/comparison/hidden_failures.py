@@ -10,7 +10,7 @@ from evalgate.application.comparison.price_comparison import drop_incomparable_c
 from evalgate.errors import Location
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.freshness import mark_stale
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
+from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.failures import explain_verdict, find_failures
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import Weakening
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.policies import JudgedRun
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.gate.weakening.reading import ReadingChange
+    from evalgate.gate.weakening.weaker_evidence import ReadingChange
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.decision import FailOn
     from evalgate.models.run.run import ScenarioResult

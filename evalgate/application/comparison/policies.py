@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from evalgate.errors import Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import suggest
+from evalgate.gate.common.scenarios import apply_quarantines, too_long
 from evalgate.gate.comparison.freshness import mark_stale
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import FreshnessContext
 from evalgate.suite.policy import Policy, build_effective_policy
-from evalgate.suite.schema.suite_file import PolicyEntry
+from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,8 +116,6 @@ def check_quarantine(configuration: Configuration, today: date) -> None:
     written = [each for suite in configuration.suites for each in suite.quarantine]
     if not written:
         return
-    from evalgate.gate.common.quarantine import too_long
-
     problems = list(too_long(written, today))
     if problems:
         raise SuiteError(*problems)
@@ -129,13 +128,11 @@ def apply_quarantine(
     written = {suite.name: suite.quarantine for suite in configuration.suites if suite.quarantine}
     if not written:
         return []
-    from evalgate.gate.common import quarantine
-
     rulings = [
         ruling
         for suite in run.suites
         if suite.name in written
-        for ruling in quarantine.apply_quarantines(suite, written[suite.name], today)
+        for ruling in apply_quarantines(suite, written[suite.name], today)
     ]
     flag_changes(run, comparison)
     return rulings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalgate.application.comparison.baseline_rules import read_rules
 from evalgate.application.evaluation.evaluate import TraceChoice
 from evalgate.errors import Problem
-from evalgate.gate.comparison.missing import (
+from evalgate.gate.weakening.weaker_evidence import (
     find_missing_trials,
     find_removed_scenarios,
     find_unmeasured_scenarios,
@@ -17,7 +17,7 @@ from evalgate.models.approvals.approval import ApprovalRuling
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
 from evalgate.reporting.results.approvals_doc import build_approval_doc
 from evalgate.suite.policy import build_effective_policy
-from evalgate.suite.schema.suite_file import PolicyEntry
+from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -19,8 +19,7 @@ from evalgate.models.run.golden import (
     Issue,
     TurnResult,
 )
-from evalgate.scoring.golden.rules import level
-from evalgate.scoring.golden.weights import mean_over_turns, reaches
+from evalgate.scoring.golden.rules import level, mean_over_turns, reaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

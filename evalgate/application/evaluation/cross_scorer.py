@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
     from evalgate.application.evaluation.evaluated_trace import EvaluatedTrace
     from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-    from evalgate.gate.common.scenario_index import ScenarioIndex
-    from evalgate.gate.weakening.reading import ReadingChange
+    from evalgate.gate.common.scenarios import ScenarioIndex
+    from evalgate.gate.weakening.weaker_evidence import ReadingChange
     from evalgate.models.run.run import Run, ScenarioResult
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, TraceArchive
-    from evalgate.suite.custom_format import CustomMapping
-    from evalgate.suite.models import Suite
+    from evalgate.suite.models import CustomMapping, Suite
 
     ChooseTraces = Callable[[Suite], tuple[Sequence[str], str, str | CustomMapping]]
 

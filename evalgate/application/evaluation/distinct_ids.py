@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalgate.errors import Problem, SuiteError
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.redaction.redact import get_project_secrets
 from evalgate.models.comparison.comparison import ScenarioKey
 

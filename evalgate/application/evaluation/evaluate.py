@@ -16,7 +16,7 @@ from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, UnclaimedTr
 from evalgate.models.run.spool import MemorySpool
 from evalgate.models.trace.trace import Trace
 from evalgate.records import dataclass, field
-from evalgate.suite.custom_format import CUSTOM
+from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.cross_scorer import CrossScorer
     from evalgate.models.run.spool import Spool
     from evalgate.ports import PriceTable, Progress, TraceSource
-    from evalgate.suite.custom_format import CustomMapping
-    from evalgate.suite.models import Configuration, Suite
+    from evalgate.suite.models import Configuration, CustomMapping, Suite
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.pricing import ModelUsage, Pricing
     from evalgate.models.trace.trace import LlmCall, Trace, Usage
     from evalgate.ports import PriceTable
-    from evalgate.suite.suite_prices import SuitePrices
+    from evalgate.suite.models import SuitePrices
 
     Rows = dict[tuple[str, str | None, int], ModelUsage]
 

@@ -219,7 +219,7 @@ def _scenario_result(claim: ScenarioClaim, found: CountedTrials) -> ScenarioResu
 def _golden_result(scenario: Scenario, trials: Sequence[TrialResult], score: float | None) -> GoldenResult | None:
     if scenario.golden is None:
         return None
-    from evalgate.scoring.golden.scenario import combine_trials
+    from evalgate.scoring.golden.results import combine_trials
 
     return combine_trials(scenario.golden, trials, score)
 

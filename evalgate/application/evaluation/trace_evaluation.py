@@ -20,7 +20,7 @@ from evalgate.measures.values.json_values import truncate
 from evalgate.models.run.run import SharedOutcome, TraceRef, TrialResult
 from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace, TraceLocation
 from evalgate.scoring.outage import find_outage
-from evalgate.scoring.trial import score_trial
+from evalgate.scoring.scenario import score_trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,7 +142,7 @@ def _score(trace: Trace, scenario: Scenario, cache: TrialResultCache) -> SharedO
 
 def _judge_golden(trace: Trace, golden: GoldenRules) -> GoldenTrial:
     """The result of judging a trace against a golden, apart from its score."""
-    from evalgate.scoring.golden.trial import build_golden_trial
+    from evalgate.scoring.golden.results import build_golden_trial
 
     return build_golden_trial(golden, trace)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.errors import Location, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
-from evalgate.suite.custom_format import CUSTOM
+from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest

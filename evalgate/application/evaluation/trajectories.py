@@ -205,7 +205,7 @@ def build_trajectory(excerpt: TraceExcerpt) -> Trajectory:
 
 
 def _build_trajectory(trace: Trace) -> Trajectory:
-    from evalgate.gate.trajectory.trajectories import trajectory_from_trace  # few runs need it
+    from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
 
     return trajectory_from_trace(trace)
 

@@ -12,13 +12,11 @@ from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.models.run.golden import Golden
 from evalgate.records import replace
-from evalgate.scoring.golden.refusals import REFUSE
+from evalgate.scoring.golden.answers import REFUSE
 from evalgate.scoring.golden.turns import collect_turns
 from evalgate.suite.diagnostics import Diagnostics
-from evalgate.suite.goldens.golden_rules import find_golden_problems, golden_from_entry
-from evalgate.suite.goldens.golden_written import encode_golden
-from evalgate.suite.goldens.likely_typos import find_likely_typos
-from evalgate.suite.schema.golden_file import MAX_DUE, MAX_MESSAGE, MAX_TURNS, GoldenEntry
+from evalgate.suite.golden_file import MAX_DUE, MAX_MESSAGE, MAX_TURNS, GoldenEntry
+from evalgate.suite.golden_rules import encode_golden, find_golden_problems, find_likely_typos, golden_from_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

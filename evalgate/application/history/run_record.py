@@ -14,7 +14,7 @@ import orjson
 from msgspec import Struct
 
 from evalgate.application.documents.golden_documents import issues_in
-from evalgate.gate.comparison.scenario_outcome import VERDICTS
+from evalgate.gate.comparison.outcomes import VERDICTS
 from evalgate.measures.numeric.means import DIGITS, mean_amount
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.golden import SEVERITIES

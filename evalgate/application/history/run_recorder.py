@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from evalgate.application.history.run_record import build_stored_run, run_identity
 from evalgate.errors import InvalidInput, Unreachable
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.decision.stability import STABILITY_RUNS, add_outcome, collect_outcomes, measure_stability
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.chunks import join_chunks

@@ -12,9 +12,9 @@ from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.errors import Problem, SettingError
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
+from evalgate.gate.comparison.outcomes import outcomes_from_run
 from evalgate.gate.decision.decide import decide
-from evalgate.gate.trajectory.agent_changes import add_agent_changes, parts_of_run
+from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_run
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run

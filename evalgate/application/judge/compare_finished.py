@@ -18,10 +18,9 @@ from evalgate.errors import InvalidInput, Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.golden_changes import add_golden_changes
-from evalgate.gate.comparison.run_statistics import compute_run_statistics
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
+from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_from_baseline, outcomes_from_run
 from evalgate.gate.decision.decide import decide, no_traces
-from evalgate.gate.trajectory.agent_changes import add_agent_changes, name_agent_causes, parts_of_baseline
+from evalgate.gate.trajectory.cause import add_agent_changes, name_agent_causes, parts_of_baseline
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, pair_worst_trial
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey

@@ -35,7 +35,7 @@ from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414 
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
-from evalgate.gate.reach.harmless import find_harmless_suites
+from evalgate.gate.reach import find_harmless_suites
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -214,8 +214,8 @@ def _compare_behaviour(
 def compare_runs(run: Run, baseline: BaselineRun, policies: Policies) -> Comparison:
     """Compares a run with the results of a baseline."""
     from evalgate.gate.comparison.compare import compare
-    from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline, outcomes_from_run
-    from evalgate.gate.trajectory.agent_changes import add_agent_changes, parts_of_baseline
+    from evalgate.gate.comparison.outcomes import outcomes_from_baseline, outcomes_from_run
+    from evalgate.gate.trajectory.cause import add_agent_changes, parts_of_baseline
     from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 
     rules = {name: policy.regression for name, policy in policies.suites.items()}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.untrusted_report import CommentOptions, write_comment
 from evalgate.application.messages.request import Judgement
-from evalgate.gate.comparison.run_statistics import compute_run_statistics
+from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
 from evalgate.reporting.ci.annotations import build_annotations

@@ -30,14 +30,14 @@ def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
 
 
 def _suite(own: Sequence[str]) -> dict[str, Any]:
-    from evalgate.suite.schema.suite_file import SuiteFile
+    from evalgate.suite.suite_file import SuiteFile
 
     return _with_assertions(_with_goldens(SuiteFile.model_json_schema()), own)
 
 
 def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
     """Adds the schema of goldens: the model does not define it, since goldens are parsed only if present."""
-    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
+    from evalgate.suite.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
 
     shared = made.setdefault("$defs", {})
     for model in (GoldenEntry, GoldenFilesEntry, GoldenStoreEntry, GoldenSettings):
@@ -52,7 +52,7 @@ def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def _project(own: Sequence[str]) -> dict[str, Any]:
-    from evalgate.suite.schema.suite_file import ProjectFile
+    from evalgate.suite.suite_file import ProjectFile
 
     return _with_assertions(_with_redact(ProjectFile.model_json_schema()), own)
 

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.trial_record import TrialRecord
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports.batches import Batch, BatchSource, TracePart
-    from evalgate.suite.custom_format import CustomMapping
-    from evalgate.suite.models import Configuration, Suite
+    from evalgate.suite.models import Configuration, CustomMapping, Suite
 
     Row = tuple[Any, ...]
 
@@ -230,7 +229,7 @@ class _SuiteJudge:
         trial = judge_trace(trace, claim, self._cache)
         trajectory = None
         if self._may_be_worst(key, trial, trace.baseline):
-            from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+            from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace
 
             trajectory = encoder.trajectory(trajectory_from_trace(trace))
             if is_sure:

@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace, shell: Shell) -> int:
     from evalgate.application.comparison.policies import check_quarantine, policies_of
     from evalgate.bootstrap import shell_verbs, sources
     from evalgate.bootstrap.store import shell_store_opener
-    from evalgate.gate.reach.harmless import find_harmless_suites
-    from evalgate.gate.reach.unreachable import find_unreachable_rules
+    from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
     from evalgate.reporting.text.wording import pluralize
     from evalgate.settings.limits import parse_limits
 

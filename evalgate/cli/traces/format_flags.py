@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     import argparse
 
     from evalgate.cli.shell import Shell
-    from evalgate.suite.custom_format import CustomMapping
-    from evalgate.suite.models import Suite
+    from evalgate.suite.models import CustomMapping, Suite
 
 AUTO, CUSTOM = "auto", "custom"
 

@@ -1,4 +1,4 @@
 """Helpers that the rules of the gate share.
 
-Entry points: `scenario_index`, `quarantine.apply_quarantines`, `wording`.
+Entry points: `scenarios.ScenarioIndex`, `scenarios.apply_quarantines`, `wording`.
 """

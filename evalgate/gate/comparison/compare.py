@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.common.wording import format_change, format_share, format_verdict
 from evalgate.gate.comparison.significance import likelihoods, mcnemar, permutation_p
 from evalgate.gate.comparison.trial_tests import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.goldens import PASSING_SCORE
 from evalgate.models.run.golden import BaselineGolden
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.scoring.golden.weights import reaches
+from evalgate.scoring.golden.rules import reaches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Rule = Callable[[ScenarioResult, Change | None], str | None]
 
+
 BELOW_THRESHOLD = frozenset({"FAIL", "PARTIAL"})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.gate.common.scenario_index import find_baseline_key
+from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
 from evalgate.models.run.trials import get_column, list_measured, list_statuses, list_tool_calls
 

@@ -1,4 +1,4 @@
 """Finds demands of the baseline's suites and policies that today's no longer make.
 
-Entry points: `detect_weakening.find_weakenings`, `implication`, `requirements`.
+Entry points: `detect_weakening.find_weakenings`, `implication`, `weaker_evidence`.
 """

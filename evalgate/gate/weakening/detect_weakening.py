@@ -10,14 +10,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.errors import Location
-from evalgate.gate.common.quarantine import covers
-from evalgate.gate.common.scenario_index import ScenarioIndex
+from evalgate.gate.common.scenarios import ScenarioIndex, covers
 from evalgate.gate.weakening.weaker_checks import find_weakened_checks
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening
 from evalgate.suite.policy import build_effective_policy
-from evalgate.suite.schema.suite_file import PolicyEntry
+from evalgate.suite.suite_file import PolicyEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -124,7 +123,7 @@ def _find_scenario_weakenings(key: ScenarioKey, baseline: Scenario, current: Sce
     if baseline_checks is current_checks:
         return
     if baseline.golden is not None:
-        from evalgate.gate.weakening.weaker_goldens import find_golden_weakenings, list_assigned_assertions
+        from evalgate.gate.weakening.weaker_checks import find_golden_weakenings, list_assigned_assertions
 
         for weakening in find_golden_weakenings(baseline.golden, current.golden):
             each = weakening._replace(suite=key.suite, scenario=key.id, variant=key.variant, location=location)

@@ -10,7 +10,7 @@ from evalgate.reporting.results.clean_values import clean_name, clean_optional_n
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc
 from evalgate.reporting.results.summary import compute_mean_with_gaps
 from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs, clean_call_names
-from evalgate.scoring.variants import compare_variants
+from evalgate.scoring.run_statistics import compare_variants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evalgate.evaluators.core.assertion import Assertion
 from evalgate.evaluators.core.evaluator import Finding as Found
 from evalgate.evaluators.core.evaluator import build_undecided, describe_missing, find_missing
 from evalgate.evaluators.kinds.convergence import normalize_score
 from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.models.run.golden import Issue
+from evalgate.models.run.golden import DIMENSION_TYPE, Issue
 from evalgate.models.trace.trace_view import get_view
-from evalgate.scoring.golden.completeness import find_serialised_answers, response_completeness
-from evalgate.scoring.golden.dimension_finding import DimensionFinding, EvidenceGap
+from evalgate.scoring.golden.answers import find_serialised_answers, refusal_correctness, response_completeness
 from evalgate.scoring.golden.recall import memory_precision, memory_recall
-from evalgate.scoring.golden.refusals import refusal_correctness
-from evalgate.scoring.golden.rules import severity
+from evalgate.scoring.golden.rules import CATEGORY, mean_over_turns, reaches, severity
 from evalgate.scoring.golden.tools import score_tool_success
-from evalgate.scoring.golden.turns import align_turns
-from evalgate.scoring.golden.weights import CATEGORY, mean_over_turns, reaches
-from evalgate.scoring.trial import score_trial
+from evalgate.scoring.golden.turns import DimensionFinding, EvidenceGap, align_turns
+from evalgate.scoring.scenario import score_trial
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalgate.errors import Location
     from evalgate.models.run.golden import Dimension
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
-    from evalgate.scoring.golden.dimension_finding import DimensionIssue, DimensionSource
     from evalgate.scoring.golden.rules import GoldenRules
-    from evalgate.scoring.golden.turns import TurnPair
+    from evalgate.scoring.golden.turns import DimensionIssue, DimensionSource, TurnPair
+
 
 NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to it"
 MEMORY_EVIDENCE: tuple[EvidenceKind, ...] = ("calls", "results")
@@ -244,3 +244,44 @@ def _find_unpaired_turns(turn_pairs: Sequence[TurnPair]) -> Iterator[Issue]:
 def _list_turn_scores(turn_pairs: Sequence[TurnPair], dimension: DimensionResult) -> dict[str, float]:
     pairs = zip(turn_pairs, dimension.steps, strict=False)
     return {format_step(each): round(score, 4) for each, score in pairs if score is not None}
+
+
+def dimension_checks(rules: GoldenRules, location: Location | None) -> list[Assertion]:
+    """One assertion for each evaluated dimension; one with nothing to judge leaves its weight to others."""
+    description = describe_rules(rules)
+    return [
+        Assertion(
+            name=name,
+            type=DIMENSION_TYPE,
+            weight=rules.weights.dimension_weight(name),
+            required=False,
+            on_missing_skip=True,
+            check=partial(judge_dimension, rules, name),
+            location=location,
+            written={
+                "type": DIMENSION_TYPE,
+                "name": name,
+                "weight": rules.weights.dimension_weight(name),
+                "by": description,
+            },
+        )
+        for name in rules.dimensions
+    ]
+
+
+def describe_rules(rules: GoldenRules) -> Mapping[str, Any]:
+    """All that a verdict about the golden depends on, as plain data: equal for equal rules."""
+    golden = rules.golden
+    return {
+        "user_messages": list(golden.user_messages),
+        "golden_responses": list(golden.golden_responses),
+        "required_memory_recall": list(golden.required_memory_recall),
+        "required_tool_usage": list(golden.required_tool_usage),
+        "required_refusal": list(golden.required_refusal),
+        "strict": rules.is_strict,
+        "memory_tools": list(rules.memory_tools),
+        "turn_weights": list(rules.turn_weights),
+        "passing_score": rules.passing_score,
+        "warning_threshold": rules.warning_threshold,
+        "assertions": {name: [each.written for each in found] for name, found in rules.assigned.items()},
+    }

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.golden import MEMORY_RECALLS
-from evalgate.scoring.golden.dimension_finding import (
+from evalgate.scoring.golden.rules import parse_due
+from evalgate.scoring.golden.turns import (
     DimensionFinding,
     DimensionIssue,
     StepTally,
     find_due_step,
     find_last_step,
 )
-from evalgate.scoring.golden.rules import parse_due
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.scoring.golden.memories import Memory
     from evalgate.scoring.golden.rules import Due, GoldenRules
-    from evalgate.scoring.golden.turns import TurnPair
+    from evalgate.scoring.golden.turns import Memory, TurnPair
 
 NO_MEMORY = "none"
 NOT_DUE = "the golden does not define what must be remembered"

@@ -14,7 +14,8 @@ from evalgate.measures.text.globs import matches_id
 from evalgate.measures.text.text_similarity import MAX_TEXT, words
 from evalgate.measures.values.json_values import shorten, show
 from evalgate.models.run.golden import TOOL_USAGES
-from evalgate.scoring.golden.dimension_finding import (
+from evalgate.scoring.golden.rules import parse_due
+from evalgate.scoring.golden.turns import (
     DimensionFinding,
     DimensionIssue,
     EvidenceGap,
@@ -22,7 +23,6 @@ from evalgate.scoring.golden.dimension_finding import (
     find_due_step,
     find_last_step,
 )
-from evalgate.scoring.golden.rules import parse_due
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -486,7 +486,7 @@ def test_example_of_the_page__scores_as_it_says(tmp_path):
 
 
 def test_tables_of_the_page__name_every_key():
-    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
+    from evalgate.suite.golden_file import GoldenEntry, GoldenSettings
 
     text = (ROOT / "docs/golden.md").read_text(encoding="utf-8")
     for model, heading in (

@@ -10,7 +10,7 @@ from builders import make_trace
 
 from evalgate.evaluators.kinds.whole_run import CostLimit, TokenLimit
 from evalgate.suite.policy import IncreaseLimit
-from evalgate.suite.schema.suite_file import SuiteFile
+from evalgate.suite.suite_file import SuiteFile
 
 CHECKS = [
     {"type": "cost_limit", "max_usd": 1},

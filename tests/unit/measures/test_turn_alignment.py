@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.sequences.turn_alignment import TurnStep, align_turn_texts, alignment_cost
 from evalgate.measures.text.text_similarity import TooLongError
+from evalgate.scoring.golden.turns import TurnStep, align_turn_texts, alignment_cost
 
 WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
 TALKS = st.lists(WORDS, max_size=6)

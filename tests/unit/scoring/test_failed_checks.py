@@ -3,7 +3,7 @@ from __future__ import annotations
 from run_builders import make_assertion, make_scenario, make_trial, store_trials
 
 from evalgate.models.run.run_statistics import CostlyAssertion
-from evalgate.scoring.failed_checks import MOST_LISTED, find_costliest_assertions
+from evalgate.scoring.run_statistics import MOST_LISTED, find_costliest_assertions
 
 
 def of_trials(*assertions_of_trials):

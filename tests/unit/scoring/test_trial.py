@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_builders import make_assertion
 
-from evalgate.scoring.trial import score_trial
+from evalgate.scoring.scenario import score_trial
 
 
 def test_score_is_the_weighted_mean():

@@ -4,7 +4,7 @@ from assess_assertion import assess
 from builders import make_trace
 from run_builders import make_assertion, make_scenario, make_trial
 
-from evalgate.scoring.variants import compare_variants
+from evalgate.scoring.run_statistics import compare_variants
 
 CALLED = {"type": "expected_tool", "expected_tool": "schedule", "min_calls": 2}
 NOT_CALLED = {"type": "expected_tool", "expected_tool": None, "tool": "schedule"}

@@ -5,7 +5,7 @@ import pytest
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
-from evalgate.suite.schema.suite_file import Defaults
+from evalgate.suite.suite_file import Defaults
 
 TAIL = "scenarios: [{id: a, assertions: [{contains: x}]}]\n"
 

@@ -6,7 +6,7 @@ from builders import make_trace
 from evalgate.adapters.suites.yaml_tree import load
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_project, parse_suite
-from evalgate.suite.schema.suite_file import Defaults
+from evalgate.suite.suite_file import Defaults
 
 HEAD = "version: 1\nsuite: s\ntraces: [t.json]\n"
 

@@ -3,8 +3,8 @@ from fakes.core import SuiteTexts
 
 from evalgate.errors import SuiteError
 from evalgate.measures.prices import Rates
-from evalgate.suite.schema.suite_file import PriceEntry
-from evalgate.suite.suite_prices import merge_prices
+from evalgate.suite.models import merge_prices
+from evalgate.suite.suite_file import PriceEntry
 
 SUITE = "suite: s\nscenarios: [{id: a, assertions: [{contains: x}]}]\nprices:\n"
 

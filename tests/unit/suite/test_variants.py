@@ -8,7 +8,7 @@ from evalgate.errors import OverLimit
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, name_of, parse_suite
 from evalgate.suite.scheduled_tool import ScheduledTool
-from evalgate.suite.schema.suite_file import Defaults
+from evalgate.suite.suite_file import Defaults
 
 HEAD = "suite: s\ntraces: [t.json]\n"
 BODY = "scenarios:\n  - id: a\n    assertions: [{contains: x}]\n"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import Role
-    from evalgate.suite.custom_format import CustomMapping
+    from evalgate.suite.models import CustomMapping
 
 Checked = TypeVar("Checked")
 NOTHING = "finds nothing"

@@ -42,7 +42,7 @@ from evalgate.adapters.formats.custom.conversations import (
 )
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Latency, Trace, Usage, unknown_usage
-from evalgate.suite.custom_format import CUSTOM, CustomMapping
+from evalgate.suite.models import CUSTOM, CustomMapping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

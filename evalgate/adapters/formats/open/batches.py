@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import Format
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import FoundFile
-    from evalgate.suite.custom_format import CustomMapping
+    from evalgate.suite.models import CustomMapping
 
 FILE_OVERHEAD = 2_000
 """The cost of opening a file, as the number of bytes that could be read instead."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.formats.core.format import Format
     from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import Files, FoundFile
-    from evalgate.suite.custom_format import CustomMapping
+    from evalgate.suite.models import CustomMapping
 
     PartReader = Callable[[FoundFile, Format], FilePart | None]
 

@@ -15,7 +15,7 @@ from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_suite
-from evalgate.suite.schema.suite_file import Defaults
+from evalgate.suite.suite_file import Defaults
 
 TAIL = "format: custom\nscenarios: [{id: a, assertions: [{contains: x}]}]\n"
 ALL = """\

@@ -13,7 +13,7 @@ from evalgate.measures.prices import Rates
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import unknown_usage
 from evalgate.reporting.results.results_json import dump_results, load_results
-from evalgate.suite.suite_prices import SuitePrices
+from evalgate.suite.models import SuitePrices
 
 LIMITED = "suite: s\ntraces: [t]\nscenarios: [{id: s1, assertions: [{type: cost_limit, max_usd: 5, required: true}]}]\n"
 PRICED = LIMITED + "prices: {mine: {input: 1, output: 4}}\n"

@@ -15,7 +15,7 @@ from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.parse import SharedDefaults, parse_suite
-from evalgate.suite.schema.suite_file import Defaults
+from evalgate.suite.suite_file import Defaults
 
 
 def suite_of(scenarios, folder="evals"):

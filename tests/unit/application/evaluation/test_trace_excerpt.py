@@ -7,7 +7,7 @@ from builders import make_trace
 
 from evalgate.adapters.formats.native.reader import build
 from evalgate.application.evaluation.trajectories import MAX_BYTES, build_trajectory, make_excerpt
-from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace
 from evalgate.models.trace.trace import Trace
 
 RECORDED = [

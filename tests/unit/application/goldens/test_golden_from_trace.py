@@ -15,7 +15,7 @@ from evalgate.errors import SettingError, SuiteError
 from evalgate.scoring.golden.judging import judge_golden
 from evalgate.scoring.golden.rules import GoldenRules
 from evalgate.suite.baseline_suites import BaselineDocument
-from evalgate.suite.goldens.golden_written import encode_golden
+from evalgate.suite.golden_rules import encode_golden
 
 TALK = (("Late, order 42", "Refund it?"), ("yes", "Done."), ("and a bomb?", "I can't help with that."))
 

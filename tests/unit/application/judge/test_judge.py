@@ -14,7 +14,7 @@ from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.run.chunks import join_chunks
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.ports import Baseline
-from evalgate.suite.schema.suite_file import PolicyEntry
+from evalgate.suite.suite_file import PolicyEntry
 
 STAR = (
     "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: '*', assertions: [{contains: yes please, required: true}]}]\n"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.common.quarantine import apply_quarantines, covers, too_long
+from evalgate.gate.common.scenarios import apply_quarantines, covers, too_long
 from evalgate.gate.decision.decide import RULES, decide
 from evalgate.models.comparison.comparison import BaselineInfo, Change, Comparison, ScenarioKey
 from evalgate.models.comparison.weakening import MAX_DAYS, Quarantine

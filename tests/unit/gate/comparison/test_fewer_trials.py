@@ -4,7 +4,7 @@ import pytest
 from run_builders import make_scenario_outcome
 
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.missing import find_missing_trials, find_unmeasured_scenarios
+from evalgate.gate.weakening.weaker_evidence import find_missing_trials, find_unmeasured_scenarios
 from evalgate.models.comparison.comparison import Comparison, ScenarioKey
 from evalgate.scoring.wording import describe_weakening
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from run_builders import make_assertion, make_run, make_scenario, make_suite, make_trial
 
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.run_statistics import compute_run_statistics
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
+from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_from_run
 from evalgate.models.run.run import Run
 
 

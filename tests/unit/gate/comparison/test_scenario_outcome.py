@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from results_builder import a_scenario, a_suite, a_trial, results
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
-from evalgate.gate.comparison.scenario_outcome import (
+from evalgate.gate.comparison.outcomes import (
     outcome_from_scenario,
     outcomes_from_baseline,
     outcomes_from_run,

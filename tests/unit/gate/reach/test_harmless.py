@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from evalgate.application.comparison.policies import policies_of
-from evalgate.gate.reach.harmless import find_harmless_suites
+from evalgate.gate.reach import find_harmless_suites
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.baseline_suites import parse_baseline_suites

@@ -6,7 +6,7 @@ import pytest
 
 from evalgate.application.comparison.policies import policies_of
 from evalgate.gate.comparison.significance import fisher_exact, mcnemar
-from evalgate.gate.reach.unreachable import find_unreachable_rules
+from evalgate.gate.reach import find_unreachable_rules
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.baseline_suites import parse_baseline_suites
 

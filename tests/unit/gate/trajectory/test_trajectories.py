@@ -4,7 +4,7 @@ import pytest
 from builders import make_call, make_message, make_trace
 
 from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
-from evalgate.gate.trajectory.trajectories import MOST_CALLS, trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import MOST_CALLS, trajectory_from_trace
 
 SECRET = "ghp_" + "a1B2" * 9
 

@@ -5,8 +5,7 @@ from builders import make_call, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.gate.trajectory.trajectories import trajectory_from_trace
-from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, diff_trajectories
+from evalgate.gate.trajectory.trajectory_diff import MOST_STEPS, diff_trajectories, trajectory_from_trace
 from evalgate.models.comparison.trajectory import TextPair
 
 LOOK, PAY, MAIL = ("look_up", {"id": 1}), ("pay", {"amount": 10}), ("mail", {"to": "a"})

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class
-from evalgate.gate.comparison.missing import find_removed_scenarios
 from evalgate.gate.weakening.detect_weakening import find_weakenings
+from evalgate.gate.weakening.weaker_evidence import find_removed_scenarios
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import SUITES_SCHEMA
 from evalgate.suite.baseline_suites import parse_baseline_suites

@@ -6,9 +6,8 @@ import pytest
 from assess_assertion import compile_assertion
 from golden_builders import golden
 
-from evalgate.gate.weakening.weaker_goldens import find_golden_weakenings, list_assigned_assertions
-from evalgate.scoring.golden.rules import GoldenRules
-from evalgate.scoring.golden.weights import Weights
+from evalgate.gate.weakening.weaker_checks import find_golden_weakenings, list_assigned_assertions
+from evalgate.scoring.golden.rules import GoldenRules, Weights
 
 WHAT = golden(("hi", "Hello!"), ("bye", "Bye!"), required_tool_usage=["a", "a", "b"])
 OLD = GoldenRules(WHAT, is_strict=True)

@@ -7,8 +7,7 @@ from builders import make_call, make_trace
 from markdown_check import HOSTILE, find_flaws
 from results_builder import a_change, some_calls
 
-from evalgate.gate.trajectory.trajectories import trajectory_from_trace
-from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
 from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 

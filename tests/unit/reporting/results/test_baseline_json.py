@@ -14,7 +14,7 @@ from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_baseline
+from evalgate.gate.comparison.outcomes import outcomes_from_baseline
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import replace
 from evalgate.reporting.results.baseline_json import convert_baseline_run, load_baseline_run

@@ -8,8 +8,7 @@ from run_builders import make_assertion, make_run, make_scenario, make_trial
 
 from evalgate.errors import SettingError
 from evalgate.gate.comparison.compare import compare
-from evalgate.gate.comparison.run_statistics import compute_run_statistics
-from evalgate.gate.comparison.scenario_outcome import outcomes_from_run
+from evalgate.gate.comparison.outcomes import compute_run_statistics, outcomes_from_run
 from evalgate.models.comparison.decision import Decision
 from evalgate.reporting.results.results_json import build_results_document, dump_results, load_results
 from evalgate.suite.policy import RegressionPolicy

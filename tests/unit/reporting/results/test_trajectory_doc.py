@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
-from evalgate.gate.trajectory.trajectories import trajectory_from_trace
+from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace
 from evalgate.gate.trajectory.trial_pairs import TrialPair, compare_pair
 from evalgate.models.comparison.baseline_run import BaselineTrace, BaselineTrial
 from evalgate.models.run.run import TraceRef, TrialResult

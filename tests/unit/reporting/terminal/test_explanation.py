@@ -16,8 +16,7 @@ from results_builder import (
     some_calls,
 )
 
-from evalgate.gate.trajectory.trajectories import trajectory_from_trace
-from evalgate.gate.trajectory.trajectory_diff import diff_trajectories
+from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 

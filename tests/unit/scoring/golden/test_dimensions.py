@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.models.run.golden import DIMENSIONS
-from evalgate.scoring.golden.dimension_checks import dimension_checks
-from evalgate.scoring.golden.rules import GoldenRules
-from evalgate.scoring.golden.weights import compute_overall_score
+from evalgate.scoring.golden.judging import dimension_checks
+from evalgate.scoring.golden.rules import GoldenRules, compute_overall_score
 
 REFUSES = "I can't help with that."
 TWO = (("late parcel", "Sorry. Refund it?"), ("yes", "Done."))

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.models.run.golden import DIMENSIONS
-from evalgate.scoring.golden.rules import level, severity
-from evalgate.scoring.golden.weights import Weights, compute_overall_score, mean_over_turns, reaches
+from evalgate.scoring.golden.rules import Weights, compute_overall_score, level, mean_over_turns, reaches, severity
 
 SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.floats(0, 1)))
 

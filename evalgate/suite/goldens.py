@@ -12,14 +12,13 @@ from evalgate.evaluators.core.field_problems import MAX_PROBLEMS, FieldProblem, 
 from evalgate.evaluators.core.parse import Parser
 from evalgate.measures.values.json_values import show_typed
 from evalgate.models.run.run import MAX_SCENARIOS
-from evalgate.scoring.golden.dimension_checks import dimension_checks
+from evalgate.scoring.golden.judging import dimension_checks
 from evalgate.strict_model import StrictModel
-from evalgate.suite.goldens.golden_rules import build_rules, find_settings_problem, golden_from_entry
-from evalgate.suite.goldens.golden_written import GoldenDocuments
+from evalgate.suite.diagnostics import TraceMatcher
+from evalgate.suite.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
+from evalgate.suite.golden_rules import GoldenDocuments, build_rules, find_settings_problem, golden_from_entry
 from evalgate.suite.models import Scenario
 from evalgate.suite.scenarios import build_trial_rules
-from evalgate.suite.schema.golden_file import GoldenEntry, GoldenFilesEntry, GoldenSettings, GoldenStoreEntry
-from evalgate.suite.trace_matcher import TraceMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.suite.diagnostics import Diagnostics, Document
     from evalgate.suite.models import Variant
-    from evalgate.suite.schema.suite_file import PolicyEntry, SuiteFile
+    from evalgate.suite.suite_file import PolicyEntry, SuiteFile
+
 
 ITEMS, SETTINGS, THRESHOLD = "goldens", "golden", "critical_issue_threshold"
 NO_STORE_MESSAGE = "these goldens need a store, and none is configured"
@@ -179,7 +179,7 @@ class GoldenScenarioBuilder:
         )
 
     def _warn_of_typos(self, source: _GoldenSource, golden: Golden) -> None:
-        from evalgate.suite.goldens.likely_typos import find_likely_typos
+        from evalgate.suite.golden_rules import find_likely_typos
 
         for path, message, hint in find_likely_typos(golden):
             self.warnings.append(Problem(message, source.document.locate((*source.path, *path)), hint))

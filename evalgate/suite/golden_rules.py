@@ -1,23 +1,71 @@
-"""Builds a golden, and the rules that it is judged by, from an entry of a file."""
+"""Builds a golden, and the rules that it is judged by, from an entry of a file, and encodes it as one."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from evalgate.evaluators.core.field_problems import FieldProblem
 from evalgate.models.goldens import PASSING_SCORE
-from evalgate.models.run.golden import CATEGORIES, Golden
-from evalgate.scoring.golden.memories import MEMORY_TOOLS
-from evalgate.scoring.golden.rules import WARNING_THRESHOLD, GoldenRules, parse_due
-from evalgate.scoring.golden.weights import CATEGORY, Weights
+from evalgate.models.run.golden import CATEGORIES, INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES, Golden
+from evalgate.scoring.golden.rules import CATEGORY, MEMORY_TOOLS, WARNING_THRESHOLD, GoldenRules, Weights, parse_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.evaluators.core.assertion import Assertion
+    from evalgate.evaluators.core.field_problems import Path
+    from evalgate.models.goldens import RegressionSuite
     from evalgate.models.run.golden import Dimension, IssueCategory
-    from evalgate.suite.schema.golden_file import GoldenEntry, GoldenSettings
+    from evalgate.suite.diagnostics import Document
+    from evalgate.suite.golden_file import GoldenEntry, GoldenSettings
+
+
+class GoldenDocuments(Struct):
+    """The documents that the entries of a suite's `goldens` name, by the number of the entry.
+
+    `thresholds` are the critical issues allowed by the regression suites that goldens came from.
+    """
+
+    documents: dict[int, Sequence[Document]] = field(default_factory=dict)
+    thresholds: list[int] = field(default_factory=list)
+
+
+def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
+    """The fields that are not empty, and the passing score and switches of a regression suite, if given.
+
+    >>> from evalgate.models.run.golden import Golden
+    >>> encode_golden(Golden("greeting", user_messages=("hi",)))
+    {'id': 'greeting', 'intent': 'other', 'primary_stance': 'helpful', 'user_messages': ['hi'], 'version': 1}
+    """
+    fields: dict[str, Any] = {
+        "id": golden.id,
+        "conversation_id": golden.conversation_id,
+        "title": golden.title,
+        "description": golden.description,
+        "intent": golden.intent,
+        "primary_stance": golden.primary_stance,
+        "secondary_stances": list(golden.secondary_stances),
+        "required_memory_recall": list(golden.required_memory_recall),
+        "required_tool_usage": list(golden.required_tool_usage),
+        "required_refusal": list(golden.required_refusal),
+        "user_messages": list(golden.user_messages),
+        "golden_responses": list(golden.golden_responses),
+        "tags": list(golden.tags),
+        "creator": golden.creator,
+        "version": golden.version,
+        "created_at": golden.created_at and golden.created_at.isoformat(),
+        "updated_at": golden.updated_at and golden.updated_at.isoformat(),
+    }
+    encoded = {name: value for name, value in fields.items() if value not in (None, "", [])}
+    if suite is not None:
+        encoded["passing_score"] = suite.passing_score
+        encoded |= {f"evaluate_{each}": False for each in CATEGORIES if not getattr(suite, f"evaluate_{each}")}
+    return encoded
+
 
 DUE_LISTS = ("required_memory_recall", "required_tool_usage", "required_refusal")
 
@@ -128,3 +176,30 @@ def _parse_timestamp(text: str | None) -> datetime | None:
         return None
     timestamp = datetime.fromisoformat(text)
     return timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)
+
+
+MIN_SIMILARITY = 0.8
+_LISTS = {
+    "secondary_stances": STANCES,
+    "required_memory_recall": MEMORY_RECALLS,
+    "required_tool_usage": TOOL_USAGES,
+    "required_refusal": REFUSALS,
+}
+
+
+def find_likely_typos(golden: Golden) -> Iterator[tuple[Path, str, str]]:
+    """The path of each word that is similar to a known one, with a message and a hint."""
+    for name, word, known in (("intent", golden.intent, INTENTS), ("primary_stance", golden.primary_stance, STANCES)):
+        if similar := _find_similar(word, known):
+            yield (name,), f"`{word}` is not a known {name}", f"did you mean `{similar}`?"
+    for name, known in _LISTS.items():
+        for index, written in enumerate(getattr(golden, name)):
+            word = parse_due(written).word
+            if similar := _find_similar(word, known):
+                yield (name, index), f"`{word}` is not a known value of `{name}`", f"did you mean `{similar}`?"
+
+
+def _find_similar(word: str, known: tuple[str, ...]) -> str | None:
+    if word in known:
+        return None
+    return next(iter(get_close_matches(word.casefold(), known, 1, MIN_SIMILARITY)), None)

@@ -11,7 +11,7 @@ from evalgate.evaluators.core.evaluator import wrap_in_list
 from evalgate.models.approvals.approval import Approval
 from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share
-from evalgate.suite.schema.suite_file import Day, Id, Text
+from evalgate.suite.suite_file import Day, Id, Text
 
 if TYPE_CHECKING:
     from evalgate.suite.diagnostics import Diagnostics, Document

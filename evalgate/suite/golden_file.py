@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from evalgate.models.run.golden import INTENTS, MEMORY_RECALLS, REFUSALS, STANCES, TOOL_USAGES
-from evalgate.scoring.golden.weights import Weights
+from evalgate.scoring.golden.rules import Weights
 from evalgate.strict_model import StrictModel
 from evalgate.suite.policy import Share
-from evalgate.suite.schema.suite_file import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
+from evalgate.suite.suite_file import Assertions, Globs, Id, MatchEntry, Tag, Text, TrialsEntry
 
 MAX_TURNS = 1_000
 MAX_DUE = 200
