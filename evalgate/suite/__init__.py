@@ -1,4 +1,4 @@
 """Suites as parsed: scenarios, their assertions and the policy, each with its location in the file.
 
-Entry points: `models.Suite`, `models.Scenario`, `parse.parse_suite`, `parse.parse_project`, `policy.Policy`, `suite_file`.
+Entry points: `models.Suite`, `models.Scenario`, `parse.parse_suite`, `policy.Policy`, `suite_file`.
 """
