@@ -120,6 +120,8 @@ def _list_other_causes(suite: Suite, policy: Policy) -> Iterator[str]:
         yield "too few trials"
     if "stale_evidence" in words and policy.freshness is not None:
         yield "a stale trace"
+    if policy.duplicates == "fail":
+        yield "a duplicate trace"
     if "weakened" in words or policy.on_weakening == "fail":
         yield "a weaker suite or policy"
     if "no_baseline" in words:

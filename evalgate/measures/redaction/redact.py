@@ -127,14 +127,14 @@ class Redactor:
 
     def redact_value(self, value: Any, depth: int = 0) -> Any:
         """Redacts secrets in a JSON value; values nested deeper than 64 levels are left out."""
-        kind = value.__class__
-        if kind is str:
+        if isinstance(value, str):
             return self.redact_text(value)
-        if kind is not dict and kind is not list:
+        is_list = isinstance(value, list)
+        if not is_list and not isinstance(value, dict):
             return value
         if depth >= MAX_DEPTH:
             return "[too deep]"
-        if kind is list:
+        if is_list:
             return [self.redact_value(item, depth + 1) for item in value]
         clean = {}
         plain_names, redact_text = self._plain_names, self.redact_text

@@ -219,6 +219,26 @@ def test_redact_value__schema_of_a_password_field__stays():
     assert redact_value(schema) == schema
 
 
+class Text(str):
+    __slots__ = ()
+
+
+class Mapping(dict):
+    __slots__ = ()
+
+
+class Items(list):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("wrap", [Text, lambda text: Mapping({"a": text}), lambda text: Items([text])])
+@pytest.mark.parametrize("name", ["note", Text("note"), Text("password")])
+def test_redact_value__of_a_subclass_of_text_object_or_list__is_redacted(wrap, name):
+    """A decoder or a plugin may build such values; a test of their exact class would let them through."""
+    token = "ghp_" + "a" * 36
+    assert token not in json.dumps(redact_value({name: wrap(f"it is {token} now")}))
+
+
 def test_redact_value__name_that_is_a_secret__is_gone():
     assert redact_value({SECRETS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
 

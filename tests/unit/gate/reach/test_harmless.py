@@ -162,6 +162,7 @@ def test_not_evaluable__depends_on_whether_every_assertion_can_be_left_out(check
         ({"fail_on": ["stale_evidence"], "freshness": {"max_age": "7d"}}, {}, "a stale trace"),
         ({"fail_on": ["hard_fail", "weakened"]}, {}, "a weaker suite or policy"),
         ({"on_weakening": "fail"}, {}, "a weaker suite or policy"),
+        ({"duplicates": "fail"}, {}, "a duplicate trace"),
         ({"fail_on": ["no_baseline"]}, {}, "a missing baseline"),
         ({"fail_on": ["not_evaluable"]}, {"trials": {"min": 2}}, "too few trials"),
     ],
