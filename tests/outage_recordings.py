@@ -339,7 +339,7 @@ OUTAGES = {
     "crewai timeout": crewai("litellm.Timeout: Request timed out."),
     "deepeval 429": deepeval("Error code: 429 - slow down"),
 }
-"""Recordings of which nothing but an outage can be said, by format and kind."""
+"""Recordings that show nothing but an outage, by format and kind."""
 
 BAD_REQUEST = "Error code: 400 - {'error': {'code': 'context_length_exceeded', 'message': 'too long'}}"
 FAILED_TOOL = otlp_span(rows()[2], status={"code": 2, "message": "HTTP 500 from the shop"})

@@ -149,7 +149,7 @@ def parse_suite(
 
 
 def _refuse_look_alikes(scenarios: Sequence[Scenario], diagnostics: Diagnostics) -> None:
-    """Refuses ids that look alike: nobody could tell in a report which of them failed."""
+    """Refuses ids that look alike: a report could not show which of them failed."""
     locations = {each.id: each.location for each in scenarios}
     if all(map(str.isascii, locations)):
         return

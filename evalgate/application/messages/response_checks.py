@@ -131,7 +131,7 @@ def check_subject(results: ResultsDoc, request: JudgeRequest) -> None:
 
 
 def check_head(results: ResultsDoc, pieces: Iterable[bytes]) -> None:
-    """Raises JudgeCrashed if results.json tells another verdict than the answer: it is what other tools read."""
+    """Raises JudgeCrashed if results.json has another verdict than the answer: other tools read it."""
     head = bytearray()
     at = -1
     for piece in pieces:

@@ -53,7 +53,7 @@ def count_excused(
 ) -> dict[str, int]:
     """Counts the hard fails that don't fail the gate, by what excuses them.
 
-    A process that is told about a run can so check that a pass with hard fails has a reason for each of them.
+    A process that did not judge the run can so check that a pass with hard fails has a reason for each of them.
     """
     excused = dict.fromkeys(EXCUSES, 0)
     for suite in suites:

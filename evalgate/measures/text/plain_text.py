@@ -106,7 +106,7 @@ class LookAlike(NamedTuple):
 def find_look_alikes(names: Iterable[str]) -> Iterator[LookAlike]:
     """Yields names that look like an earlier one, if one of the two has a character that is not ASCII.
 
-    Names of ASCII only, such as `test-1` and `test-l`, can be told apart in code. Equal names are not yielded.
+    Names of ASCII only, such as `test-1` and `test-l`, look different in code. Equal names are not yielded.
     """
     listed = [unicodedata.normalize("NFC", name) for name in names]
     if all(map(str.isascii, listed)):
