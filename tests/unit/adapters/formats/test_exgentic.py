@@ -77,107 +77,6 @@ def build(*documents):
     return exgentic.build(found)
 
 
-def test_a_message_to_the_user_is_not_a_call():
-    trace = build(*session())
-    assert [(m["role"], m["content"]) for m in trace.messages[:3]] == [
-        ("user", "Cancel it."),
-        ("assistant", "Which one?"),
-        ("user", "H8."),
-    ]
-    assert [call["name"] for call in trace.tool_calls] == ["look", "cancel", "finish"]
-    assert trace.turn_count == 2
-
-
-def test_actions_of_one_step_are_parallel_and_joined_with_their_results():
-    look, cancel, _ = build(*session()).tool_calls
-    assert look["step"] == cancel["step"] == 2
-    assert (look["result"], look["exit_code"]) == ({"output": "x", "returncode": 1}, 1)
-    assert cancel["result"] == "refused"
-
-
-def test_an_invalid_action_is_an_error():
-    cancel = build(*session()).tool_calls[1]
-    assert cancel["status"] == "error"
-    assert cancel["error"] == {"type": "invalid_action", "message": "no such field"}
-
-
-@pytest.mark.parametrize(
-    ("result", "status"),
-    [
-        ([{"song": 1}], "ok"),
-        ({"message": "Song liked."}, "ok"),
-        ({"error": "no such song"}, "error"),
-        ([], "error"),
-        (None, "error"),
-        ("Error: page_limit is too large", "error"),
-    ],
-)
-def test_an_action_marked_invalid_that_was_executed_is_not_an_error(result, status):
-    lines = [
-        line("action", 1, action=action("songs", "a1", error="sort_by is not text", sort_by=None)),
-        line("observation", 1, observation=observation(result, ("songs", "a1"))),
-    ]
-    call = build(*lines).tool_calls[0]
-    assert (call["status"], call["error"] is None, call["result"]) == (status, status == "ok", result)
-
-
-def test_an_answer_may_be_submitted():
-    lines = [
-        line("action", 1, 0.1, action=action("submit", "a1", exact_answer="Storm", explanation="It fits.")),
-        line("observation", 1, 0.1, observation=None),
-    ]
-    trace = build(*lines)
-    assert (trace.response["content"], trace.finish_reason, trace.warnings) == ("Storm", "stop", [])
-
-
-def test_the_answer_handed_to_finish_is_the_final_response():
-    trace = build(*session())
-    assert trace.response["content"] == "Cancelled."
-    assert (trace.status, trace.finish_reason) == ("ok", "stop")
-    assert trace.tool_calls[-1]["status"] == "ok"
-    assert trace.warnings == []
-
-
-def test_without_the_outcome_the_running_total_is_the_cost():
-    trace = build(*session())
-    assert trace.cost == {"usd": 0.3, "source": "recorded"}
-    assert trace.latency["total_ms"] is trace.model is trace.scenario_id is None
-
-
-def test_the_outcome_file_adds_the_rest():
-    trace = build(*session(), outcome())
-    assert trace.scenario_id == "47"
-    assert (trace.provider, trace.model) == ("openai", "gpt-4o")
-    assert trace.usage["total_tokens"] == 980
-    assert trace.latency == {"total_ms": 46500, "source": "recorded"}
-    assert trace.scores == {"score": 1.0, "success": 1.0}
-
-
-def test_costs_that_differ_are_a_warning():
-    trace = build(outcome(agent_cost=0.4), *session())
-    assert trace.cost["usd"] == 0.4
-    assert [warning["code"] for warning in trace.warnings] == ["total_mismatch"]
-
-
-def test_a_cost_of_0_is_unknown():
-    trace = build(*[{**each, "agent_cost": 0} for each in session()])
-    assert trace.cost["usd"] is None
-    assert [warning["code"] for warning in trace.warnings] == ["zero_cost"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
-        ({"status": "error"}, "error"),
-        ({"status": "limit_reached"}, "incomplete"),
-        ({"is_finished": False}, "incomplete"),
-        ({"status": "unsuccessful", "success": False}, "ok"),
-    ],
-)
-def test_how_a_session_ended_is_read(fields, status):
-    assert build(*session(), outcome(**fields)).status == status
-
-
 def test_sessions_are_kept_apart_and_name_the_key_of_their_files():
     other = [{**each, "session_id": "s2", "task_id": "t2"} for each in session()]
     lines = [each for pair in zip(session(), other, strict=True) for each in pair]
@@ -185,21 +84,6 @@ def test_sessions_are_kept_apart_and_name_the_key_of_their_files():
     assert [exgentic.identify(each) for each in found] == [(None, None), ("t2", None)]
     assert [exgentic.build(each).trace_id for each in found] == ["s1", "s2"]
     assert exgentic.join_keys(lines) == {"s1", "s2"}
-
-
-def test_an_outcome_alone_says_where_the_steps_are():
-    with pytest.raises(TraceError, match=r"only the outcome of a session: include its trajectory\.jsonl"):
-        build(outcome())
-
-
-def test_an_error_names_the_step():
-    with pytest.raises(TraceError, match=r"step 0\.action\.name is missing"):
-        build(line("action", 1, action={"id": "x"}))
-
-
-def test_a_session_in_which_nothing_happens_is_refused():
-    with pytest.raises(TraceError, match="no step of the session"):
-        build(line("observation", 0, observation=None))
 
 
 def test_content_identifies_the_format():

@@ -268,10 +268,6 @@ def pairs():
     return [(name, document) for name, documents in RECORDINGS.items() for document in documents]
 
 
-def roles(trace):
-    return [message["role"] for message in trace.messages]
-
-
 def calls(trace, *keys):
     return [tuple(call[key] for key in keys) for call in trace.tool_calls]
 
@@ -298,42 +294,6 @@ def test_tool_messages_in_the_chat_shape_are_chat():
     assert detect.find_claiming_format(chat).name == "openai-chat"
 
 
-def test_anthropic_results_in_a_users_message_are_the_tools():
-    trace = anthropic.build(ANTHROPIC)
-    assert roles(trace) == ["user", "assistant", "tool", "tool", "user", "assistant"]
-    assert calls(trace, "step", "status", "arguments", "result") == [
-        (1, "ok", {"id": 42}, "sent"),
-        (1, "error", {"id": 43}, "gone"),
-    ]
-    assert (trace.messages[1]["content"], trace.messages[1]["reasoning"]) == ("I look.", "hm")
-    assert (trace.turn_count, trace.response["content"], trace.provider) == (2, "Done.", "anthropic")
-
-
-def test_anthropic_input_counts_the_cache():
-    trace = anthropic.build({"system": [{"type": "text", "text": "Be kind."}], "messages": [USER], "response": ANSWER})
-    assert (trace.usage["input_tokens"], trace.usage["total_tokens"]) == (110, 115)
-    assert (trace.model, trace.finish_reason, trace.system_instructions) == ("claude-x", "stop", "Be kind.")
-    assert (trace.trace_id, trace.response["content"]) == ("msg_1", "Done.")
-
-
-def test_anthropic_tools_that_ran_at_the_provider_have_their_answer():
-    blocks = [
-        {"type": "text", "text": "I search."},
-        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}},
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "s1",
-            "content": [{"type": "web_search_result", "url": "u", "encrypted_content": "x" * 99}],
-        },
-        {"type": "text", "text": "Found."},
-    ]
-    trace = anthropic.build([USER, {"role": "assistant", "content": blocks}])
-    assert calls(trace, "name", "status", "result") == [
-        ("web_search", "ok", [{"type": "web_search_result", "url": "u"}])
-    ]
-    assert [message["content"] for message in trace.messages][1::2] == ["I search.", "Found."]
-
-
 def test_pictures_are_reduced_to_their_kind():
     picture = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     result = {"type": "tool_result", "tool_use_id": "t", "content": [picture]}
@@ -342,63 +302,6 @@ def test_pictures_are_reduced_to_their_kind():
     asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]}
     trace = anthropic.build([asked, {"role": "user", "content": [result]}])
     assert trace.tool_calls[0]["result"] == [{"type": "image"}]
-
-
-def test_tool_definitions_are_read_in_each_spelling():
-    tools = [
-        {"name": "a", "input_schema": {"type": "object"}},
-        {"type": "function", "function": {"name": "b"}},
-    ]
-    trace = anthropic.build({"messages": ANTHROPIC, "tools": tools})
-    assert trace.tool_definitions == [{"name": "a", "parameters": {"type": "object"}}, {"name": "b"}]
-
-
-def test_items_of_one_response_are_one_message():
-    trace = openai_responses.build(ITEMS)
-    assert roles(trace) == ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
-    assert calls(trace, "step", "name", "status", "arguments") == [
-        (1, "get_order", "ok", {"id": 42}),
-        (1, "get_order", "ok", None),
-        (2, "web_search", "ok", {"type": "search", "query": "q"}),
-    ]
-    assert trace.tool_calls[1]["arguments_raw"] == "{broken"
-    assert trace.tool_calls[1]["arguments_error"]
-    assert (trace.messages[1]["reasoning"], trace.response["content"]) == ("hm", "Done.")
-
-
-def test_a_raw_response_has_its_usage():
-    trace = openai_responses.build(RESPONSE)
-    assert roles(trace) == ["system", "user", "assistant"]
-    assert (trace.usage["total_tokens"], trace.usage["cache_read_input_tokens"]) == (15, 4)
-    assert (trace.trace_id, trace.model, trace.finish_reason) == ("resp_1", "gpt-x", "stop")
-    assert trace.latency == {"total_ms": 2500.0, "source": "timestamps"}
-
-
-def test_a_response_that_was_cut_is_incomplete():
-    cut = RESPONSE | {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-    trace = openai_responses.build(cut)
-    assert (trace.status, trace.finish_reason) == ("incomplete", "length")
-
-
-def test_a_failed_response_is_an_error():
-    failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "no"}}
-    assert openai_responses.build(failed).error == {"type": "server_error", "message": "no"}
-
-
-def test_usage_next_to_a_list_is_its_total():
-    trace = openai_responses.build({"input": ITEMS, "usage": {"input_tokens": 7, "output_tokens": 1}})
-    assert (trace.usage["total_tokens"], trace.llm_calls) == (8, [])
-
-
-def test_zero_tokens_are_unknown():
-    trace = openai_responses.build({"input": ITEMS, "usage": {"input_tokens": 0, "output_tokens": 0}})
-    assert trace.usage["total_tokens"] is None
-
-
-def test_a_final_output_that_is_not_text_is_the_response():
-    trace = openai_responses.build({"input": ITEMS, "final_output": {"b": 1, "a": 2}})
-    assert trace.response["content"] == '{"a":2,"b":1}'
-    assert openai_responses.build({"input": ITEMS, "final_output": "Done."}).response["message_index"] == 6
 
 
 @pytest.mark.parametrize(
@@ -423,144 +326,6 @@ def test_calls_of_every_kind_are_tool_calls(item, name, status):
     assert calls(openai_responses.build([item]), "name", "status") == [(name, status)]
 
 
-def test_langchain_calls_inside_and_outside_of_the_content_count_once():
-    trace = langchain.build(LANGCHAIN)
-    assert calls(trace, "id", "name", "status", "result_text") == [
-        ("t1", "get_order", "ok", "sent"),
-        ("t2", "get_order", "error", "gone"),
-    ]
-    assert [call["arguments"] for call in trace.tool_calls] == [{"id": 42}, None]
-    assert trace.tool_calls[1]["arguments_raw"] == "{broken"
-    assert roles(trace) == ["system", "user", "assistant", "tool", "tool", "assistant"]
-    assert (trace.llm_calls[0]["usage"]["total_tokens"], trace.model, trace.provider) == (
-        15,
-        "gpt-x",
-        "openai",
-    )
-    assert (trace.llm_calls[0]["response_id"], trace.llm_calls[0]["finish_reason"]) == ("run-1", "tool_calls")
-
-
-def test_plain_langchain_messages_are_read():
-    call = {"name": "get_order", "args": {"id": 42}, "id": "t1"}
-    trace = langchain.build([USER, {"role": "assistant", "content": "", "tool_calls": [call]}])
-    assert calls(trace, "name", "arguments", "status") == [("get_order", {"id": 42}, "missing")]
-    assert [warning["code"] for warning in trace.warnings] == ["results_missing"]
-
-
-def test_a_retry_prompt_is_a_tools_error():
-    trace = pydantic_ai.build(PYDANTIC)
-    assert calls(trace, "step", "status", "arguments", "result") == [
-        (1, "ok", {"id": 42}, {"state": "sent"}),
-        (1, "error", {"id": "x"}, '[{"loc":["id"],"type":"int_parsing"}]'),
-    ]
-    assert roles(trace) == ["system", "system", "user", "assistant", "tool", "tool", "assistant"]
-    assert trace.messages[2]["parts"] == [{"type": "text", "text": "see"}, {"type": "image-url"}]
-
-
-def test_pydantic_ai_records_tokens_times_and_models():
-    trace = pydantic_ai.build(PYDANTIC)
-    assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (30, 11)
-    assert trace.latency == {"total_ms": 3000.0, "source": "timestamps"}
-    assert (trace.model, trace.llm_calls[0]["response_id"]) == ("gpt-x", "r1")
-
-
-def test_a_retry_prompt_without_tool_is_a_message_to_the_model():
-    retry = {"kind": "request", "parts": [{"part_kind": "retry-prompt", "content": "Say it shorter."}]}
-    assert pydantic_ai.build([retry]).messages[0]["content"] == "Say it shorter."
-
-
-def test_arguments_of_the_output_tool_are_the_response():
-    def returned(known, words):
-        return {
-            "part_kind": "tool-return",
-            "tool_name": "final_result",
-            "content": words,
-            "tool_call_id": known,
-        }
-
-    asked = [
-        {
-            "part_kind": "tool-call",
-            "tool_name": "final_result",
-            "args": '{"city": "x"}',
-            "tool_call_id": "f1",
-        },
-        {
-            "part_kind": "tool-call",
-            "tool_name": "final_result",
-            "args": '{"city": "y"}',
-            "tool_call_id": "f2",
-        },
-    ]
-    returns = [returned("f1", "Final result processed."), returned("f2", "Output tool not used.")]
-    trace = pydantic_ai.build([*PYDANTIC, {"kind": "response", "parts": asked}, {"kind": "request", "parts": returns}])
-    assert (trace.response["content"], trace.response["message_index"]) == ('{"city":"x"}', 7)
-
-
-def test_unmetered_history_is_not_a_model_call():
-    history = {
-        "kind": "response",
-        "parts": [{"part_kind": "text", "content": "x"}],
-        "usage": {"input_tokens": 0},
-    }
-    trace = pydantic_ai.build([history, *PYDANTIC])
-    assert (len(trace.llm_calls), trace.usage["input_tokens"]) == (2, 30)
-
-
-@pytest.mark.parametrize(
-    ("approval", "why"),
-    [
-        ({"id": "a1", "approved": False, "reason": "against the policy"}, "against the policy"),
-        (None, "the use of the tool was denied"),
-    ],
-)
-def test_a_vercel_tool_that_was_denied_says_why(approval, why):
-    part = {
-        "type": "tool-pay",
-        "toolCallId": "t1",
-        "state": "output-denied",
-        "input": {},
-        "approval": approval,
-    }
-    trace = vercel.build([UI[0], {"role": "assistant", "parts": [part]}])
-    assert calls(trace, "status", "result_text") == [("error", why)]
-
-
-def test_vercel_input_that_did_not_fit_the_tool_is_the_requested_input():
-    part = {
-        "type": "tool-pay",
-        "toolCallId": "t1",
-        "state": "output-error",
-        "rawInput": '{"cities": "Rome"}',
-        "errorText": "Invalid input",
-    }
-    trace = vercel.build([UI[0], {"role": "assistant", "parts": [part]}])
-    assert calls(trace, "status", "arguments") == [("error", {"cities": "Rome"})]
-
-
-def test_vercel_steps_are_steps():
-    trace = vercel.build(STEPS)
-    assert calls(trace, "step", "name", "status", "result") == [
-        (1, "getOrder", "ok", {"state": "sent"}),
-        (1, "getOrder", "missing", None),
-    ]
-    assert (trace.usage["input_tokens"], trace.usage["output_tokens"]) == (30, 11)
-    assert (trace.response["content"], trace.finish_reason) == ("Done.", "stop")
-    assert roles(trace) == ["user", "assistant", "tool", "assistant"]
-
-
-def test_adjacent_tool_parts_were_called_together():
-    trace = vercel.build(UI)
-    assert calls(trace, "step", "name", "status", "result") == [
-        (1, "getOrder", "ok", 1),
-        (1, "getOrder", "error", "gone"),
-        (1, "find", "missing", None),
-    ]
-    assert roles(trace) == ["user", "assistant", "tool", "tool", "assistant"]
-    assert trace.messages[-1]["parts"] == [{"type": "file"}, {"type": "text", "text": "Done."}]
-    assert trace.messages[1]["reasoning"] == "hm"
-
-
 def test_older_messages_of_a_user_interface_are_read():
     tool = {
         "state": "result",
@@ -575,10 +340,6 @@ def test_older_messages_of_a_user_interface_are_read():
         assert detect.find_claiming_format(messages).name == "vercel"
         assert calls(vercel.build(messages), "name", "arguments", "result") == [("getOrder", {"id": 1}, "sent")]
     assert vercel.build(old).response["content"] == "Done."
-
-
-def test_an_error_as_output_is_a_tools_error():
-    assert calls(vercel.build(MODEL_MESSAGES), "status", "result") == [("error", "gone")]
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)

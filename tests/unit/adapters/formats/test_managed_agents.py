@@ -79,50 +79,6 @@ def build(documents):
     return reader.build(record)
 
 
-def test_a_response_of_several_events_is_one_message():
-    trace = build(WHOLE)
-    assert [(m["role"], m["content"]) for m in trace.messages] == [
-        ("user", "What's the weather?"),
-        ("assistant", "Let me see."),
-        ("tool", "sunny"),
-        ("tool", "Not allowed."),
-        ("assistant", "It is sunny."),
-    ]
-    assert trace.response["content"] == "It is sunny."
-    assert [call["step"] for call in trace.tool_calls] == [1, 1]
-
-
-def test_results_of_own_tools_and_of_servers_are_joined_with_their_calls():
-    calls = build(WHOLE).tool_calls
-    assert [(c["name"], c["arguments"], c["status"], c["result_text"]) for c in calls] == [
-        ("weather", {"city": "Prague"}, "ok", "sunny"),
-        ("search", {"q": "Prague"}, "error", "Not allowed."),
-    ]
-
-
-def test_input_tokens_include_what_the_cache_held():
-    trace = build(WHOLE)
-    assert trace.usage["input_tokens"] == 2 * (2 + 7000 + 25)
-    assert trace.usage["cache_read_input_tokens"] == 14000
-    assert trace.usage["cache_write_input_tokens"] == 50
-    assert trace.usage["output_tokens"] == 80
-    assert [call["duration_ms"] for call in trace.llm_calls] == [4000, 3000]
-    assert [(call["step"], call["model"]) for call in trace.llm_calls] == [
-        (1, "claude-sonnet-5"),
-        (2, "claude-sonnet-5"),
-    ]
-
-
-def test_the_session_names_agent_tools_and_scenario():
-    trace = build(session(*ASKED, *ANSWERED, metadata={"evalgate.scenario.id": "weather", "evalgate.trial": 2}))
-    assert (trace.scenario_id, trace.trial, trace.trace_id) == ("weather", 2, "sesn_1")
-    assert trace.agent == {"name": "Clerk", "framework": "claude-managed-agents"}
-    assert trace.system_instructions == "Be brief."
-    assert [tool["name"] for tool in trace.tool_definitions] == ["weather"]
-    assert trace.latency == {"total_ms": 14000.0, "source": "timestamps"}
-    assert (trace.status, trace.finish_reason) == ("ok", "stop")
-
-
 def test_events_that_a_client_received_are_read_like_bare_events():
     methods = ["client.beta.sessions.create", *["client.beta.sessions.events.stream"] * (len(WHOLE) - 1)]
     received = [[method, value] for method, value in zip(methods, WHOLE, strict=True)]
@@ -135,43 +91,6 @@ def test_events_that_a_client_received_are_read_like_bare_events():
 def test_events_of_one_document_read_as_lines(wrapped):
     assert build(wrapped) == build(WHOLE)
     assert MANAGED_AGENTS.claims(wrapped[0])
-
-
-@pytest.mark.parametrize("events", [ASKED, ASKED[:-1], []], ids=["waits for a result", "cut off", "just begun"])
-def test_a_session_that_is_not_at_its_end_is_incomplete(events):
-    assert build(session(*events)).status == "incomplete"
-
-
-def test_a_failed_session_has_its_reason():
-    failed = event("session.error", 16, error={"type": "overloaded_error", "message": "Try later."})
-    trace = build([*WHOLE, failed])
-    assert (trace.status, trace.error) == ("error", {"type": "overloaded_error", "message": "Try later."})
-
-
-def test_a_fetched_document_is_reduced_to_its_text():
-    document = {"type": "document", "title": "T", "source": {"type": "text", "data": "894 stars"}}
-    picture = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
-    used = event("agent.tool_use", 4, name="web_fetch", input={"url": "u"})
-    result = event("agent.tool_result", 5, tool_use_id="sevt_04", content=[document, picture])
-    call = build(session(used, result)).tool_calls[0]
-    assert call["result_text"] == "894 stars"
-
-
-def test_a_tools_use_of_a_new_kind_is_a_call():
-    used = event("agent.remote_tool_use", 4, name="delete", input={"id": 1})
-    (call,) = build(session(used)).tool_calls
-    assert (call["name"], call["arguments"]) == ("delete", {"id": 1})
-
-
-def test_an_unmetered_request_has_no_tokens():
-    trace = build(session(event("span.model_request_start", 2), event("span.model_request_end", 3)))
-    assert trace.usage["input_tokens"] is None
-
-
-def test_errors_name_the_event_and_its_field():
-    broken = event("agent.tool_use", 4, input={})
-    with pytest.raises(TraceError, match=r"events\[2\]\.name is missing"):
-        build(session(broken))
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, ["client.beta.sessions.create", None], {"type": "agent.message"}])

@@ -11,8 +11,7 @@ from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.ragas import RAGAS
 from evalgate.adapters.formats.ragas import reader as ragas
-from evalgate.errors import TraceError
-from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.models.trace.trace import TraceLocation
 
 FOLDER = ROOT / "tests" / "recordings" / "ragas"
 AGENT = orjson.loads((FOLDER / "agent.jsonl").read_bytes())
@@ -23,11 +22,6 @@ COLUMNS = {key: {"0": RAG[0][key], "1": RAG[1][key]} for key in RAG[0]}
 def read(sample, **fields):
     (record,) = ragas.split([{**copy.deepcopy(sample), **fields}])
     return read_record(RAGAS.reader, record, TraceLocation("x.jsonl"), "x.jsonl")
-
-
-def with_turn(**fields):
-    turns = [*AGENT["user_input"][:1], {"type": "ai", "content": "x", **fields}]
-    return {**AGENT, "user_input": turns}
 
 
 def test_a_sample_of_several_turns_has_its_calls():
@@ -77,57 +71,3 @@ def test_scores_may_be_next_to_the_data_set():
     rows = [{"user_input": "x", "response": "y"}]
     (record,) = ragas.split({"dataset": rows, "scores": [{"faithfulness": 0.4}]})
     assert [(s["name"], s["score_value"]) for s in ragas.build(record).evaluations] == [("faithfulness", 0.4)]
-
-
-def test_expected_calls_are_not_calls():
-    reference = [{"name": "delete_all", "args": {}}]
-    assert [call["name"] for call in read(AGENT, reference_tool_calls=reference).tool_calls] == [
-        "find_user",
-        "delete_user",
-    ]
-
-
-@pytest.mark.parametrize(
-    "turn",
-    [
-        {"tool_calls": [{"name": "delete_all", "args": {}}]},
-        {"content": '{"text": "x", "tool_calls": [{"name": "delete_all", "args": {}}]}'},
-        {"content": '{"text": "x", "tool_calls": [{"name": "delete_all", "args": {}}]}', "tool_calls": None},
-        {"toolCalls": [{"name": "delete_all", "args": {}}]},
-        {"content": [{"type": "tool_use", "name": "delete_all", "input": {}}]},
-        {"content": [{"type": "odd", "value": "delete_all"}]},
-        {"steps": [["delete_all"]]},
-        {"tool_calls": [{"args": {}}]},
-    ],
-)
-def test_calls_of_every_form_are_read_or_noted(turn):
-    found = read(with_turn(**turn))
-    if isinstance(found, DamagedTrace):
-        assert "delete_all" in found.reason or "name is missing" in found.reason
-    else:
-        assert "delete_all" in [call["name"] for call in found.tool_calls] or "calls" in found.gaps
-
-
-@pytest.mark.parametrize("fields", [{"tools_called": [{"name": "delete_all", "args": {}}]}, {"steps": [["x"]]}])
-def test_unknown_columns_are_not_dropped(fields):
-    found = read(AGENT, **fields)
-    assert "delete_all" in found.reason if isinstance(found, DamagedTrace) else "calls" in found.gaps
-
-
-def test_the_answer_may_be_a_column_of_its_own():
-    assert read(with_turn(), response="Done.").response["content"] == "Done."
-    assert read({"user_input": "x", "multi_responses": ["a", "b"]}).response["content"] == "a"
-    assert read({**RAG[0], "id": 5, "usage": {"input_tokens": 1, "output_tokens": 2}}).usage["total_tokens"] == 3
-
-
-@pytest.mark.parametrize(
-    ("sample", "problem"),
-    [
-        ({"user_input": 5, "response": "x"}, "user_input is neither text nor a list"),
-        ({**AGENT, "user_input": [*AGENT["user_input"], {"type": "odd"}]}, r"user_input\[6\]\.type is not one of"),
-        ({**RAG[0], "response": 5}, "response is not text"),
-    ],
-)
-def test_what_cannot_be_read_is_an_error(sample, problem):
-    with pytest.raises(TraceError, match=problem):
-        ragas.build(sample)

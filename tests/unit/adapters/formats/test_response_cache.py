@@ -52,13 +52,6 @@ def test_the_path_names_scenario_and_variant(path, scenario, variant):
     assert damaged.scenario_id == scenario
 
 
-def test_several_responses_in_a_file_are_named_by_their_path():
-    location = TraceLocation("cache/flat/all.jsonl", line=3)
-    trace = read_record(RESPONSE_CACHE.reader, DOCUMENT, location, "flat/all.jsonl")
-    assert trace.scenario_id.startswith("flat/all#")
-    assert trace.tags == []
-
-
 @pytest.mark.parametrize(
     ("document", "name"),
     [

@@ -82,60 +82,9 @@ def read(files, patterns=("r",), **limits):
     return list(TraceFiles(MemoryFiles(content), TraceLimits(**limits)).read(list(patterns), ""))
 
 
-def test_an_utterance_over_several_ticks_is_one_message():
-    trace = build(simulation())
-    assert [(m["role"], m["content"]) for m in trace.messages] == [
-        ("user", "Hi, I want to cancel."),
-        ("assistant", "Which order is it?"),
-        ("user", "mhm"),
-        ("user", "Five."),
-        ("assistant", None),
-        ("tool", "cancelled"),
-        ("assistant", "Done."),
-    ]
-    assert trace.response["content"] == "Done."
-
-
-def test_calls_of_a_tick_are_joined_with_their_results():
-    (call,) = build(simulation()).tool_calls
-    assert (call["name"], call["arguments"], call["result"]) == ("cancel", {"order": 5}, "cancelled")
-    assert call["requestor"] == "assistant"
-
-
-def test_calls_of_the_simulated_user_are_not_the_agents():
-    call = {"id": "u1", "name": "reboot", "arguments": {}}
-    trace = build(simulation(ticks=[tick(1, user="Hi", user_tool_calls=[call]), tick(2, agent="Hello")]))
-    assert [call["requestor"] for call in trace.tool_calls] == ["user"]
-
-
 def test_a_simulation_that_was_written_as_messages_is_read_as_such():
     messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     assert build(simulation(messages=messages, ticks=None)).response["content"] == "Hello"
-
-
-def test_settings_of_the_run_reach_each_simulation_and_keys_do_not():
-    trace = build(heading(**AUDIO), simulation())
-    assert (trace.provider, trace.model) == ("openai", "gpt-realtime-2")
-    assert trace.agent == {"name": "audio_agent", "framework": "tau2"}
-    assert trace.metadata == {
-        "domain": "retail",
-        "termination_reason": "user_stop",
-        "mode": "full_duplex",
-    }
-    assert "sk-x" not in repr(trace)
-    assert trace.warnings == []
-
-
-def test_without_the_settings_the_model_is_unknown_with_a_warning():
-    trace = build(simulation())
-    assert trace.model is None
-    assert [warning["code"] for warning in trace.warnings] == ["no_settings"]
-
-
-def test_task_trial_and_time_are_those_of_the_simulation():
-    trace = build(simulation())
-    assert (trace.scenario_id, trace.trial, trace.trace_id) == ("40", 1, "sim-1")
-    assert trace.latency == {"total_ms": 9500, "source": "recorded"}
 
 
 @pytest.mark.parametrize("chunk", [{}, {"content": "UklGRg==", "is_audio": True}])
@@ -145,19 +94,9 @@ def test_a_simulation_without_recorded_messages_is_refused(chunk):
         build(simulation(ticks=silent))
 
 
-def test_the_text_heard_of_the_user_is_the_users_message():
-    heard = {**tick(1), "user_transcript": "Cancel it."}
-    assert build(simulation(ticks=[heard, tick(2, agent="Ok")])).messages[0]["content"] == "Cancel it."
-
-
 def test_settings_alone_say_where_the_simulations_are():
     with pytest.raises(TraceError, match=r"include its simulations, simulations/\*\.json"):
         tau2_folder_reader.split([heading()])
-
-
-def test_an_error_names_the_tick():
-    with pytest.raises(TraceError, match=r"ticks\[0\]\.user_chunk\.content is not text"):
-        build(simulation(ticks=[tick(0, user=5)]))
 
 
 def test_each_file_of_a_folder_is_read_with_the_settings_of_its_own_run():

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 USER = {"role": "user", "content": "Please clean up."}
 DONE = {"role": "assistant", "content": "Done."}
 TOOL_USE = {"type": "tool_use", "id": "t", "name": "search", "input": {}}
-RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "found"}
 LC_USER = {"type": "human", "content": "Please clean up."}
 LC_DONE = {"type": "ai", "content": "Done.", "tool_calls": [], "usage_metadata": None, "id": "m"}
 CALL_ITEM = {"type": "function_call", "call_id": "c", "name": "search", "arguments": "{}"}
@@ -28,7 +27,6 @@ SAID = {"type": "agent.message", "id": "sevt_1", "content": [{"type": "text", "t
 ADK_EVENT = {"author": "agent", "content": {"role": "model", "parts": [{"text": "Done."}]}, "timestamp": 1.0}
 STEP = {"source": "agent", "message": "Done."}
 TURN = {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}}
-RUN = {"$schemaVersion": "1.0", "current_agent": {"name": "a"}, "current_step": {"type": "next_step_final_output"}}
 SAMPLE = {"id": 1, "epoch": 1, "messages": [USER, DONE]}
 INSPECT = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m/m"}, "plan": {}}
 
@@ -101,52 +99,6 @@ def test_what_a_reader_does_not_know_may_be_a_call(case):
     trace = read(name, document)
     assert shown in trace.gaps["calls"]
     assert [warning["where"] for warning in trace.warnings if warning["code"] == "missing_evidence"] == ["calls"]
-
-
-HARMLESS: list[tuple[str, Any]] = [
-    ("openai-chat", [USER, {**DONE, "annotations": [{"type": "url_citation"}], "logprobs": {"content": ["x"]}}]),
-    ("openai-chat", [USER, {**DONE, "vector": [1, 2.5], "deeds": [], "more": {}, "took": 3, "note": "x"}]),
-    ("openai-chat", [{**USER, "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, DONE]),
-    ("anthropic", [USER, {**DONE, "content": [TOOL_USE]}, {**USER, "content": [{**RESULT, "content": [PART]}]}]),
-    ("codex", [{"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}, TURN]),
-    ("claude-code", [{"type": "file-history-snapshot", "snapshot": {"a": 1}}]),
-]
-
-
-@pytest.mark.parametrize(("name", "document"), HARMLESS)
-def test_known_fields_that_are_no_calls_are_no_gap(name, document):
-    assert "calls" not in read(name, document).gaps
-
-
-def test_one_unknown_item_of_a_run_state_is_read_as_a_call():
-    items = [
-        {"type": "message_output_item", "raw_item": {**DONE, "type": "message"}},
-        {"type": "deed_item", "raw_item": {"type": "deed", "target": "delete_user"}},
-        {"type": "named_item", "raw_item": {"type": "named", "name": "delete_user", "id": "n"}},
-        {"type": "bare_item", "tool": "x"},
-    ]
-    trace = read("openai-agents-state", {**RUN, "original_input": "Hi", "session_items": items})
-    assert [call["name"] for call in trace.tool_calls] == ["deed", "delete_user", "bare_item"]
-    assert [call["arguments"] for call in trace.tool_calls] == [None, None, None]
-    assert "`session_items[1]` has the unknown type `deed`" in trace.gaps["calls"]
-
-
-NATIVE_ERRORS: list[tuple[str, Any, str]] = [
-    *((name, HIDDEN, name) for name in ("output", "outputs", "completion", "steps", "choices")),
-    ("output", "I deleted the user.", "output"),
-    ("response", "I deleted the user.", "response"),
-    ("response", [DONE], "response"),
-    ("response", {"content": "Done.", "deeds": [HIDDEN]}, "response.deeds"),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "shown"), NATIVE_ERRORS)
-def test_a_second_record_of_the_run_beside_native_messages_is_an_error(name, value, shown):
-    reader = get_reader("native")
-    document = {**native(USER, DONE), name: value}
-    found = read_record(reader, document, TraceLocation("a.json"), "a.json")
-    assert not isinstance(found, Trace)
-    assert found.reason.startswith(f"{shown} ")
 
 
 EMPTY: list[tuple[str, Any]] = [
