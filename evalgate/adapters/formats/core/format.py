@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.fields import count, identifier
 from evalgate.errors import OverLimit, Problem, TraceError
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,8 +31,7 @@ def split_list(document: Any) -> Sequence[Any]:
     return document if isinstance(document, list) else [document]
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingRule:
+class HeadingRule(Struct, frozen=True):
     """How the files of a run find the heading: the file with facts that hold for all of them.
 
     `folder` returns the run's folder for the path of one of its files; `is_heading` recognises the
@@ -55,8 +55,7 @@ class Shape(NamedTuple):
     kind_key: str = "type"
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """The functions that read one format.
 
     `split` returns the records of a document, or of the list of all documents of a file if the format joins
@@ -94,9 +93,8 @@ class Reader:
         return records[0] if len(records) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How one format is recognised; its reader is imported when the first file of the format is found.
+class Format(Struct, frozen=True):
+    """How one format is recognised; its reader is imported from `module` when the first file of the format is found.
 
     `claims` checks whether a decoded document or line is of the format; `needs` describes that for errors.
     `joins_lines`: the lines of a file always form one trace, not one record each.
@@ -106,15 +104,16 @@ class Format:
     name: str
     needs: str
     claims: Callable[[Any], bool]
-    module: str
+    module: str = ""
     reader_name: str = "READER"
     joins_lines: bool = False
     magic: Callable[[bytes], bool] | None = None
+    own_reader: Reader | None = None
 
     @property
     def reader(self) -> Reader:
         """The reader of the format."""
-        return _load_reader(self.module, self.reader_name)
+        return self.own_reader or _load_reader(self.module, self.reader_name)
 
 
 @cache
@@ -162,8 +161,7 @@ MEGABYTE = 1_000_000
 GIGABYTE = 1000 * MEGABYTE
 
 
-@dataclass(frozen=True, slots=True)
-class TraceLimits:
+class TraceLimits(Struct, frozen=True):
     """Bytes, after unpacking. `total_bytes` is for all files of a run; None means no limit.
 
     `whole_file_bytes` is for binary files and files whose lines form one trace: they are read whole.

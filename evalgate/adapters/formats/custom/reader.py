@@ -52,29 +52,10 @@ STATUSES = frozenset({"ok", "error", "incomplete"})
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "total_tokens")
 
 
-class CustomFormat(Format):
-    """A format that one suite describes; it is never detected, only chosen."""
-
-    __slots__ = ("_reader",)
-    _reader: Reader
-
-    def __init__(self, custom: CustomMapping) -> None:
-        super().__init__(CUSTOM, "the fields that `custom` describes", lambda _: True, "custom.reader")
-        object.__setattr__(self, "_reader", _make_reader(custom))
-
-    @property
-    def reader(self) -> Reader:
-        """The reader of the format."""
-        return self._reader
-
-
-def _make_reader(custom: CustomMapping) -> Reader:
-    return Reader(build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom))
-
-
 def make_format(custom: CustomMapping) -> Format:
-    """The format that reads files with the suite's expressions."""
-    return CustomFormat(custom)
+    """The format that one suite describes; it is never detected, only chosen."""
+    reader = Reader(build=partial(build, custom), identify=partial(identify, custom), split=partial(split, custom))
+    return Format(CUSTOM, "the fields that `custom` describes", lambda _: True, own_reader=reader)
 
 
 def split(custom: CustomMapping, document: Any) -> Sequence[Any]:

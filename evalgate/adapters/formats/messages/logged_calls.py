@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
 from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, add_raw_message
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Usage
 
 
-@dataclass(slots=True)
-class LoggedCall:
+class LoggedCall(Struct):
     """One logged call of a model."""
 
     request: list[RawMessage] = field(default_factory=list)
@@ -31,8 +31,7 @@ class LoggedCall:
     is_metered: bool = True
 
 
-@dataclass(slots=True)
-class Thread:
+class Thread(Struct):
     """Calls of which each continues the one before it: its request starts with that request and answer."""
 
     calls: list[int] = field(default_factory=list)

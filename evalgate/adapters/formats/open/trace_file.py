@@ -6,6 +6,8 @@ import hashlib
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.trace_builder import name_damaged_record, read_record, read_records
 from evalgate.adapters.formats.core.fields import describe_shape
 from evalgate.adapters.formats.core.strict_json import decode, decode_leniently, is_complete
@@ -13,7 +15,6 @@ from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.raw_file import BOM, RawFile, RawLine
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 LOOK_AHEAD_LINES = 50
 
 
-@dataclass(slots=True)
-class FilePart:
+class FilePart(Struct):
     """A file that may hold only a part of a trace: its documents, their size, the keys shared with others.
 
     `documents` is None if they were dropped to save memory. A heading describes other files and is not a trace.

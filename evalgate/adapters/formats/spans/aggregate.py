@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.usage import read_cost_usd, sum_usages
 from evalgate.adapters.formats.spans.span import SpanNode, nodes_of_kind
 from evalgate.models.trace.trace import unknown_cost, unknown_usage
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +61,7 @@ def _end(node: SpanNode) -> int:
 TOLERANCE = 1.01  # recorded totals may differ from sums by 1 % without a warning
 
 
-@dataclass(slots=True, eq=False)
-class ModelCall:
+class ModelCall(Struct, eq=False):
     """One request to a model: its most reliable span, and all spans that recorded the request."""
 
     best: SpanNode
@@ -119,8 +119,7 @@ class ModelCall:
         }
 
 
-@dataclass(slots=True)
-class SpanUsage:
+class SpanUsage(Struct):
     """Tokens and cost of a trace."""
 
     usage: Usage = field(default_factory=unknown_usage)

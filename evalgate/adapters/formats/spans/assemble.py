@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, conversation_from_messages, get_instructions
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
@@ -161,8 +163,6 @@ def _pair_ids(messages: list[RawMessage]) -> None:
 
 def _copy_message(message: RawMessage) -> RawMessage:
     """Copies a message before it is changed, since several spans may share it."""
-    from evalgate.records import replace
-
     return replace(message, calls=list(message.calls), answers=list(message.answers))
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.spans.span import UNKNOWN, nodes_of_kind
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,8 +103,7 @@ def is_recorded(messages: Iterable[RawMessage] | None) -> bool:
     )
 
 
-@dataclass(slots=True)
-class OwnCalls:
+class OwnCalls(Struct):
     """The model calls of one agent by start, with its tools' start times and how often later requests quote it."""
 
     owner: SpanNode | None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.errors import TraceError
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,8 +38,7 @@ class SpanEvent(NamedTuple):
     body: Any = None
 
 
-@dataclass(slots=True)
-class Span:
+class Span(Struct):
     """One span from any encoding: ids as lower-case text, times in ns since 1970, plain values.
 
     Attribute values are text, numbers, booleans, lists or objects, never the wrappers of an encoding.
@@ -62,8 +62,7 @@ class Span:
     unknown_fields: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class SpanFacts:
+class SpanFacts(Struct):
     """What one span records, in one vocabulary for all dialects; None if unknown.
 
     `input` is everything the model was given, usually the whole conversation so far; `output` is its answer.
@@ -114,8 +113,7 @@ class Dialect(NamedTuple):
     add: Callable[[Span, SpanFacts], None]
 
 
-@dataclass(slots=True, eq=False)
-class SpanNode:
+class SpanNode(Struct, eq=False):
     """A span in the tree: `rank` counts the spans above it, `depth` the agents among them.
 
     `within` is the nearest model call, tool or agent above, `owner` the nearest agent.
@@ -223,8 +221,7 @@ def _set_owners(nodes: list[SpanNode]) -> None:
 MAX_SPANS = 200_000
 
 
-@dataclass(slots=True)
-class SpanFile:
+class SpanFile(Struct):
     """The contents of all documents of one input.
 
     Each of `logs` is a span with one log record as its only event; nothing but its ids is known.

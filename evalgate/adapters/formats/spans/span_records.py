@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, find_gaps
 from evalgate.adapters.formats.core.builder.side_fields import TRIAL_KEY
 from evalgate.adapters.formats.core.fields import FieldError
@@ -13,7 +16,6 @@ from evalgate.adapters.formats.spans import assemble, dialects
 from evalgate.adapters.formats.spans.dialects.platforms import clear_parents
 from evalgate.adapters.formats.spans.span import BOUNDARY_KINDS, NO_SPAN, UNKNOWN, SpanFile
 from evalgate.errors import TraceError
-from evalgate.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,8 +145,7 @@ def _kind(span: Span) -> str | None:
 SCENARIO_KEYS = ("evalgate.scenario.id", "evalgate.scenario_id")
 
 
-@dataclass(slots=True)
-class AgentRun:
+class AgentRun(Struct):
     """The spans of one run, warnings about them, and the error that makes the run unreadable, if any.
 
     `missing` says why spans of the run may be missing.

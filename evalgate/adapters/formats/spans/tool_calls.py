@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.call_arguments import (
     build_call_key,
     build_recorded_call_key,
@@ -15,7 +17,6 @@ from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span import UNKNOWN
 from evalgate.adapters.formats.spans.timeline import format_rfc3339
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +32,7 @@ QueueKey = tuple[str, str] | tuple[str, str, str] | tuple[str, None] | str
 """Key of a queue of unmatched calls: name and arguments, id and name, name only, or id only."""
 
 
-@dataclass(slots=True, eq=False)
-class SpanToolCall:
+class SpanToolCall(Struct, eq=False):
     """A tool call being merged; `asked_by` is the model call that requested it, `node` its execution span."""
 
     call: ToolCall

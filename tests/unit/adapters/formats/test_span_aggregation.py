@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
 from evalgate.adapters.formats.spans.assemble import build

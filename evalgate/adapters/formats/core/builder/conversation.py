@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct, field
+
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -256,8 +257,7 @@ class ToolResult(NamedTuple):
     exit_code: int | None = None
 
 
-@dataclass(slots=True)
-class RawMessage:
+class RawMessage(Struct):
     """One message. Tool results come before the message's text, for every role.
 
     `finish_reason` is the provider's; `timestamp` is RFC 3339 in UTC; `parts` is set only if text and calls
