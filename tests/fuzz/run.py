@@ -7,7 +7,7 @@ from pathlib import Path
 
 import atheris
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 with atheris.instrument_imports(include=["evalgate", "yaml", "jmespath"]):
     from targets import TARGETS
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import cmarkgfm
 import orjson
+from hostile import raw_lines
 
 from evalgate.adapters.formats.core.strict_json import decode
 from evalgate.adapters.formats.native import reader
@@ -21,6 +22,7 @@ from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 from evalgate.measures.redaction.project_secrets import ProjectSecrets, SecretPattern
 from evalgate.measures.redaction.redact import Redactor
 from evalgate.measures.text.patterns import Pattern
+from evalgate.models.trace.trace import DamagedTrace
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.reporting.text.escaping import escape_cell, escape_fence, escape_log, escape_span
 
@@ -107,6 +109,16 @@ def trace(data: bytes) -> None:
     assert encode_trace(reader.build(decode(written))) == orjson.loads(written)
 
 
+def line(data: bytes) -> None:
+    """A line is read or refused in one line of words, and it is refused if its JSON is not strict."""
+    for kind in raw_lines.GOOD:
+        for record in raw_lines.read_lines([data.replace(b"\n", b" ")], kind).values():
+            if isinstance(record, DamagedTrace):
+                assert record.reason.isprintable()
+                continue
+            raw_lines.parse_strictly(data.replace(b"\n", b" ").strip())
+
+
 def redaction(data: bytes) -> None:
     """The secrets of a project are gone after one pass, and repeated passes reach a fixed point.
 
@@ -127,5 +139,5 @@ def _of_a_project() -> Redactor:
 
 PROJECT = _of_a_project()
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (suite, json, markdown, log, archive, query, trace, redaction)
+    each.__name__: each for each in (suite, json, markdown, log, archive, query, trace, line, redaction)
 }

@@ -25,7 +25,7 @@ from evalgate.adapters.formats.core.usage import read_finish_reason, to_millisec
 from evalgate.adapters.formats.native.parts import position, read_error_info, read_mappings
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.native.unknown_fields import UnknownFields
+    from evalgate.adapters.formats.native.parts import UnknownFields
     from evalgate.models.trace.trace import Message, Role, ToolCall
 
 CALL = FieldTable(
@@ -82,7 +82,7 @@ def _read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
     require_shallow(recorded, 1)
     calls: list[Any] = [{"index": index, **call} for index, call in enumerate(CALL.read_each(recorded, "tool_calls"))]
     for call in recorded:
-        unknown.check("tool_calls[]", call, CALL_KEYS)
+        unknown.check("tool_calls[]", call, CALL_KEYS, 3)
     return calls
 
 
@@ -120,7 +120,7 @@ def _add_calls(conversation: Conversation, message: Message, recorded: Any, unkn
             conversation.add_call(message, call_id, name, read_arguments(call.get("arguments"), LEVELS_ABOVE_ARGUMENTS))
         except FieldError as error:
             raise error.with_prefix(f"tool_calls[{number}]") from None
-        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS)
+        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS, LEVELS_ABOVE_ARGUMENTS)
 
 
 def _add_references(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
@@ -133,7 +133,7 @@ def _add_references(message: Message, recorded: dict[str, Any], unknown: Unknown
             raise error.with_prefix(f"tool_calls[{number}]") from None
         require_shallow(call, LEVELS_ABOVE_ARGUMENTS - 1)
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": call.get("arguments")})
-        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS)
+        unknown.check("messages[].tool_calls[]", call, REQUEST_FIELDS, LEVELS_ABOVE_ARGUMENTS)
 
 
 def _id_and_name(call: Any) -> tuple[str | None, str]:
@@ -189,10 +189,7 @@ def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: Un
             _add_parts(message, recorded)
         if recorded.get("turn") is not None:
             message["turn"] = position(recorded["turn"], "turn")
-    if not KNOWN.issuperset(recorded):
-        for field in recorded.keys() - KNOWN:
-            require_shallow(recorded[field], LEVELS_ABOVE_FIELDS)
-        unknown.check("messages[]", recorded, KNOWN)
+    unknown.check("messages[]", recorded, KNOWN, LEVELS_ABOVE_FIELDS)
 
 
 def _add_parts(message: Message, recorded: dict[str, Any]) -> None:

@@ -13,15 +13,13 @@ from evalgate.adapters.formats.native.messages import read_conversation
 from evalgate.adapters.formats.native.parts import (
     FIELDS,
     GAPS,
-    IGNORED_FIELDS,
     KNOWN,
-    READ_ELSEWHERE,
+    PARTS,
     UNREADABLE,
-    USAGE,
+    UnknownFields,
     read_gaps,
     settle_spellings,
 )
-from evalgate.adapters.formats.native.unknown_fields import UnknownFields
 from evalgate.models.trace.trace import SCHEMA, Response, Trace
 
 NO_RESPONSE: Response = {"content": None, "finish_reason": None, "message_index": None}
@@ -43,7 +41,7 @@ def build(record: Any) -> Trace:
     _settle_scenario(trace)
     if document.get(GAPS) is not None:
         trace.gaps = read_gaps(document[GAPS], GAPS)
-    unknown.check("usage", document.get("usage") or {}, USAGE.keys)
+    _note_unknown_parts(document, unknown)
     if "response" in document:
         _check_message_index(trace)
     warnings = [*conversation.list_warnings(), *unknown.list_warnings()]
@@ -60,11 +58,20 @@ def _fill_fields(trace: Trace, document: dict[str, Any], unknown: UnknownFields)
         if read is not None:
             if value is not None:
                 setattr(trace, name, read(value, name))
-        elif name not in READ_ELSEWHERE:
-            if name in UNREADABLE and value:
-                raise FieldError(name, "is not a field of a native trace: put what the agent did into `messages`")
-            if name not in IGNORED_FIELDS:
-                unknown.add("", name, KNOWN)
+        elif name in UNREADABLE and value:
+            raise FieldError(name, "is not a field of a native trace: put what the agent did into `messages`")
+        elif name not in KNOWN:
+            unknown.check("", {name: value}, KNOWN, 1)
+
+
+def _note_unknown_parts(document: dict[str, Any], unknown: UnknownFields) -> None:
+    for name, known in PARTS.items():
+        part = document.get(name)
+        if type(part) is list:
+            for item in part:
+                unknown.check(f"{name}[]", item, known, 2)
+        elif type(part) is dict:
+            unknown.check(name, part, known, 2)
 
 
 def _check_message_index(trace: Trace) -> None:
