@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.application.documents.run_documents import trial_of
+from evalgate.adapters.files.disk_spool import DiskSpool
+from evalgate.application.documents.trial_store import TrialStore
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import AssertionResult, Run, ScenarioResult, SuiteResult, TraceRef, TrialResult
-from evalgate.models.run.spool import MemorySpool
-from evalgate.models.run.trial_record import TrialEncoder
-from evalgate.models.run.trial_store import TrialStore
-from evalgate.models.run.trials import Trials
-from evalgate.reporting.results.clean_values import clean_name
-from evalgate.reporting.results.trial_doc import encode_trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run.run import Outcome, Required, TrialStatus, Verdict
+    from evalgate.models.run.run import Outcome, Required, StoredTrial, TrialStatus, Verdict
 
 SCORES: dict[str, float | None] = {
     "passed": 1.0,
@@ -134,10 +129,6 @@ def make_scenario_outcome(
     )
 
 
-def store_trials(trials: Sequence[TrialResult]) -> Trials:
+def store_trials(trials: Sequence[TrialResult]) -> list[StoredTrial]:
     """Stores the trials as a run does."""
-    store, encode = TrialStore(MemorySpool(), trial_of), TrialEncoder(encode_trial, clean_name)
-    for trial in trials:
-        store.take(encode(trial), 0, trial.trial, None)
-    places = range(len(trials))
-    return Trials(store, places, store.recorded(places))
+    return [*map(TrialStore(DiskSpool()).keep, trials)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.adapters.archives.shard_zip import ShardWriter, ZippedShard
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.ports import Files
-    from evalgate.ports.engines import Engine, EvaluationPool
+    from evalgate.ports.batches import Engine, EvaluationPool
 
 BREAK_EVEN = 200_000_000
 """Bytes, about 25,000 traces; for less, workers cost more than they save."""
@@ -59,12 +59,11 @@ class ConfiguredPools:
             return self._make_pool(DaskCluster(options.scheduler, options.jobs, options.plugins))
         if options.jobs is None and self._count_bytes(traces) < BREAK_EVEN:
             return None
-        from evalgate.adapters.engines.cores import usable_cores
+        from evalgate.adapters.engines.process_pool import ProcessPool, usable_cores
 
         count = options.jobs or usable_cores()
         if count == 1:
             return None
-        from evalgate.adapters.engines.process_pool import ProcessPool
         from evalgate.adapters.sandbox.call_filter import forbid_connections
 
         may_connect = options.has_urls or bool(options.plugins)
@@ -72,14 +71,14 @@ class ConfiguredPools:
 
     def open_in_process(self) -> EvaluationPool:
         """A pool without workers: this process judges batch by batch."""
-        from evalgate.adapters.engines.in_process import InProcessEngine
+        from evalgate.adapters.engines.process_pool import InProcessEngine
 
         return self._make_pool(InProcessEngine())
 
     def _make_pool(self, engine: Engine) -> EvaluationPool:
         from evalgate.adapters.formats.open.batches import BatchedTraces
         from evalgate.adapters.formats.open.stored_traces import encode_stored_trace
-        from evalgate.ports.engines import EvaluationPool
+        from evalgate.ports.batches import EvaluationPool
 
         return EvaluationPool(BatchedTraces(self.files, self.limits), engine, encode_stored_trace)
 

@@ -117,9 +117,9 @@ class JudgeContext:
             OutputFolder(self.folder, self.cwd, None if self.is_apart else self.root),
             SystemClock(self.source_date_epoch),
             current_file.wrap_progress(progress or SilentProgress()),
+            DiskSpool,
             find_price_list(),
             build_fingerprints(self.cwd, self.root),
-            make_trial_spool=DiskSpool,
         )
 
     def with_folder(self, folder: str) -> JudgeContext:

@@ -68,10 +68,10 @@ def build_shell_tools(  # noqa: PLR0913  one for each option of the command
         OutputFolder(output_dir, cwd),
         SystemClock(source_date_epoch),
         current_file.wrap_progress(progress),
+        DiskSpool,
         find_price_list(),
         build_fingerprints(cwd),
         None if parallel is None else ConfiguredPools(files, limits, parallel),
-        DiskSpool,
     )
 
 

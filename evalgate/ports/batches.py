@@ -1,15 +1,17 @@
-"""Traces in batches: what a worker reads at a time, described compactly and judged in any order."""
+"""Traces in batches, described compactly and judged in any order, and the engines that judge them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.models.trace.trace import Trace, TraceRecord
     from evalgate.ports import FoundFile
     from evalgate.suite.models import CustomMapping
+
+    PendingResult = Callable[[], Any]  # waits for the result of a task; raises WorkerLostError
 
 
 class LineRange(NamedTuple):
@@ -89,3 +91,42 @@ class BatchSource(Protocol):
     @property
     def max_bytes(self) -> int | None:
         """Size limit for all traces of a run together; None without a limit."""
+
+
+class WorkerLostError(Exception):
+    """A worker died before its batch was done; the message describes how."""
+
+
+class Engine(Protocol):
+    """Workers that all run the same function on one batch after another."""
+
+    @property
+    def workers(self) -> int:
+        """The number of workers, as far as known."""
+
+    def begin(self, work: Callable[[Any], Any]) -> None:
+        """Starts the workers with the function to run."""
+
+    def submit(self, task: Any) -> PendingResult:
+        """Submits one task."""
+
+    def close(self) -> None:
+        """Stops the workers, even if they are busy."""
+
+
+class EvaluationPool(NamedTuple):
+    """Workers, their source of traces, and the encoder of a trace's line in a baseline."""
+
+    source: BatchSource
+    engine: Engine
+    encode_line: Callable[[Trace], bytes]
+
+
+class EvaluationPools(Protocol):
+    """Chooses who judges, depending on how much there is to judge."""
+
+    def open(self, traces: Sequence[tuple[Sequence[str], str]]) -> EvaluationPool | None:
+        """Workers for these patterns, each with its start folder; None: this process judges."""
+
+    def open_in_process(self) -> EvaluationPool:
+        """A pool of only this process, which judges batch by batch."""

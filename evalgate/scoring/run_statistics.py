@@ -22,13 +22,13 @@ from evalgate.measures.numeric.estimates import (
 from evalgate.measures.numeric.means import DIGITS, mean_amount, mean_score
 from evalgate.models.run.run import Share, VariantStatistics
 from evalgate.models.run.run_statistics import CostlyAssertion, PassAtK, Statistics, StatisticsDelta
-from evalgate.models.run.trials import count_failed, get_column, list_measured
+from evalgate.models.run.trials import list_measured, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from evalgate.models.comparison.comparison import ScenarioOutcome
-    from evalgate.models.run.run import AssertionResult, ScenarioResult, TrialResult
+    from evalgate.models.run.run import AssertionResult, ScenarioResult, Trial
 
 
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
@@ -168,12 +168,11 @@ def find_costliest_assertions(suite: str, scenarios: Iterable[ScenarioResult]) -
     """Assertions of a suite that did not pass somewhere, grouped by name and type, costliest first."""
     found: dict[tuple[str, str], _Tally] = {}
     for index, scenario in enumerate(scenarios):
-        for failed, repetitions in count_failed(scenario.trials):
-            for each in failed:
-                tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
-                tally.weights[each.weight] += repetitions
-                tally.scenarios.add(index)
-                tally.is_required |= bool(each.required)
+        for each in chain.from_iterable(summarize(trial).failed for trial in scenario.trials):
+            tally = found.setdefault((each.name, each.type), _Tally(Counter(), set()))
+            tally.weights[each.weight] += 1
+            tally.scenarios.add(index)
+            tally.is_required |= bool(each.required)
     return sort_by_cost(
         CostlyAssertion(
             *(suite, name, kind, tally.is_required, tally.weights.total(), len(tally.scenarios)),
@@ -210,7 +209,7 @@ def _summarise_variant(name: str, scenarios: Sequence[ScenarioResult]) -> Varian
     judged_calls = [found for trial in chain.from_iterable(every) if (found := _judge_calls(trial)) is not None]
 
     def mean(name: str) -> float | None:
-        return _mean([amount for trials in every for amount in get_column(trials, name)])
+        return _mean([getattr(trial, name) for trials in every for trial in trials])
 
     return VariantStatistics(
         name=name,
@@ -232,7 +231,7 @@ def _mean(amounts: Sequence[float | None]) -> float | None:
     return None if mean is None else round(mean, DIGITS)
 
 
-def _judge_calls(trial: TrialResult) -> tuple[bool, bool] | None:
+def _judge_calls(trial: Trial) -> tuple[bool, bool] | None:
     """Whether a trial called the right tool, and often enough; None if no check of that was evaluated."""
     found = [each for each in trial.assertions if each.type == EXPECTED_TOOL]
     if not found or any(each.outcome not in JUDGED for each in found):

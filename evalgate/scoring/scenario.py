@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -10,7 +9,7 @@ from msgspec import Struct
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.measures.numeric.means import DIGITS, mean_score, weighted_mean
 from evalgate.models.run.golden import is_unjudged_dimension
-from evalgate.models.run.trials import get_column, list_always_failed, list_measured, list_statuses
+from evalgate.models.run.trials import list_measured, summarize
 from evalgate.scoring.wording import (
     below_threshold,
     cut_quote,
@@ -25,7 +24,7 @@ from evalgate.scoring.wording import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.run.run import AssertionResult, TrialResult, TrialStatus, Verdict
+    from evalgate.models.run.run import AssertionResult, Trial, TrialStatus, Verdict
 
 
 SCORED = frozenset({"passed", "failed"})
@@ -109,7 +108,7 @@ class ScenarioJudgement(NamedTuple):
 
 
 def judge_scenario(
-    trials: Sequence[TrialResult], threshold: float, rules: TrialRules = NO_DEMANDS
+    trials: Sequence[Trial], threshold: float, rules: TrialRules = NO_DEMANDS
 ) -> ScenarioJudgement | None:
     """The verdict over all measured trials; None if the scenario is optional and has none (it is skipped)."""
     if not trials:
@@ -117,9 +116,9 @@ def judge_scenario(
     recorded, trials = trials, list_measured(trials)
     if not trials:
         return ScenarioJudgement("NOT_EVALUABLE", None, None, None, explain_not_measured(recorded))
-    found, unmeasured = list_statuses(trials), len(recorded) - len(trials)
+    found, unmeasured = [trial.status for trial in trials], len(recorded) - len(trials)
     passed, total = found.count("passed"), len(trials)
-    score = mean_score(array("d", (each for each in get_column(trials, "score") if each is not None)))
+    score = mean_score([trial.score for trial in trials if trial.score is not None])
     verdict: Verdict
     if "error" in found and not rules.allow_errors:
         verdict, reason = "ERROR", explain_errors(trials)
@@ -135,12 +134,12 @@ def judge_scenario(
 
 
 def _find_hard_fail(
-    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
+    trials: Sequence[Trial], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
 ) -> str | None:
     """Why required assertions fail the scenario: one that always must pass, or in more trials than may fail."""
     if "hard_fail" not in found and "error" not in found:
         return None
-    if always := list_always_failed(trials):
+    if always := _list_always_failed(trials):
         return explain_always_failed(trials, always)
     if "hard_fail" not in found:
         return None
@@ -148,6 +147,21 @@ def _find_hard_fail(
         return explain_hard_fail(trials)
     unmet = _find_unmet_rate(found.count("passed"), len(trials), rules, unmeasured)
     return f"{explain_hard_fail(trials)}, {unmet}" if unmet else None
+
+
+def _list_always_failed(trials: Sequence[Trial]) -> list[tuple[int, int]]:
+    """Trials in which a check that is always required did not pass: each index, and the check's among the failed."""
+    return [
+        (index, places[0])
+        for index, trial in enumerate(trials)
+        if (
+            places := [
+                at
+                for at, each in enumerate(summarize(trial).failed)
+                if each.required == "always" and each.outcome != "error"
+            ]
+        )
+    ]
 
 
 def _find_unmet_demand(
@@ -171,7 +185,7 @@ def _find_unmet_rate(passed: int, total: int, rules: TrialRules, unmeasured: int
 
 
 def _find_missing_evidence(
-    trials: Sequence[TrialResult], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
+    trials: Sequence[Trial], found: Sequence[TrialStatus], rules: TrialRules, unmeasured: int
 ) -> str | None:
     if "passed" not in found and "failed" not in found:
         return f"nothing could be evaluated{_first_reason(trials)}"
@@ -188,7 +202,7 @@ def _required_passes(demand: tuple[int, int], total: int) -> int:
     return k if total <= of else -(-k * total // of)
 
 
-def _first_reason(trials: Sequence[TrialResult]) -> str:
+def _first_reason(trials: Sequence[Trial]) -> str:
     unjudged = False
     for trial in trials:
         for found in trial.assertions:

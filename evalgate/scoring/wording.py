@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalgate.measures.values.json_values import truncate
-from evalgate.models.run.trial_record import is_failed
-from evalgate.models.run.trials import filter_by_status
+from evalgate.models.run.trials import filter_by_status, is_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.comparison.weakening import Weakening, WeakeningKind
-    from evalgate.models.run.run import AssertionResult, TrialResult
+    from evalgate.models.run.run import AssertionResult, Trial
 
 MAX_QUOTE = 200
 """Characters kept of an untrusted text."""
@@ -46,7 +45,7 @@ def too_few_passed(passed: int, total: int, demand: str) -> str:
     return f"{passed} of {of_trials(total)} passed, expected {demand}"
 
 
-def explain_errors(trials: Sequence[TrialResult]) -> str:
+def explain_errors(trials: Sequence[Trial]) -> str:
     """Some trials ended in an error: how many, and the first one's reason."""
     failed = filter_by_status(trials, "error")
     first = failed[0]
@@ -54,21 +53,21 @@ def explain_errors(trials: Sequence[TrialResult]) -> str:
     return f"{len(failed)} of {of_trials(len(trials))} could not be judged{cause and f': {cut_quote(cause)}'}"
 
 
-def explain_hard_fail(trials: Sequence[TrialResult]) -> str:
+def explain_hard_fail(trials: Sequence[Trial]) -> str:
     """A required assertion did not pass: which one, in how many trials, and its reason in the first."""
     failed = filter_by_status(trials, "hard_fail")
     cause = _explain_first(failed[0].assertions, {"failed", "not_evaluable"})
     return f"{cause or 'a required assertion did not pass'} (in {len(failed)} of {of_trials(len(trials))})"
 
 
-def explain_always_failed(trials: Sequence[TrialResult], failed: Sequence[tuple[int, int]]) -> str:
+def explain_always_failed(trials: Sequence[Trial], failed: Sequence[tuple[int, int]]) -> str:
     """A check that is always required did not pass: which one, in how many trials, and its reason in the first."""
     trial, place = failed[0]
     first = [each for each in trials[trial].assertions if is_failed(each)][place]
     return f"{_explain_row(first)} (in {len(failed)} of {of_trials(len(trials))})"
 
 
-def explain_not_measured(trials: Sequence[TrialResult]) -> str:
+def explain_not_measured(trials: Sequence[Trial]) -> str:
     """No trial is measured: the first one's reason."""
     count = "" if len(trials) == 1 else f" in {of_trials(len(trials))}"
     return f"not measured{count}: {cut_quote(trials[0].reason or '')}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from evalgate.adapters.files.disk_spool import DiskSpool
 from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
 from evalgate.adapters.progress import SilentProgress
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -162,5 +163,6 @@ def make_tools(*suites: str, traces: Iterable[TraceRecord] = (), **given: Any) -
         MemoryFolder(),
         FixedClock(),
         SilentProgress(),
+        DiskSpool,
         fingerprints=given.get("fingerprints"),
     )

@@ -1,4 +1,4 @@
 """Engines that judge batches of traces.
 
-Entry points: `in_process.InProcessEngine`, `process_pool.ProcessPool`, `dask_cluster.DaskCluster`.
+Entry points: `process_pool.ProcessPool`, `process_pool.InProcessEngine`, `dask_cluster.DaskCluster`.
 """

@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import pickle
 import platform
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem, SettingError
-from evalgate.ports.engines import WorkerLostError
+from evalgate.ports.batches import WorkerLostError
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from evalgate.ports.batches import PendingResult
 
 HINT = "install evalgate-action[dask] here, and the same version on the Dask workers"
 PRICES = "genai-prices"
 RETRIES = 2
 """How often the cluster retries a batch after its worker was lost."""
 CONNECT_TIMEOUT = "10s"
-_judges: dict[str, Callable[[Any], bytes]] = {}
+_judges: dict[str, Callable[[Any], Any]] = {}
 
 
 class DaskCluster:
@@ -39,7 +42,7 @@ class DaskCluster:
         self._judge: Any = None
         self.workers = jobs or 1
 
-    def begin(self, work: Callable[[Any], bytes]) -> None:
+    def begin(self, work: Callable[[Any], Any]) -> None:
         """Connects to the cluster or starts one; raises SettingError if that fails."""
         try:
             import cloudpickle
@@ -57,9 +60,9 @@ class DaskCluster:
         self._judge = self._client.submit(_return_bytes, content, key=f"evalgate-judge-{key}", pure=False)
         self._executor = self._client.get_executor(pure=False, retries=RETRIES)
 
-    def submit(self, task: Any) -> DaskFuture:
-        """Submits a task."""
-        return DaskFuture(self._executor.submit(judge_on_worker, self._judge, pickle.dumps(task)))
+    def submit(self, task: Any) -> PendingResult:
+        """Submits a task; its result raises WorkerLostError if the cluster gave up."""
+        return partial(_wait, self._executor.submit(judge_on_worker, self._judge, pickle.dumps(task)).result)
 
     def close(self) -> None:
         """Disconnects from the cluster; stops a local one."""
@@ -91,23 +94,6 @@ class DaskCluster:
                 raise SettingError(Problem(message, None, HINT))
 
 
-class DaskFuture:
-    """A task submitted to a cluster; implements `PendingResult`."""
-
-    def __init__(self, future: Any) -> None:
-        self._future = future
-
-    def result(self) -> bytes:
-        """Waits for the result. Raises WorkerLostError if the cluster gave up."""
-        from distributed import KilledWorker
-
-        try:
-            answer: bytes = self._future.result()
-        except (KilledWorker, MemoryError) as error:
-            raise WorkerLostError(f"was lost ({type(error).__name__})") from None
-        return answer
-
-
 def describe_version() -> str:
     """The versions that must be equal on this machine and all workers."""
     python = ".".join(platform.python_version_tuple()[:2])
@@ -121,7 +107,16 @@ def _describe_price_list() -> str:
         return f"no {PRICES}"
 
 
-def judge_on_worker(pickled_judge: bytes, task: bytes) -> bytes:
+def _wait(result: Callable[[], Any]) -> Any:
+    from distributed import KilledWorker
+
+    try:
+        return result()
+    except (KilledWorker, MemoryError) as error:
+        raise WorkerLostError(f"was lost ({type(error).__name__})") from None
+
+
+def judge_on_worker(pickled_judge: bytes, task: bytes) -> Any:
     """Judges a task on a worker; the judge is unpickled once per process."""
     key = hashlib.sha256(pickled_judge).hexdigest()
     if key not in _judges:

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, forked: nothing has to be loaded or sent at the start."""
+"""Engines on this machine: this process, or worker processes, forked so that nothing is loaded or sent at the start."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import os
 import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalgate.errors import Problem, SettingError
-from evalgate.ports.engines import WorkerLostError
+from evalgate.ports.batches import WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
 
-    Work = Callable[[Any], bytes]
+    from evalgate.ports.batches import PendingResult
 
+    Work = Callable[[Any], Any]
+
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _work: Work
 """In a worker: the function that judges a task."""
 
@@ -45,12 +49,12 @@ class ProcessPool:
             message = f"worker processes can't be started ({type(error).__name__})"
             raise SettingError(Problem(message, None, "judge in one process: --jobs 1")) from None
 
-    def submit(self, task: Any) -> PoolResult:
-        """Submits a task."""
+    def submit(self, task: Any) -> PendingResult:
+        """Submits a task; its result raises WorkerLostError if a worker died."""
         if self._executor is None:
             raise RuntimeError("the pool has no workers: call `begin` first")
         try:
-            return PoolResult(self._executor.submit(_judge, task))
+            return partial(_wait, self._executor.submit(_judge, task).result)
         except BrokenProcessPool:
             raise WorkerLostError("died") from None
 
@@ -61,20 +65,6 @@ class ProcessPool:
             self._executor.shutdown(cancel_futures=True)
             self._executor = None
         gc.unfreeze()
-
-
-class PoolResult:
-    """A submitted task; implements `PendingResult`."""
-
-    def __init__(self, future: Future[bytes]) -> None:
-        self._future = future
-
-    def result(self) -> bytes:
-        """Waits for the answer. Raises WorkerLostError if a worker died."""
-        try:
-            return self._future.result()
-        except BrokenProcessPool:
-            raise WorkerLostError("died") from None
 
 
 def kill_workers() -> None:
@@ -96,5 +86,47 @@ def _start_worker(work: Work, confine: Callable[[], object] | None) -> None:
     _work = work
 
 
-def _judge(task: Any) -> bytes:
+def _judge(task: Any) -> Any:
     return _work(task)
+
+
+def _wait(result: Callable[[], Any]) -> Any:
+    try:
+        return result()
+    except BrokenProcessPool:
+        raise WorkerLostError("died") from None
+
+
+class InProcessEngine:
+    """Judges each batch in this process when its result is requested; implements `Engine`."""
+
+    workers = 1
+
+    def begin(self, work: Work) -> None:
+        """Sets the function that judges a task."""
+        self._work = work
+
+    def submit(self, task: Any) -> PendingResult:
+        """Returns a result that runs the task when it is requested."""
+        return partial(self._work, task)
+
+    def close(self) -> None:
+        """Does nothing: there are no workers."""
+
+
+def usable_cores(quota: Path = QUOTA) -> int:
+    """Cores available to this process, at most the container's quota."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        cores = os.cpu_count() or 1
+    return min(cores, _share(quota) or cores)
+
+
+def _share(quota: Path) -> int | None:
+    """The container's CPU quota in cores, at least one; None without a quota."""
+    try:
+        allowed, period = quota.read_text().split()
+        return max(1, int(allowed) // int(period))
+    except (OSError, ValueError):  # no container, or no quota ("max")
+        return None

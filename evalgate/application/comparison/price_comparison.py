@@ -12,7 +12,7 @@ from evalgate.application.evaluation.pricing import Pricer
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.trials import get_column, list_priced
+from evalgate.models.run.trials import is_priced, iter_trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,8 +57,8 @@ def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRu
     A recorded and a computed cost differ if the recorder left out cache tokens; so do costs by two price
     tables.
     """
-    is_priced = any(any(list_priced(each.trials)) for suite in run.suites for each in suite.scenarios)
-    if not is_priced and not _is_priced(baseline):
+    has_priced = any(any(map(is_priced, iter_trials(suite))) for suite in run.suites)
+    if not has_priced and not _is_priced(baseline):
         return baseline, []
     now, entries = _current_cost_origins(run), dict(baseline.entries)
     dropped: list[str] = []
@@ -98,8 +98,9 @@ def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:
     for suite in run.suites:
         table = _table_of(suite)
         for scenario in suite.scenarios:
-            costs = zip(get_column(scenario.trials, "cost_usd"), list_priced(scenario.trials), strict=True)
-            origins = {table if is_priced else RECORDED for cost, is_priced in costs if cost is not None}
+            origins = {
+                table if is_priced(trial) else RECORDED for trial in scenario.trials if trial.cost_usd is not None
+            }
             names = suite.name, scenario.id, scenario.variant
             found[ScenarioKey(*names)] = origins
             found[ScenarioKey(redact(names[0]), redact(names[1]), names[2] and redact(names[2]))] = origins
@@ -108,11 +109,10 @@ def _current_cost_origins(run: Run) -> dict[ScenarioKey, set[str | None]]:
 
 def _table_of(suite: SuiteResult) -> str | None:
     """The price table of a suite's computed costs: a suite has one, so any trial shows it."""
-    for scenario in suite.scenarios:
-        for place, is_priced in enumerate(list_priced(scenario.trials)):
-            pricing = scenario.trials[place].pricing if is_priced else None
-            if pricing is not None:
-                return pricing["table"]
+    for trial in filter(is_priced, iter_trials(suite)):
+        pricing = trial.pricing
+        if pricing is not None:
+            return pricing["table"]
     return None
 
 

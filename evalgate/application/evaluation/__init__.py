@@ -1,5 +1,5 @@
 """Judges every trace of every suite.
 
 Entry points: `evaluate.evaluate`, `suite_evaluation.SuiteEvaluation`, `scenario_matcher.ScenarioMatcher`,
-`trace_evaluation.judge_trace`.
+`suite_judge.SuiteJudge`.
 """

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.errors import InvalidInput
 from evalgate.gate.trajectory.cause import ScoredVerdict
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.models.run.trials import list_priced
+from evalgate.models.run.trials import is_priced, iter_trials
 from evalgate.models.trace.trace import Trace
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.application.evaluation.evaluated_trace import EvaluatedTrace
     from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+    from evalgate.application.evaluation.suite_judge import JudgedRecord
     from evalgate.gate.common.scenarios import ScenarioIndex
     from evalgate.gate.weakening.weaker_evidence import ReadingChange
     from evalgate.models.run.run import Run, ScenarioResult
-    from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, TraceArchive
     from evalgate.suite.models import CustomMapping, Suite
 
@@ -31,8 +31,7 @@ MAX_CROSS_SCORED = 10_000
 TOO_MANY = f"at most {MAX_CROSS_SCORED:,} traces are evaluated twice"
 
 
-@dataclass(slots=True)
-class RulePair:
+class RulePair(Struct):
     """A suite under both rules, and its entries that differ.
 
     `reading` is what changed in how its traces are read. If that needs the run's files, they are read again by
@@ -64,41 +63,25 @@ class RulePair:
         return any(found is None or found.id in self.changed for found in names)
 
 
-@dataclass(slots=True)
-class CrossScorer:
+class CrossScorer(Struct):
     """Judges a run's traces by the baseline's rules too; created by `make_cross_scorer`."""
 
     pairs: Mapping[str, RulePair]
     _count: int = 0
     _verdicts: dict[str, dict[ScenarioKey, ScenarioResult]] = field(default_factory=dict)
 
-    def observe(self, suite: Suite, record: TraceRecord, own_id: str | None) -> None:
-        """Judges one trace of a suite again. `own_id` is its scenario id before `scenario_from` applied."""
-        pair = self._next_pair(suite)
-        if pair is None:
+    def take(self, suite: Suite, judged: JudgedRecord | None) -> None:
+        """Adds a record that was judged again; None if no more were to be judged twice."""
+        pair = self.pairs.get(suite.name)
+        if pair is None or pair.needs_files or pair.is_full:
             return
-        given = record.scenario_id
-        record.scenario_id = own_id
-        pair.evaluation.add(record)
-        record.scenario_id = given
-
-    def take(self, suite: Suite, evaluated: EvaluatedTrace | None) -> None:
-        """Adds what a worker judged; None if it was not to judge more traces twice."""
-        pair = self._next_pair(suite)
-        if pair is not None and evaluated is not None:
-            pair.evaluation.take(evaluated)
+        if self._count_one(pair) and judged is not None:
+            pair.evaluation.take(judged)
 
     def wants(self, suite: Suite) -> bool:
         """Whether further traces of the suite are judged twice."""
         pair = self.pairs.get(suite.name)
         return pair is not None and not pair.needs_files and not pair.is_full and self._count < MAX_CROSS_SCORED
-
-    def _next_pair(self, suite: Suite) -> RulePair | None:
-        """The rules to judge one more trace of a suite by; None if it is not judged twice."""
-        pair = self.pairs.get(suite.name)
-        if pair is None or pair.needs_files or pair.is_full:
-            return None
-        return pair if self._count_one(pair) else None
 
     def _count_one(self, pair: RulePair) -> bool:
         self._count += 1
@@ -115,7 +98,7 @@ class CrossScorer:
 
     def leave_out_prices(self, run: Run) -> None:
         """Leaves out suites of which only prices changed, and in which no cost had to be computed."""
-        priced = {suite.name for suite in run.suites if any(any(list_priced(each.trials)) for each in suite.scenarios)}
+        priced = {suite.name for suite in run.suites if any(map(is_priced, iter_trials(suite)))}
         self.pairs = {
             name: pair
             for name, pair in self.pairs.items()

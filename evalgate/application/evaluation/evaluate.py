@@ -5,35 +5,36 @@ from __future__ import annotations
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
+from msgspec import Struct, field
+
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
+from evalgate.application.evaluation.suite_judge import JudgedRecord, SuiteJudge, refer_to
 from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
-from evalgate.application.evaluation.trajectories import WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.measures.values.json_values import shorten
-from evalgate.models.run.run import MAX_SCENARIOS, Run, SuiteResult, UnclaimedTrace
-from evalgate.models.run.spool import MemorySpool
+from evalgate.models.run.run import MAX_SCENARIOS, Run
 from evalgate.models.trace.trace import Trace
-from evalgate.records import dataclass, field
 from evalgate.suite.models import CUSTOM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.application.evaluation.cross_scorer import CrossScorer
-    from evalgate.models.run.spool import Spool
+    from evalgate.application.evaluation.suite_evaluation import KeepTrial
+    from evalgate.models.run.run import SuiteResult
+    from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress, TraceSource
     from evalgate.suite.models import Configuration, CustomMapping, Suite
 
 
-@dataclass(frozen=True, slots=True)
-class TraceChoice:
+class TraceChoice(Struct, frozen=True):
     """Which traces to read: `patterns` and `form` override the suites if given.
 
     `baseline` holds the baseline's results; `prices` are for traces without recorded cost; `worst_trials`
-    observes every judged trial; `cross_scorer` judges every record by the baseline's rules too; trials are
-    kept in `trial_spool`.
+    keeps the trajectories of trials that did worse; `cross_scorer` judges every record by the baseline's rules
+    too; `keep_trial` stores a trial (None: it stays in memory).
     """
 
     patterns: Sequence[str] | None = None
@@ -42,7 +43,7 @@ class TraceChoice:
     prices: PriceTable | None = None
     worst_trials: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
     cross_scorer: CrossScorer | None = None
-    trial_spool: Spool = field(default_factory=MemorySpool)
+    keep_trial: KeepTrial | None = None
 
     def resolve_for_suite(self, suite: Suite) -> tuple[Sequence[str], str, str | CustomMapping]:
         """Patterns, the folder they start from, and the format, for one suite."""
@@ -66,38 +67,107 @@ def evaluate(
 
     Raises OverLimit if globs find more than `most` scenarios.
     """
-    warnings = WarningCollector()
-    suites, unclaimed = list[SuiteResult](), list[UnclaimedTrace]()
-    for suite in configuration.suites:
-        evaluation = SuiteEvaluation(suite, choice.baseline, choice.worst_trials, choice.trial_spool)
-        pricer = Pricer(suite.prices, choice.prices)
-        patterns, folder, form = choice.resolve_for_suite(suite)
+    collector = RunCollector(configuration, choice, most)
+    for number, suite in enumerate(configuration.suites):
+        judge = RecordJudge(suite, choice)
+        judge.begin(choice.worst_trials)
+        collector.begin(number)
         progress.begin(suite.path)
-        for record in traces.read(patterns, folder, form):
-            if isinstance(record, Trace):
-                pricer.price(record)
-            own_id = record.scenario_id
-            evaluation.add(record)
-            if choice.cross_scorer is not None:
-                choice.cross_scorer.observe(suite, record, own_id)
+        for record in traces.read(*choice.resolve_for_suite(suite)):
+            collector.take(number, judge.judge(record, crosses=collector.wants_crossed(number)))
             progress.advance("traces")
             if isinstance(record, Trace):
                 if keep is not None:
                     _keep_trace(record, keep)
                 if record.warnings or record.pricing is not None:
-                    warnings.add(record)
-                    warnings.add_pricing(record)
+                    collector.warnings.add(record)
+                    collector.warnings.add_pricing(record)
+    return collector.finish_run()
+
+
+class RecordJudge:
+    """Judges the records of one suite, and by the rules of the baseline too if they differ."""
+
+    def __init__(self, suite: Suite, choice: TraceChoice) -> None:
+        pairs = {} if choice.cross_scorer is None else choice.cross_scorer.pairs
+        self._pricer = Pricer(suite.prices, choice.prices)
+        self._judge = SuiteJudge(suite, choice.baseline)
+        self._crossed = SuiteJudge(pairs[suite.name].suite, choice.baseline) if suite.name in pairs else None
+
+    def begin(self, worst_trials: WorstTrialRecorder) -> None:
+        """Selects from now on the trials that do worse than those of `worst_trials`."""
+        self._judge.worst_trials = worst_trials
+
+    def judge(self, record: TraceRecord, *, crosses: bool) -> JudgedRecord:
+        """Prices a record and judges it."""
+        if isinstance(record, Trace):
+            self._pricer.price(record)
+        own_id = record.scenario_id  # before `scenario_from` applies
+        found = self._judge.judge(record, refer_to(record))
+        if crosses and self._crossed is not None:
+            given, record.scenario_id = record.scenario_id, own_id
+            found.crossed = self._crossed.judge(record, found.ref)
+            record.scenario_id = given
+        return found
+
+
+class RunCollector:
+    """Makes a run of judged records, suite by suite, in the order of reading; who judged them makes no difference."""
+
+    def __init__(self, configuration: Configuration, choice: TraceChoice, most: int = MAX_SCENARIOS) -> None:
+        self._suites, self._choice, self._most = configuration.suites, choice, most
+        self._run = Run([])
+        self._number = -1
+        self._evaluation: SuiteEvaluation | None = None
+        self.warnings = WarningCollector()
+
+    def wants_crossed(self, suite: int) -> bool:
+        """Whether traces of a suite are still judged by the baseline's rules as well."""
+        cross_scorer = self._choice.cross_scorer
+        return cross_scorer is not None and cross_scorer.wants(self._suites[suite])
+
+    def begin(self, suite: int) -> None:
+        """Begins with a suite, and makes the results of all suites before it."""
+        choice = self._choice
+        while self._number < suite:
+            if self._evaluation is not None:
+                self._finish(self._evaluation)
+            self._number += 1
+            self._evaluation = None
+            if self._number < len(self._suites):
+                judged = self._suites[self._number]
+                self._evaluation = SuiteEvaluation(judged, choice.baseline, choice.worst_trials, choice.keep_trial)
+
+    def take(self, suite: int, judged: JudgedRecord) -> None:
+        """Adds one record of a suite; records of earlier suites must not follow."""
+        self.begin(suite)
+        if self._evaluation is not None:
+            self._evaluation.take(judged)
+        if self._choice.cross_scorer is not None:
+            self._choice.cross_scorer.take(self._suites[suite], judged.crossed)
+
+    def finish_run(self) -> Run:
+        """The run, once all records were added."""
+        self.begin(len(self._suites))
+        self._run.warnings = self.warnings.list_warnings()
+        return self._run
+
+    def _finish(self, evaluation: SuiteEvaluation) -> None:
+        suite, run = self._suites[self._number], self._run
         if evaluation.overlap is not None:
-            warnings.add_overlap(evaluation.overlap, suite)
-        check_scenario_count(evaluation.count() + sum(len(each.scenarios) for each in suites), most)
-        suites.append(evaluation.result())
-        note_if_nothing_found(suites[-1], patterns, folder, warnings)
-        warnings.add_duplicates(suites[-1])
-        unclaimed += evaluation.unclaimed
-    return Run(suites, unclaimed, warnings.list_warnings())
+            self.warnings.add_overlap(evaluation.overlap, suite)
+        found = evaluation.count() + sum(len(each.scenarios) for each in run.suites)
+        if found > self._most:
+            raise OverLimit(f"{found:,} scenarios were found, a run may have at most {self._most:,}")
+        run.suites.append(evaluation.result())
+        _note_if_nothing_found(run.suites[-1], *self._choice.resolve_for_suite(suite)[:2], self.warnings)
+        self.warnings.add_duplicates(run.suites[-1])
+        run.unclaimed += evaluation.unclaimed
 
 
-def note_if_nothing_found(found: SuiteResult, patterns: Sequence[str], folder: str, warnings: WarningCollector) -> None:
+def _note_if_nothing_found(
+    found: SuiteResult, patterns: Sequence[str], folder: str, warnings: WarningCollector
+) -> None:
     """Notes globs that match no file; it is a warning only if the gate does not give it as a reason."""
     if found.traces:
         return
@@ -116,9 +186,3 @@ def _keep_trace(trace: Trace, keep: Callable[[Trace], None]) -> None:
         keep(trace)
     except TraceError as error:
         raise SettingError(f"{format_location(trace.source)}: {error}") from None
-
-
-def check_scenario_count(found: int, most: int) -> None:
-    """Raises OverLimit if a run has too many scenarios."""
-    if found > most:
-        raise OverLimit(f"{found:,} scenarios were found, a run may have at most {most:,}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
@@ -17,26 +18,21 @@ from evalgate.models.trace.trace_view import get_view
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalgate.models.run.run import TraceRef
     from evalgate.models.trace.trace import DamagedTrace, TraceLocation
     from evalgate.suite.models import Match, Scenario, Suite
 
 _DIGITS = re.compile(r"(\d{1,18})")
 EVERYTHING = "*"
+MOST_KNOWN = 1_000
+"""Ids whose scenarios are cached."""
 
 
-class ScenarioClaim:
-    """One scenario to report, in one variant: a named one, or an id that a glob matched.
+class ScenarioClaim(NamedTuple):
+    """One scenario to report, in one variant: a named one, or an id that a glob matched."""
 
-    `index` is its position in the suite. `group` caches what the evaluation collects for it.
-    """
-
-    __slots__ = ("group", "id", "index", "scenario")
-
-    def __init__(self, scenario: Scenario, id_: str, index: int) -> None:
-        self.scenario = scenario
-        self.id = id_
-        self.index = index
-        self.group: Any = None
+    scenario: Scenario
+    id: str
 
     @property
     def variant(self) -> str | None:
@@ -62,7 +58,7 @@ class ScenarioCandidate(NamedTuple):
 class Overlap(NamedTuple):
     """A record that fits two variants of a scenario; it counts for the first."""
 
-    source: TraceLocation
+    source: TraceLocation | TraceRef
     scenario: str
     first: str
     second: str
@@ -73,8 +69,7 @@ class ScenarioMatcher:
 
     The result depends on other traces only if two globs match one id: the first glob to match it keeps it. So
     `candidates` may be called anywhere and in any order; `choose` must see every record, in order. `overlap`
-    is the first trace that fits two variants. `ids_decide`: all records with the same id have the same
-    scenario.
+    is the first trace that fits two variants.
     """
 
     def __init__(self, suite: Suite) -> None:
@@ -93,28 +88,8 @@ class ScenarioMatcher:
             else:
                 self._others.append(place)
         self.overlap: Overlap | None = None
-        self.ids_decide = all(_matches_id_only(each.match) and each.variant is None for each in suite.scenarios)
-        self._claims_by_id: dict[str | None, ScenarioClaim] = {}
-
-    def claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
-        """The scenario that the record belongs to, or None.
-
-        A record that fits a scenario but none of its variants belongs to no other scenario either.
-        """
-        if not self.ids_decide or not isinstance(record, Trace):
-            return self._find_claim(record, scenario_id)
-        claim = self._claims_by_id.get(scenario_id)
-        if claim is None:
-            claim = self._find_claim(record, scenario_id)
-            if claim is not None:
-                self._claims_by_id[scenario_id] = claim
-        return claim
-
-    def _find_claim(self, record: Trace | DamagedTrace, scenario_id: str | None) -> ScenarioClaim | None:
-        candidates = self.candidates(record, scenario_id)
-        chosen = self.choose(candidates, scenario_id, record.source)
-        place = None if chosen is None else candidates[chosen].scenario
-        return None if place is None else self.make_claim(place, scenario_id)
+        self._ids_decide = all(_matches_id_only(each.match) and each.variant is None for each in suite.scenarios)
+        self._known: dict[str | None, list[ScenarioCandidate]] = {}  # if all records with one id match alike
 
     def candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         """The scenarios that may match the record, in the order they are tried.
@@ -122,9 +97,19 @@ class ScenarioMatcher:
         There are several only if one id matches globs that also test something else than the id. Raises
         UndecidedMatchError.
         """
+        if not self._ids_decide or not isinstance(record, Trace):
+            return self._find_candidates(record, scenario_id)
+        found = self._known.get(scenario_id)
+        if found is None:
+            found = self._find_candidates(record, scenario_id)
+            if len(self._known) < MOST_KNOWN:
+                self._known[scenario_id] = found
+        return found
+
+    def _find_candidates(self, record: Trace | DamagedTrace, scenario_id: str | None) -> list[ScenarioCandidate]:
         found: list[ScenarioCandidate] = []
         exact = self._exact.get(scenario_id, []) if scenario_id is not None else []
-        for place in (*exact, *self._others):
+        for place in chain(exact, self._others):
             scenario = self._scenarios[place]
             if not self._fits_scenario(scenario.match, record, scenario_id):
                 continue
@@ -139,7 +124,7 @@ class ScenarioMatcher:
         return found
 
     def choose(
-        self, candidates: Sequence[ScenarioCandidate], scenario_id: str | None, source: TraceLocation
+        self, candidates: Sequence[ScenarioCandidate], scenario_id: str | None, source: TraceLocation | TraceRef
     ) -> int | None:
         """Which of a record's candidates matches, or None. Remembers ids that a glob matched."""
         for number, candidate in enumerate(candidates):
@@ -159,17 +144,19 @@ class ScenarioMatcher:
         """The claim on the scenario at `index` of the suite."""
         scenario = self._scenarios[index]
         id_ = scenario_id if scenario.is_glob and scenario_id is not None else scenario.id
-        return ScenarioClaim(scenario, id_, index)
+        return ScenarioClaim(scenario, id_)
 
     def count(self) -> int:
         """How many scenarios are reported."""
         return sum(len(self._places_by_id[pattern]) * len(ids) for pattern, ids in self._ids())
 
-    def all_claims(self) -> Iterator[ScenarioClaim]:
-        """Every scenario to report in all its variants, in file order; ids of a glob in natural order."""
+    def all_claims(self) -> Iterator[tuple[int, ScenarioClaim]]:
+        """Every scenario to report with its index, in all variants, in file order; ids of a glob in natural order."""
         for pattern, ids in self._ids():
             for id_ in sorted(ids, key=natural):
-                yield from (ScenarioClaim(self._scenarios[place], id_, place) for place in self._places_by_id[pattern])
+                yield from (
+                    (place, ScenarioClaim(self._scenarios[place], id_)) for place in self._places_by_id[pattern]
+                )
 
     def _ids(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids that each entry reports, in file order.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from evalgate.application.evaluation.scenario_matcher import Overlap
-    from evalgate.models.run.run import SuiteResult
+    from evalgate.models.run.run import SuiteResult, TraceRef
     from evalgate.models.trace.trace import Trace, TraceLocation, Warning_
     from evalgate.suite.models import Suite
 
@@ -119,7 +119,7 @@ class WarningCollector:
         return {**warning, "message": f"{warning['message']} (and in {more:,} more {noun})"}
 
 
-def format_location(source: TraceLocation) -> str:
+def format_location(source: TraceLocation | TraceRef) -> str:
     """The file, with the line or record number if it holds several traces."""
     if source.line is not None:
         return f"{source.path}:{source.line}"

@@ -11,40 +11,23 @@ from evalgate.gate.trajectory.trial_pairs import (
     compare_pair,
     find_scenarios_of_interest,
     pair_worst_trial,
-    trial_sort_key,
 )
-from evalgate.measures.values.json_stream import encode_json
-from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from evalgate.application.evaluation.baseline_scenarios import BaselineScenario
+    from evalgate.application.evaluation.baseline_scenarios import WorstTrialRecorder
     from evalgate.gate.trajectory.trial_pairs import TrialPair
     from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
-    from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
+    from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.trajectory import Trajectory
-    from evalgate.models.run.run import Run, TrialResult
-    from evalgate.models.run.trial_record import TrialRecord
-    from evalgate.models.trace.trace import TraceLocation
-
-    TraceExcerpt = Trace | Trajectory
-
-MOST_KEPT = 100
-"""Number of scenarios for which a trace is kept while a run goes on."""
+    from evalgate.models.run.run import Run, Trial
+    from evalgate.models.trace.trace import Trace
 MAX_LISTED = 50
 WORST_FIRST = ("broken", "regressed", "inconclusive")
 """Kinds of change for which trajectories are compared."""
 NAMES_ONLY = "only the names of the agent's tool calls are compared"
 _SOURCE = b'"source":{'
-
-
-class KeptTrial(NamedTuple):
-    """The worst trial of a scenario, and an excerpt of its trace."""
-
-    rank: tuple[bool, float]
-    place: TracePosition
-    excerpt: TraceExcerpt
 
 
 class StoredTraces(NamedTuple):
@@ -54,58 +37,10 @@ class StoredTraces(NamedTuple):
     restore: Callable[[bytes], Trace | None]
 
 
-class WorstTrialRecorder:
-    """Collects, during a run, the trials that did worse than the baseline."""
-
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept: dict[ScenarioKey, KeptTrial] = {}
-
-    def observe(self, key: ScenarioKey, trace: Trace, trial: TrialResult) -> None:
-        """Keeps the trace if it did worst in its scenario so far.
-
-        Few of them are reported, so their trajectories are computed later.
-        """
-        trial_rank = trial_sort_key(trial.status, trial.score)
-        if self._wants(key, trial_rank):
-            self._add(key, trial_rank, trace.source, make_excerpt(trace))
-
-    def add(
-        self, key: ScenarioKey, source: TraceLocation, trial: TrialResult | TrialRecord, trajectory: Trajectory
-    ) -> None:
-        """Keeps the trajectory of a trial if it did worst in its scenario so far."""
-        trial_rank = trial_sort_key(trial.status, trial.score)
-        if self._wants(key, trial_rank):
-            self._add(key, trial_rank, source, trajectory)
-
-    def _add(
-        self, key: ScenarioKey, trial_rank: tuple[bool, float], source: TraceLocation, excerpt: TraceExcerpt
-    ) -> None:
-        self._kept[key] = KeptTrial(trial_rank, (source.path, source.line, source.record), excerpt)
-
-    def _wants(self, key: ScenarioKey, trial_rank: tuple[bool, float]) -> bool:
-        kept = self._kept.get(key)
-        return len(self._kept) < MOST_KEPT if kept is None else trial_rank < kept.rank
-
-    def find_trial(self, key: ScenarioKey) -> KeptTrial | None:
-        """The trial kept for a scenario."""
-        return self._kept.get(key)
-
-
-def is_worse(trial: TrialResult, baseline: BaselineScenario) -> bool:
-    """Whether a trial did worse than its scenario in the baseline; one that is not measured did not."""
-    if trial.status == "not_measured":
-        return False
-    if (trial.score or 0.0) < (baseline["score"] or 0.0):
-        return True
-    return trial.status != "passed" and baseline["verdict"] == "PASS"
-
-
 class _WorseTrial(NamedTuple):
     change: Change
     pair: TrialPair
-    excerpt: TraceExcerpt
+    trajectory: Trajectory
 
 
 def add_behaviour(
@@ -125,7 +60,7 @@ def add_behaviour(
     for each in worse:
         baseline_trajectory = trajectories.get(each.pair.baseline_trial.position)
         if baseline_trajectory is not None:
-            each.change.trajectory_diff = compare_pair(each.pair, baseline_trajectory, build_trajectory(each.excerpt))
+            each.change.trajectory_diff = compare_pair(each.pair, baseline_trajectory, each.trajectory)
     return []
 
 
@@ -139,25 +74,27 @@ def _find_worse_trials(
         kept = worst_trials.find_trial(each.key)
         seen = [] if kept is None else [trial for trial in each.trials if _place(trial) == kept.place]
         if kept is not None and seen:
-            found.append(_WorseTrial(each.change, pair_worst_trial(each.baseline_trials, seen), kept.excerpt))
+            found.append(_WorseTrial(each.change, pair_worst_trial(each.baseline_trials, seen), kept.trajectory))
         if len(found) == MAX_LISTED:
             break
     return found
 
 
-def _place(trial: TrialResult) -> TracePosition:
+def _place(trial: Trial) -> TracePosition:
     return trial.trace.path, trial.trace.line, trial.trace.record
 
 
 def load_trajectories(stored: StoredTraces, wanted: Collection[TracePosition]) -> dict[TracePosition, Trajectory]:
     """The trajectories of the wanted traces among those in a baseline."""
+    from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
+
     found: dict[TracePosition, Trajectory] = {}
     for line in stored.lines:
         place = source_of(line)
         if place is not None and place in wanted and place not in found:
             trace = stored.restore(line)
             if trace is not None:
-                found[place] = _build_trajectory(trace)
+                found[place] = trajectory_from_trace(trace)
         if len(found) == len(wanted):
             break
     return found
@@ -184,35 +121,3 @@ def _parse_document(content: bytes) -> dict[str, Any] | None:
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return None
     return document if isinstance(document, dict) else None
-
-
-MAX_BYTES = 32_000
-"""Bytes of JSON; of a larger trace its trajectory is kept, which is bounded."""
-
-
-def make_excerpt(trace: Trace) -> TraceExcerpt:
-    """A trace reduced to what its trajectory needs; the trajectory itself if that is large."""
-    if not _is_small((trace.messages, trace.tool_calls, trace.response, trace.error)):
-        return _build_trajectory(trace)
-    excerpt = Trace("", trace.messages, trace.tool_calls, trace.response)
-    excerpt.status, excerpt.error = trace.status, trace.error
-    return excerpt
-
-
-def build_trajectory(excerpt: TraceExcerpt) -> Trajectory:
-    """The trajectory of an excerpt."""
-    return _build_trajectory(excerpt) if isinstance(excerpt, Trace) else excerpt
-
-
-def _build_trajectory(trace: Trace) -> Trajectory:
-    from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
-
-    return trajectory_from_trace(trace)
-
-
-def _is_small(values: Sequence[object]) -> bool:
-    """Also false if it can't be encoded, for example a number beyond 64 bits."""
-    try:
-        return len(encode_json(values)) <= MAX_BYTES
-    except orjson.JSONEncodeError:
-        return False

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import TracePosition
     from evalgate.models.comparison.trajectory import Trajectory
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, ScenarioDoc, SuiteDoc
-    from evalgate.models.run.run import TrialResult
+    from evalgate.models.run.run import Trial
     from evalgate.ports import BaselineFiles, TraceArchive
 
 
@@ -204,7 +204,7 @@ def _add_behaviour(
     return []
 
 
-def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Sequence[TrialResult]:
+def _trials(document: ResultsDoc, suite: SuiteDoc, scenario: ScenarioDoc) -> Sequence[Trial]:
     one_scenario: ResultsDoc = {**document, "suites": [{**suite, "scenarios": [scenario]}]}
     return run_of(one_scenario).suites[0].scenarios[0].trials
 

@@ -25,11 +25,12 @@ from evalgate.application.comparison.policies import (
     present_of,
     refuse_duplicates,
 )
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
+from evalgate.application.documents.trial_store import TrialStore
+from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
 from evalgate.application.evaluation.distinct_ids import check_ids
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.trace_settings import check_traces
-from evalgate.application.evaluation.trajectories import StoredTraces, WorstTrialRecorder, add_behaviour
+from evalgate.application.evaluation.trajectories import StoredTraces, add_behaviour
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
@@ -99,7 +100,7 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         choice = TraceChoice(
             *(request.traces, request.form, baseline_scenarios, tools.prices, worst_trials),
             cross_scorer=rules.cross_scorer,
-            trial_spool=tools.make_trial_spool(),
+            keep_trial=TrialStore(tools.make_trial_spool()).keep,
         )
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(run, has_files=tools.shards is None)

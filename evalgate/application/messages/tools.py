@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from evalgate.models.run.spool import MemorySpool
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.run.spool import Spool
+    from evalgate.models.run.chunks import Spool
     from evalgate.ports import (
         BaselineFiles,
         Clock,
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
         SuiteSource,
         TraceArchive,
     )
-    from evalgate.ports.engines import EvaluationPools
+    from evalgate.ports.batches import EvaluationPools
     from evalgate.ports.shards import OpenShard
 
 
@@ -35,8 +33,8 @@ class Tools(Struct, frozen=True):
     output: OutputFolder
     clock: Clock
     progress: Progress
+    make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
     prices: PriceTable | None = None
     fingerprints: Fingerprints | None = None
     pools: EvaluationPools | None = None
-    make_trial_spool: Callable[[], Spool] = MemorySpool  # temporary storage for trials until results are written
     shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces

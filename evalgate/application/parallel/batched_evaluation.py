@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import marshal
 from collections import deque
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from evalgate.application.parallel.batch_judge import BatchTask
-from evalgate.application.parallel.batch_merger import BatchMerger
-from evalgate.errors import InvalidInput, JudgeCrashed, Location, OverLimit, Problem, RefusedPath, SettingError
-from evalgate.ports import FoundFile
-from evalgate.ports.batches import TracePart
-from evalgate.ports.engines import WorkerLostError
+from evalgate.application.evaluation.evaluate import RunCollector
+from evalgate.application.parallel.batch_judge import BatchTask, JudgedBatch, require_judged
+from evalgate.errors import OverLimit, Problem
+from evalgate.models.trace.trace import TraceLocation
+from evalgate.ports.batches import WorkerLostError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.models.run.run import Run
     from evalgate.ports import Progress, TraceSpool
-    from evalgate.ports.batches import Batch, BatchSource
-    from evalgate.ports.engines import Engine, PendingResult
+    from evalgate.ports.batches import Batch, BatchSource, Engine, PendingResult, TracePart
     from evalgate.suite.models import Configuration
 
-    Found = Mapping[str, Any]
+    Judged = tuple["NumberedBatch", JudgedBatch]
 
 LARGEST, SMALLEST = 4_000_000, 16_000
 """Bytes of a batch: large enough to be worth sending, small enough to spread evenly."""
@@ -32,10 +30,6 @@ EACH = 8
 AHEAD = 3
 """How many batches a worker may be ahead of the merge."""
 LOST_HINT = "the traces may need more memory than there is: judge them in one process (--jobs 1) or in shards"
-NOT_JUDGED: Found = {"judged": False, "parts": ()}
-REFUSALS: Mapping[str, type[InvalidInput]] = {
-    each.code: each for each in (InvalidInput, SettingError, RefusedPath, OverLimit)
-}
 
 
 class NumberedBatch(NamedTuple):
@@ -64,6 +58,49 @@ def evaluate_in_batches(
     except WorkerLostError as error:
         raise OverLimit(Problem(f"a worker process {error}", None, LOST_HINT)) from None
     return merger.finish_run()
+
+
+class BatchMerger:
+    """Adds the results of batches to a run, in the order one process would have read them.
+
+    `spool` keeps traces for a new baseline; `most_bytes` limits the size of all traces together.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        choice: TraceChoice,
+        progress: Progress,
+        spool: TraceSpool | None,
+        most_bytes: int | None = None,
+    ) -> None:
+        self._collector, self._progress, self._spool = RunCollector(configuration, choice), progress, spool
+        self._size, self._most_bytes = 0, most_bytes
+        self.wants_crossed, self.finish_run = self._collector.wants_crossed, self._collector.finish_run
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more traces are kept for a baseline."""
+        return self._spool is None or self._spool.is_full
+
+    def has(self, batch: object) -> bool:  # noqa: ARG002  see BatchReceiver
+        """Every batch is judged."""
+        return True
+
+    def take(self, suite: int, found: JudgedBatch) -> None:
+        """Adds one batch of a suite; batches of earlier suites must not follow."""
+        self._size += found.size
+        if self._most_bytes is not None and self._size > self._most_bytes:
+            message = f"the traces are larger than {self._most_bytes:,} bytes in total"
+            raise OverLimit(Problem(message, None, "raise limit `traces`"))
+        lines: Iterator[bytes | None] = repeat(None) if found.lines is None else iter(found.lines)
+        for record in found.records:
+            self._collector.take(suite, record)
+            ref = record.ref
+            if self._spool is not None and ref.id is not None:
+                self._spool.add_line(TraceLocation(ref.path, ref.format, ref.line, ref.record), next(lines))
+        self._progress.advance("traces", len(found.records))
+        self._collector.warnings.add_counts(found.warnings, found.unpriced)
 
 
 class BatchPlan:
@@ -113,7 +150,7 @@ class BatchDispatcher:
         self._plan, self._engine = plan, engine
         self._window = max(2, engine.workers * AHEAD)
 
-    def judge_batches(self, receiver: BatchReceiver) -> Iterator[tuple[NumberedBatch, Found]]:
+    def judge_batches(self, receiver: BatchReceiver) -> Iterator[Judged]:
         """The results of each batch, suite by suite; grouped parts come last in their suite."""
         suite, count = 0, 0
         parts: list[TracePart] = []
@@ -122,22 +159,20 @@ class BatchDispatcher:
                 yield from self._judge_grouped(suite, parts, count, receiver)
                 suite, count, parts = batch.suite, 0, []
             count += 1
-            parts += map(_decode_part, found["parts"])
-            if found["judged"]:
+            parts += found.parts
+            if found.is_judged:
                 yield batch, found
         yield from self._judge_grouped(suite, parts, count, receiver)
 
     def _judge_grouped(
         self, suite: int, parts: list[TracePart], first: int, receiver: BatchReceiver
-    ) -> Iterator[tuple[NumberedBatch, Found]]:
+    ) -> Iterator[Judged]:
         """The results for grouped parts, once all files of a suite were read."""
         for batch, found in self._judge_in_order(self._plan.group_batches(suite, parts, first), receiver):
-            if found["judged"]:
+            if found.is_judged:
                 yield batch, found
 
-    def _judge_in_order(
-        self, batches: Iterable[NumberedBatch], receiver: BatchReceiver
-    ) -> Iterator[tuple[NumberedBatch, Found]]:
+    def _judge_in_order(self, batches: Iterable[NumberedBatch], receiver: BatchReceiver) -> Iterator[Judged]:
         waiting: deque[tuple[NumberedBatch, PendingResult | None]] = deque()
         for batch in batches:
             judges, files = receiver.has(batch), batch.batch
@@ -151,30 +186,9 @@ class BatchDispatcher:
         while waiting:
             yield from self._next_result(waiting)
 
-    def _next_result(
-        self, waiting: deque[tuple[NumberedBatch, PendingResult | None]]
-    ) -> Iterator[tuple[NumberedBatch, Found]]:
+    def _next_result(self, waiting: deque[tuple[NumberedBatch, PendingResult | None]]) -> Iterator[Judged]:
         batch, ticket = waiting.popleft()
         if ticket is None:
-            yield batch, NOT_JUDGED
-            return
-        yield batch, decode_answer(ticket.result())
-
-
-def decode_answer(answer: bytes) -> Found:
-    """Decodes a worker's answer; raises its refusal."""
-    found: dict[str, Any] = marshal.loads(answer)  # noqa: S302  (a worker process of EvalGate wrote it)
-    if "bug" in found:
-        raise JudgeCrashed(*found["bug"])
-    if "refused" in found:
-        problems = [
-            Problem(message, None if place is None else Location(*place), hint)
-            for message, place, hint in found["problems"]
-        ]
-        raise REFUSALS.get(found["refused"], InvalidInput)(*problems)
-    return found
-
-
-def _decode_part(row: tuple[Any, ...]) -> TracePart:
-    file, form, keys, *rest = row
-    return TracePart(FoundFile(*file), form, frozenset(keys), *rest)
+            yield batch, JudgedBatch()
+        else:
+            yield batch, require_judged(ticket())

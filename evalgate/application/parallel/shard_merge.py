@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline import config_hash
-from evalgate.application.parallel.batch_merger import BatchMerger
+from evalgate.application.parallel.batched_evaluation import BatchMerger
 from evalgate.application.parallel.shard_codec import decode_batch
 from evalgate.application.parallel.shards import digest_of
 from evalgate.errors import Location, Problem, SettingError, ShardMissing
@@ -14,11 +14,12 @@ from evalgate.models.shards.shard import Shard
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.messages.tools import Tools
+    from evalgate.application.parallel.batch_judge import JudgedBatch
     from evalgate.models.run.run import Run
     from evalgate.models.shards.shard import ShardHead
     from evalgate.ports import TraceArchive, TraceSpool
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 OTHER_SUITES = "use --config with the suites of the shards, at the commit that they judged"
 OTHER_BASELINE = "run `merge` with the --baseline that the shards were judged with"
+UNFIT = "it refers to scenarios, checks or traces that do not exist"
 NO_TRACES = "use --no-baseline-zip here, or remove it where the shards are judged"
 HEAD_MISMATCHES = {
     "evalgate_version": "was judged by a different version of EvalGate",
@@ -102,7 +104,7 @@ def merge_shards(
         try:
             merger.take(suite, found)
         except (IndexError, StopIteration):
-            raise _damaged_shard(shard, "it refers to scenarios, checks or traces that do not exist") from None
+            raise _damaged_shard(shard, UNFIT) from None
     if position < len(expected):
         raise _damaged_shard(shards[-1], "some batches of this run are in no shard")
     return merger.finish_run()
@@ -110,21 +112,22 @@ def merge_shards(
 
 def _batches(
     shard: OpenShard, traces: TraceArchive, *, keeps: bool
-) -> Iterator[tuple[tuple[int, int], OpenShard, Mapping[str, Any]]]:
+) -> Iterator[tuple[tuple[int, int], OpenShard, JudgedBatch]]:
     """The batches of a shard, in order, each with its position in the run."""
     share, lines = Shard(shard.head.shard, shard.head.of), shard.read_traces()
     for content in shard.read_batches():
         try:
-            found: dict[str, Any] = dict(decode_batch(content))
+            batch = decode_batch(content)
+            found = batch.unpack()
         except SettingError as error:
             raise _damaged_shard(shard, error.problems[0].message) from None
-        suite, batch, kept = found["suite"], found["batch"], found["kept"]
-        if not share.has_batch(suite, batch):
+        except (IndexError, ValueError):
+            raise _damaged_shard(shard, UNFIT) from None
+        if not share.has_batch(batch.suite, batch.batch):
             raise _damaged_shard(shard, "it holds a batch that belongs to another shard")
-        found["lines"] = None
-        if keeps and kept is not None:
-            found["lines"] = [_line(shard, lines, traces) for _ in range(kept)]
-        yield (suite, batch), shard, found
+        if keeps and batch.kept is not None:
+            found.lines = [_line(shard, lines, traces) for _ in range(batch.kept)]
+        yield (batch.suite, batch.batch), shard, found
 
 
 def _line(shard: OpenShard, lines: Iterator[bytes], traces: TraceArchive) -> bytes:

@@ -22,14 +22,13 @@ from evalgate.records import replace
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.application.messages.tools import Tools
+    from evalgate.application.parallel.batch_judge import JudgedBatch
     from evalgate.application.parallel.batched_evaluation import NumberedBatch
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.shards.shard import Shard
-    from evalgate.ports.engines import EvaluationPools
+    from evalgate.ports.batches import EvaluationPools
     from evalgate.ports.shards import ShardDraft
     from evalgate.suite.models import Configuration
 
@@ -67,9 +66,9 @@ def judge_shard(
     plan = BatchPlan(configuration, source, choice, shard.of)
     share = _Share(shard, draft, keeps=request.make_baseline_zip, crosses=rules.cross_scorer is not None)
     try:
-        engine.begin(BatchJudge(configuration, choice, source, encode_line, encodes=False))
+        engine.begin(BatchJudge(configuration, choice, source, encode_line))
         for batch, found in BatchDispatcher(plan, engine).judge_batches(share):
-            tools.progress.advance("traces", len(found["records"]))
+            tools.progress.advance("traces", len(found.records))
             share.take(batch.suite, batch.number, found)
     finally:
         engine.close()
@@ -104,11 +103,11 @@ class _Share:
         """Whether to judge by the baseline's rules as well; a whole run never does so more often."""
         return self._crosses and self.traces <= MAX_CROSS_SCORED
 
-    def take(self, suite: int, number: int, found: Mapping[str, Any]) -> None:
+    def take(self, suite: int, number: int, found: JudgedBatch) -> None:
         """Writes the results of a batch."""
-        self.traces += len(found["records"])
+        self.traces += len(found.records)
         self.batches += 1
-        lines = found["lines"] or ()
+        lines = found.lines or ()
         self._kept_bytes += sum(map(len, lines))
         self.is_full = self.is_full or self._kept_bytes > MOST_KEPT
         self._draft.add(encode_batch(suite, number, found), lines)

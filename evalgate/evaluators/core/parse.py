@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeGuard, cast, get_args
 
@@ -233,9 +232,11 @@ def _run_check(check: Check, trace: Trace) -> Finding:
     if wrong:
         return Finding("error", f"the check returned an invalid finding: {wrong}")
     evidence = found.evidence
-    if evidence is not None and len(orjson.dumps(evidence)) > MAX_EVIDENCE:
-        evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
-    evidence = deepcopy(evidence)  # the check may change it for the next trace
+    if evidence is not None:
+        encoded = orjson.dumps(evidence)
+        evidence = orjson.loads(encoded)  # a copy: the check may change its own for the next trace
+        if len(encoded) > MAX_EVIDENCE:
+            evidence = {"left_out": f"more than {MAX_EVIDENCE} bytes"}
     reason = shorten(" ".join(found.reason.split()), MAX_REASON)
     score = None if found.score is None else found.score + 0  # 0.0 and -0.0 are equal, and one row
     return found._replace(reason=reason, evidence=evidence, score=score)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalgate.models.comparison.weakening import FreshnessContext
-    from evalgate.models.run.run import Run, ScenarioResult, TraceRef
+    from evalgate.models.run.run import Run, ScenarioResult, TraceRef, Trial
     from evalgate.models.trace.trace import Warning_
     from evalgate.suite.policy import FreshnessPolicy, Policy
 
@@ -41,9 +41,9 @@ def mark_stale(run: Run, policies: Mapping[str, Policy], present: FreshnessConte
             continue
         watched = present.fingerprints.get(suite.name)
         for scenario in suite.scenarios:
-            for index, trace in _readable_traces(scenario):
+            for trial, trace in _readable_traces(scenario):
                 reason = find_staleness(trace, policy.freshness, present, watched)
-                set_stale(scenario.trials, index, reason and redact(reason))
+                set_stale(trial, reason and redact(reason))
                 if reason is not None and CODE not in policy.fail_on:
                     places_by_reason.setdefault(reason, []).append(_format_place(trace))
     return _build_warnings(places_by_reason)
@@ -126,9 +126,8 @@ def _format_age(age: timedelta) -> str:
     return f"{days:,} day{'' if days == 1 else 's'}" if days else f"{hours} hour{'' if hours == 1 else 's'}"
 
 
-def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[int, TraceRef]]:
-    traces = (trial.trace for trial in scenario.trials)
-    return ((index, trace) for index, trace in enumerate(traces) if trace.id is not None)
+def _readable_traces(scenario: ScenarioResult) -> Iterator[tuple[Trial, TraceRef]]:
+    return ((trial, trace) for trial in scenario.trials if (trace := trial.trace).id is not None)
 
 
 def _format_place(trace: TraceRef) -> str:

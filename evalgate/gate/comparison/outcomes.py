@@ -9,7 +9,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Verdict
 from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
-from evalgate.models.run.trials import filter_by_status, get_column, get_columns, list_measured, list_statuses
+from evalgate.models.run.trials import filter_by_status, list_measured
 from evalgate.records import replace
 from evalgate.scoring.run_statistics import compute_delta, compute_statistics, find_costliest_assertions, sort_by_cost
 
@@ -24,17 +24,22 @@ if TYPE_CHECKING:
 
 VERDICTS = frozenset(get_args(Verdict))
 UNKNOWN_VERDICT: Verdict = "NOT_EVALUABLE"
-COLUMNS = "score", "cost_usd", "latency_seconds", "total_tokens", "trial"
 
 
 def outcome_from_scenario(suite: str, scenario: ScenarioResult) -> ScenarioOutcome:
     """The outcome of a scenario of `suite` in this run."""
     key, trials = ScenarioKey(suite, scenario.id, scenario.variant), list_measured(scenario.trials)
-    passed = [status == "passed" for status in list_statuses(trials)]
-    scores, costs, latencies, tokens, numbers = get_columns(trials, COLUMNS)
-    unmeasured = len(scenario.trials) - len(trials)
     return ScenarioOutcome(
-        key, scenario.verdict, scenario.score, passed, scores, costs, latencies, tokens, numbers, unmeasured
+        key,
+        scenario.verdict,
+        scenario.score,
+        [trial.status == "passed" for trial in trials],
+        [trial.score for trial in trials],
+        [trial.cost_usd for trial in trials],
+        [trial.latency_seconds for trial in trials],
+        [trial.total_tokens for trial in trials],
+        [trial.trial for trial in trials],
+        len(scenario.trials) - len(trials),
     )
 
 
@@ -123,7 +128,11 @@ def _add_outages(statistics: Statistics, suites: Sequence[SuiteResult]) -> Stati
     if not count:
         return statistics
     cost, tokens = (
-        _add_known(total, [amount for trials in found for amount in get_column(trials, name)], statistics.trials)
+        _add_known(
+            total,
+            [getattr(trial, name) for trials in found for trial in trials],
+            statistics.trials,
+        )
         for name, total in (("cost_usd", statistics.cost_usd), ("total_tokens", statistics.total_tokens))
     )
     return replace(

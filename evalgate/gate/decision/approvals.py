@@ -13,7 +13,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.approvals.approval import ApprovalRuling, ApprovalRulings
 from evalgate.models.comparison.comparison import REGRESSIONS, ScenarioKey
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trials import list_failed_names, list_statuses
+from evalgate.models.run.trials import summarize
 from evalgate.scoring.wording import cut_quote
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class ApprovalSubject(NamedTuple):
     @property
     def failed_checks(self) -> set[str]:
         """Names of the checks that did not pass."""
-        return list_failed_names(self.scenario.trials)
+        return {each.name for trial in self.scenario.trials for each in summarize(trial).failed}
 
     @property
     def failures(self) -> set[str]:
         """The failed checks, and one more entry if a trace could not be read."""
-        unread = "error" in list_statuses(self.scenario.trials)
+        unread = any(trial.status == "error" for trial in self.scenario.trials)
         return self.failed_checks | ({UNREAD_TRACE} if unread else set())
 
     @property

@@ -12,7 +12,7 @@ from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import NEEDS_BASELINE, PASS, VERDICTS, Decision, Reason, exit_code_of
 from evalgate.models.run.run import NOT_EVALUATED
-from evalgate.models.run.trials import filter_by_status, list_statuses
+from evalgate.models.run.trials import filter_by_status
 from evalgate.scoring.wording import cut_quote, describe_weakening
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def is_evaluated(scenario: ScenarioResult) -> bool:
     return (
         not scenario.quarantined
         and scenario.verdict not in NOT_EVALUATED
-        and not EVALUATED.isdisjoint(list_statuses(scenario.trials))
+        and not EVALUATED.isdisjoint(trial.status for trial in scenario.trials)
     )
 
 

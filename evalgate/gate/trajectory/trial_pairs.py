@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.models.comparison.comparison import CallsDiff, ScenarioKey
-from evalgate.models.run.trials import get_column, list_measured, list_statuses, list_tool_calls
+from evalgate.models.run.trials import list_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun, BaselineTrial
     from evalgate.models.comparison.comparison import Change, Comparison
     from evalgate.models.comparison.trajectory import Trajectory, TrajectoryDiff
-    from evalgate.models.run.run import Run, ScenarioResult, TrialResult
+    from evalgate.models.run.run import Run, ScenarioResult, Trial
 
 
 class BaselineSide(NamedTuple):
@@ -23,14 +23,14 @@ class BaselineSide(NamedTuple):
     key: ScenarioKey
     change: Change
     baseline_trials: Sequence[BaselineTrial]
-    trials: Sequence[TrialResult]
+    trials: Sequence[Trial]
 
 
 class TrialPair(NamedTuple):
     """A trial of the baseline and the trial of this run that it is compared with."""
 
     baseline_trial: BaselineTrial
-    trial: TrialResult
+    trial: Trial
 
 
 def find_scenarios_of_interest(comparison: Comparison, run: Run, baseline: BaselineRun) -> Iterator[BaselineSide]:
@@ -51,21 +51,18 @@ def add_tool_calls(comparison: Comparison, run: Run, baseline: BaselineRun) -> N
     """Adds to each change the tool calls of this run's worst trial and of its counterpart in the baseline."""
     for _, change, baseline_trials, trials in find_scenarios_of_interest(comparison, run, baseline):
         worst = _find_worst(trials)
-        number = get_column(trials, "trial")[worst]
-        counterpart = _find_counterpart(baseline_trials, number)
-        tool_calls = list(list_tool_calls(trials, worst))
-        change.calls = CallsDiff(counterpart.trial, list(counterpart.tool_calls), number, tool_calls)
+        counterpart = _find_counterpart(baseline_trials, worst.trial)
+        change.calls = CallsDiff(counterpart.trial, list(counterpart.tool_calls), worst.trial, list(worst.tool_calls))
 
 
-def pair_worst_trial(baseline_trials: Sequence[BaselineTrial], trials: Sequence[TrialResult]) -> TrialPair:
+def pair_worst_trial(baseline_trials: Sequence[BaselineTrial], trials: Sequence[Trial]) -> TrialPair:
     """Pairs the worst trial with the baseline's passed trial of that number, else with the first passed."""
-    worst = trials[_find_worst(trials)]
+    worst = _find_worst(trials)
     return TrialPair(_find_counterpart(baseline_trials, worst.trial), worst)
 
 
-def _find_worst(trials: Sequence[TrialResult]) -> int:
-    ranks = list(map(trial_sort_key, list_statuses(trials), get_column(trials, "score")))
-    return ranks.index(min(ranks))
+def _find_worst(trials: Sequence[Trial]) -> Trial:
+    return min(trials, key=lambda trial: trial_sort_key(trial.status, trial.score))
 
 
 def _find_counterpart(baseline_trials: Sequence[BaselineTrial], number: int) -> BaselineTrial:

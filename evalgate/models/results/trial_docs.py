@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from evalgate.models.results.results import TrialDoc
-    from evalgate.models.run.trials import Trials
+    from evalgate.models.run.run import StoredTrial
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ class TrialDocs(Sequence["TrialDoc"]):
 
     __slots__ = ("_cache", "trials")
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: Sequence[StoredTrial]) -> None:
         self.trials = trials
         self._cache: dict[Any, Any] = {}
 
@@ -46,10 +46,10 @@ class TrialDocs(Sequence["TrialDoc"]):
     def __getitem__(self, index: int | slice) -> TrialDoc | TrialDocs:
         if isinstance(index, slice):
             return TrialDocs(self.trials[index])
-        return _decode(self.trials.document(index))
+        return _decode(self.trials[index].document)
 
     def __iter__(self) -> Iterator[TrialDoc]:
-        return map(_decode, self.trials.documents())
+        return (_decode(trial.document) for trial in self.trials)
 
 
 def _decode(document: bytes) -> TrialDoc:

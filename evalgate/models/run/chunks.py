@@ -1,8 +1,8 @@
-"""Texts that may be too large for memory."""
+"""Texts that may be too large for memory, and where bytes are put meanwhile."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,3 +37,13 @@ def iter_chunks(content: Content) -> Iterator[bytes]:
 def join_chunks(content: Content) -> bytes:
     """The whole text."""
     return content if isinstance(content, bytes) else b"".join(content)
+
+
+class Spool(Protocol):
+    """Append-only storage of bytes with random access."""
+
+    def put(self, content: bytes) -> int:
+        """Appends the bytes and returns their start."""
+
+    def get(self, start: int, size: int) -> bytes:
+        """Returns `size` bytes from `start`."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
-from evalgate.records import dataclass, field
+from msgspec import Meta, Struct, field
+
+from evalgate.models.trace.pricing import Amount, Tokens  # noqa: TC001  (needed for decoding)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    Scores = Mapping[str, float | None]
-    TurnScores = Mapping[str, Sequence[float | None]]
+Index = Annotated[int, Meta(ge=0, le=2**53)]
+Scores = Mapping[str, Annotated[float, Meta(ge=0, le=1 + 1e-9)] | None]
+TurnScores = Mapping[str, Sequence[float | None]]
 
 IssueCategory = Literal["identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness"]
 Severity = Literal["info", "warning", "error", "critical"]
@@ -34,11 +37,10 @@ class Issue(NamedTuple):
     severity: Severity
     message: str
     evidence: str | None = None
-    turn: int | None = None
+    turn: Index | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnResult:
+class TurnResult(Struct, frozen=True, array_like=True):
     """One turn of a trace and of its golden; unknown values are None.
 
     A missing turn has no `actual_response`, an extra one no `golden_response`. A dimension with nothing to
@@ -48,10 +50,10 @@ class TurnResult:
     user_message: str | None
     actual_response: str | None
     golden_response: str | None
-    scores: Mapping[str, float | None]
-    latency_ms: float | None = None
-    tokens: int | None = None
-    cost: float | None = None
+    scores: Scores
+    latency_ms: Amount | None = None
+    tokens: Tokens | None = None
+    cost: Amount | None = None
     retrieved_memories: tuple[Any, ...] = ()
     tools_invoked: tuple[str, ...] = ()
     tool_results: tuple[Any, ...] = ()
@@ -59,8 +61,7 @@ class TurnResult:
     evidence: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationStatistics:
+class EvaluationStatistics(Struct, frozen=True):
     """Statistics of one conversation; an amount with an unknown part is None.
 
     `pass_rate` is the share of its turns that reach the passing score, None if no turn could be scored.
@@ -75,8 +76,7 @@ class EvaluationStatistics:
     pass_rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenEvaluation:
+class GoldenEvaluation(Struct, frozen=True):
     """One trace judged by one version of a golden.
 
     `id` is empty until it is stored, unless its creator set one. `run_id` is None outside a run;
@@ -126,8 +126,7 @@ REFUSALS: tuple[str, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Golden:
+class Golden(Struct, frozen=True):
     """One golden conversation. `user_messages` and `golden_responses` are its turns, in parallel.
 
     `version` counts its updates from 1. The times are None until a store has set them.
@@ -174,8 +173,7 @@ def is_unjudged_dimension(type_: str, outcome: str) -> bool:
     return type_ == DIMENSION_TYPE and outcome == "not_evaluable"
 
 
-@dataclass(slots=True)
-class GoldenTrial:
+class GoldenTrial(Struct, array_like=True):
     """One trace compared with its golden. `turns` are the aligned turns of both.
 
     `numbers` has for each the number of the golden's turn, from 0; None for an extra turn of the trace.
@@ -185,13 +183,12 @@ class GoldenTrial:
     dimensions: Scores
     turns: Sequence[TurnResult]
     issues: Sequence[Issue]
-    numbers: Sequence[int | None]
-    missing: Sequence[int] = ()
+    numbers: Sequence[Index | None]
+    missing: Sequence[Index] = ()
     conversation_id: str | None = None
 
 
-@dataclass(slots=True)
-class BaselineGolden:
+class BaselineGolden(Struct):
     """The result of a golden in the baseline."""
 
     score: float | None
@@ -199,8 +196,7 @@ class BaselineGolden:
     turns: TurnScores
 
 
-@dataclass(slots=True)
-class GoldenResult:
+class GoldenResult(Struct):
     """A golden over its trials: a dimension is the mean over those in which it could be judged.
 
     `turns` has the mean scores of the golden's turns, by dimension. Each issue is listed once, even if many

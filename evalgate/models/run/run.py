@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
-from evalgate.records import dataclass, field
+from msgspec import Meta, Struct, field
+
+# Needed when a shard is decoded:
+from evalgate.errors import Location  # noqa: TC001
+from evalgate.models.run.golden import GoldenTrial, Index  # noqa: TC001
+from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.errors import Location
-    from evalgate.models.run.golden import GoldenResult, GoldenTrial
-    from evalgate.models.trace.pricing import Pricing
+    from evalgate.models.run.golden import GoldenResult
     from evalgate.models.trace.trace import Warning_
 
-Required = Literal[False, True, "always"]
+Required = bool | Literal["always"]
 """Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
@@ -28,9 +31,13 @@ MAX_SCENARIOS = 100_000
 """Maximum number of scenarios of a run, both written in suites and found by their globs."""
 
 
-@dataclass(slots=True)
-class AssertionResult:
-    """One assertion on one trace. `reason` is one line a person can act on; `score` is in [0, 1].
+Score = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1 + 1e-9)]
+"""From 0 to 1, but for rounding; 1 and 1.0 are written as they are."""
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class AssertionResult(Struct, array_like=True):
+    """One assertion on one trace. `reason` is one line a person can act on.
 
     `counts` is False for `not_evaluable` under `on_missing: skip`: it is shown, but left out of the mean.
     """
@@ -38,31 +45,17 @@ class AssertionResult:
     name: str
     type: str
     outcome: Outcome
-    score: float
-    weight: float
+    score: Score
+    weight: Amount
     required: Required
     reason: str
     location: Location | None = None
     evidence: dict[str, Any] | None = None
     counts: bool = True
-    is_shared: bool = field(default=False, compare=False)
-    """True if many trials share this object, as nearly all do for an assertion that passes."""
-    fragment: Any = field(default=None, init=False, repr=False, compare=False)
-    """The encoded JSON of a shared result, cached when it is first encoded."""
-
-
-@dataclass(slots=True)
-class SharedOutcome:
-    """The assertion results of a trial and their status and score, shared by trials with the same results."""
-
-    assertions: list[AssertionResult]
-    status: TrialStatus
-    score: float | None
     is_shared: bool = False
-    end: bytes = b""
-    """The end of a document with these results, cached when it is first encoded."""
-    summary: Any = None
-    """Their summary (a models.run.trial_record.AssertionSummary), cached when first made."""
+    """True if many trials share this object, as nearly all do for an assertion that passes."""
+    fragment: Any = None
+    """The encoded JSON of a shared result, cached when it is first encoded."""
 
 
 class AgentParts(NamedTuple):
@@ -73,25 +66,26 @@ class AgentParts(NamedTuple):
     prompt_hash: str | None
 
 
-@dataclass(slots=True)
-class TraceRef:
+class TraceRef(Struct, array_like=True):
     """The trace that a trial judged; `line` and `record` locate it in a file of many."""
 
     id: str | None
     path: str
     format: str
-    sha256: str | None
-    line: int | None = None
-    record: int | None = None
-    commit: str | None = None  # the commit that the trace names
-    agent_hash: str | None = None  # identifies the agent that made it, as recorded
+    sha256: Sha256 | None
+    line: Index | None = None
+    record: Index | None = None
+    commit: str | None = None
+    agent_hash: str | None = None  # identifies the files of the agent that were used
     recorded_at: str | None = None
-    stale: str | None = None  # why it is no longer evidence, if a policy requires fresh traces
+    stale: str | None = None  # why it is no longer evidence
     model: str | None = None
     tools_hash: str | None = None  # identifies the tool definitions
     prompt_hash: str | None = None  # identifies the system prompt
-    named: int | None = None  # digest of the trace's own id or bytes
-    content: int | None = None  # digest of its conversation
+    named: Index | None = None  # digest of the trace's own id or bytes
+    content: Index | None = None  # digest of its conversation
+    number: Tokens | None = None  # the trial's number, as recorded
+    started_at: str | None = None
 
     @property
     def agent(self) -> AgentParts:
@@ -99,29 +93,122 @@ class TraceRef:
         return AgentParts(self.model, self.tools_hash, self.prompt_hash)
 
 
-@dataclass(slots=True)
-class TrialResult:
+class TrialResult(Struct, array_like=True):
     """One judged trace. `score` is None if nothing could be scored; unknown amounts are None.
 
     One that is `not_measured`, because of an outage, has no assertions: only its cost and tokens count.
     """
 
-    trial: int
+    trial: Tokens
     trace: TraceRef
     status: TrialStatus
-    score: float | None
-    assertions: list[AssertionResult]
-    cost_usd: float | None = None
-    latency_seconds: float | None = None
-    total_tokens: int | None = None
+    score: Score | None
+    assertions: list[AssertionResult]  # trials with the same results share the list
+    cost_usd: Amount | None = None
+    latency_seconds: Amount | None = None
+    total_tokens: Tokens | None = None
     tool_calls: list[str] = field(default_factory=list)
     reason: str | None = None  # why the status is `error` or `not_measured`, if no assertion gives a reason
-    warnings: list[Warning_] = field(default_factory=list)
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
     pricing: Pricing | None = None  # None if the cost is recorded or no tokens are known
     golden: GoldenTrial | None = None  # set if the scenario is a golden
-    together: SharedOutcome | None = field(default=None, repr=False, compare=False)
+
+
+class FailedAssertion(NamedTuple):
+    """An assertion that did not pass in one trial, and the weight that the trial's score lost by it."""
+
+    name: str
+    type: str
+    required: Required
+    weight: float
+    outcome: Outcome
+
+
+class AssertionSummary(NamedTuple):
+    """The outcomes of a trial's assertions, shared by many trials; `end` is the part that their documents share."""
+
+    outcomes: tuple[Outcome, ...]
+    failed: tuple[FailedAssertion, ...]
+    end: bytes = b""
+
+
+class TrialDocuments(Protocol):
+    """The encoded documents of trials."""
+
+    def read(self, trial: StoredTrial) -> bytes:
+        """The whole document of a trial."""
+
+    def load(self, trial: StoredTrial) -> TrialResult:
+        """A trial decoded from its document, with the raw values of its trace."""
+
+
+class StoredTrial(Struct):
+    """One judged trial without its assertions and its trace, which are decoded from its document on access.
+
+    `raw` has path, commit, agent hash and time of the trace if the document has them redacted or cut; `named` and
+    `content` are digests of the trace's own id or bytes and of its conversation, `number` and `started_at` are as
+    recorded.
+    """
+
+    trial: int
+    status: TrialStatus
+    score: float | None
+    cost_usd: float | None
+    latency_seconds: float | None
+    total_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    is_priced: bool
+    summary: AssertionSummary
+    named: int | None
+    content: int | None
+    number: int | None
+    started_at: str | None
+    raw: tuple[str, str | None, str | None, str | None] | None
+    documents: TrialDocuments
+    start: int
+    size: int
+    stale: str | None = None
+
+    @property
+    def document(self) -> bytes:
+        """Its encoded document."""
+        return self.documents.read(self)
+
+    @property
+    def whole(self) -> TrialResult:
+        """The whole trial."""
+        return self.documents.load(self)
+
+    @property
+    def trace(self) -> TraceRef:
+        """See TrialResult."""
+        return self.whole.trace
+
+    @property
+    def assertions(self) -> list[AssertionResult]:
+        """See TrialResult."""
+        return self.whole.assertions
+
+    @property
+    def tool_calls(self) -> list[str]:
+        """See TrialResult."""
+        return self.whole.tool_calls
+
+    @property
+    def reason(self) -> str | None:
+        """See TrialResult."""
+        return self.whole.reason
+
+    @property
+    def pricing(self) -> Pricing | None:
+        """See TrialResult."""
+        return self.whole.pricing
+
+
+Trial = TrialResult | StoredTrial
+"""One judged trial, stored or not."""
 
 
 class DuplicateNote(NamedTuple):
@@ -131,15 +218,14 @@ class DuplicateNote(NamedTuple):
     is_decisive: bool = False
 
 
-@dataclass(slots=True)
-class ScenarioResult:
+class ScenarioResult(Struct):
     """One scenario over its trials. `pass_rate` is passed / measured trials, with its Wilson interval."""
 
     id: str
     verdict: Verdict
     score: float | None
     threshold: float
-    trials: Sequence[TrialResult]  # see models.run.trials
+    trials: Sequence[Trial]
     variant: str | None = None
     pass_rate: float | None = None
     pass_rate_interval: tuple[float, float] | None = None
@@ -154,8 +240,7 @@ class ScenarioResult:
         return "; ".join(note.text for note in self.duplicates)
 
 
-@dataclass(slots=True)
-class SuiteResult:
+class SuiteResult(Struct):
     """One suite; `skipped` counts optional scenarios without a trace, which no other figure includes.
 
     `unmatched` names the globs of `traces` and their folder if no file matches.
@@ -176,8 +261,7 @@ class Share(NamedTuple):
     of: int
 
 
-@dataclass(slots=True)
-class VariantStatistics:
+class VariantStatistics(Struct):
     """Statistics of one variant of a suite, to compare it with the others.
 
     `passed` counts scenarios that PASS; `correct_tool` trials in which the expected tool was called at all,
@@ -198,8 +282,7 @@ class VariantStatistics:
     latency_seconds: float | None
 
 
-@dataclass(slots=True)
-class UnclaimedTrace:
+class UnclaimedTrace(Struct):
     """A trace that matches no scenario of a suite."""
 
     suite: str
@@ -207,8 +290,7 @@ class UnclaimedTrace:
     scenario_id: str | None
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """All results of one evaluation, before comparison and decision."""
 
     suites: list[SuiteResult]

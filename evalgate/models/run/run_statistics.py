@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +35,7 @@ class CostlyAssertion(NamedTuple):
     weight_lost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """Sums and means over the trials, scores over the scenarios; an amount with an unknown part is None.
 
     A scenario that could not be scored counts as 0. Latencies are over trials with a known latency. `not_measured`
@@ -61,8 +60,7 @@ class Statistics:
     not_measured: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticsDelta:
+class StatisticsDelta(Struct, frozen=True):
     """Change of the statistics over the scenarios that both sides measured: this run minus baseline.
 
     None is unknown. The intervals are 95% confidence intervals of the change of pass rate and mean score, if
@@ -76,8 +74,7 @@ class StatisticsDelta:
     pass_k: Sequence[PassAtK]
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteStatistics:
+class SuiteStatistics(Struct, frozen=True):
     """Statistics, their change (None if nothing was compared), and the assertions that cost most score."""
 
     statistics: Statistics
@@ -85,8 +82,7 @@ class SuiteStatistics:
     lost_checks: Sequence[CostlyAssertion] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatistics:
+class RunStatistics(Struct, frozen=True):
     """The statistics of the whole run and of each suite by name."""
 
     run: SuiteStatistics

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA: Literal["evalgate.shard/1"] = "evalgate.shard/1"
+SCHEMA: Literal["evalgate.shard/2"] = "evalgate.shard/2"
 MAX_SHARDS = 1_000
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -37,7 +37,7 @@ class ShardHead(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True)
 
-    schema_: Annotated[Literal["evalgate.shard/1"], Field(alias="schema")] = SCHEMA
+    schema_: Annotated[Literal["evalgate.shard/2"], Field(alias="schema")] = SCHEMA
     evalgate_version: Annotated[str, Field(max_length=50)]
     shard: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
     of: Annotated[int, Field(ge=1, le=MAX_SHARDS)]

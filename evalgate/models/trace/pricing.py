@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+Tokens = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A number that every JSON reader can hold."""
+Amount = Tokens | Annotated[float, Meta(ge=-1e30, le=1e30)]
+"""Larger than any sum of recorded values, and small enough to calculate with; 1 and 1.0 are written as they are."""
 
 
 class ModelUsage(TypedDict):
@@ -13,11 +20,11 @@ class ModelUsage(TypedDict):
 
     model: str
     provider: str | None
-    request_tokens: int
-    input_tokens: int
-    output_tokens: int
-    cache_read_input_tokens: int
-    cache_write_input_tokens: int
+    request_tokens: Tokens
+    input_tokens: Tokens
+    output_tokens: Tokens
+    cache_read_input_tokens: Tokens
+    cache_write_input_tokens: Tokens
 
 
 class Pricing(TypedDict):
@@ -28,8 +35,8 @@ class Pricing(TypedDict):
     """
 
     table: str | None
-    usd: float | None
-    known_usd: float
-    recorded_usd: float
+    usd: Amount | None
+    known_usd: Amount
+    recorded_usd: Amount
     missing_models: list[str]
     usage: list[ModelUsage] | None

@@ -243,7 +243,7 @@ class Trace(Struct):
     pricing: Any = None
     """How the cost was computed (a models.trace.pricing.Pricing); None if it was not."""
     identity: Any = None
-    """Digests in which it differs from other traces, once they are needed (see evaluation.trace_evaluation)."""
+    """Digests in which it differs from other traces, once they are needed (see evaluation.trace_identity)."""
     record: Any = None
     """The record as it was read, if a baseline keeps that."""
     baseline: Any = None

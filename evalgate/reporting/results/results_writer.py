@@ -38,8 +38,8 @@ def _suite(suite: Mapping[str, Any]) -> Iterator[bytes]:
 def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
     trials = scenario["trials"]
     if len(trials) > AT_ONCE and isinstance(trials, TrialDocs):
-        documents = trials.trials.documents()
-        yield from _object(scenario, "trials", lambda _: _join_arrays((each,) for each in documents))
+        stored = trials.trials
+        yield from _object(scenario, "trials", lambda _: _join_arrays((trial.document,) for trial in stored))
     else:
         yield orjson.dumps(scenario, default=_encode_trials)
 
@@ -74,4 +74,4 @@ def _encode_trials(trials: object) -> orjson.Fragment:
     """Encodes trials that are stored as JSON documents."""
     if not isinstance(trials, TrialDocs):
         raise TypeError
-    return orjson.Fragment(b"[" + b",".join(trials.trials.documents()) + b"]")
+    return orjson.Fragment(b"[" + b",".join([trial.document for trial in trials.trials]) + b"]")

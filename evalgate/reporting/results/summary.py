@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalgate.measures.numeric.estimates import nearest_rank
 from evalgate.measures.numeric.means import DIGITS, mean_score
 from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS
-from evalgate.models.run.trials import (
-    count_outcomes,
-    count_unmeasured,
-    get_column,
-    is_unmeasured,
-    list_measured,
-    list_priced,
-)
+from evalgate.models.run.trials import count_unmeasured, is_priced, is_unmeasured, list_measured, summarize
 from evalgate.reporting.results.clean_values import clamp_count
 
 if TYPE_CHECKING:
@@ -24,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.comparison import Change
     from evalgate.models.results.results import ChecksDoc, SummaryDoc
-    from evalgate.models.run.run import Run, ScenarioResult
+    from evalgate.models.run.run import Outcome, Run, ScenarioResult
     from evalgate.models.run.run_statistics import Statistics
 
 
@@ -90,7 +83,7 @@ def _amounts_from_statistics(statistics: Statistics) -> _Amounts:
 
 def _sum_amounts(scenarios: Sequence[ScenarioResult]) -> _Amounts:
     cost, seconds, tokens = (
-        [amount for each in scenarios for amount in get_column(list_measured(each.trials), name)]
+        [getattr(trial, name) for each in scenarios for trial in list_measured(each.trials)]
         for name in ("cost_usd", "latency_seconds", "total_tokens")
     )
     total = _sum_known(tokens)
@@ -105,17 +98,15 @@ def _sum_known(amounts: Sequence[float | None]) -> float | None:
 
 
 def _count_computed_costs(scenario: ScenarioResult) -> int:
-    priced_flags = list_priced(scenario.trials)
-    if not any(priced_flags):
-        return 0
-    return sum(
-        is_priced and cost is not None
-        for is_priced, cost in zip(priced_flags, get_column(scenario.trials, "cost_usd"), strict=True)
-    )
+    return sum(trial.cost_usd is not None and is_priced(trial) for trial in scenario.trials)
 
 
 def _count_checks(scenarios: Iterable[ScenarioResult]) -> ChecksDoc:
-    found = count_outcomes(scenario.trials for scenario in scenarios)
+    found: Counter[Outcome] = Counter()
+    counted = Counter(summarize(trial).outcomes for scenario in scenarios for trial in scenario.trials)
+    for outcomes, trials in counted.items():
+        for outcome in outcomes:
+            found[outcome] += trials
     return {
         "passed": found["passed"],
         "failed": found["failed"],

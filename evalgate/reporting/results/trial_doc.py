@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.models.results.trial_docs import TrialDocs
-from evalgate.models.run.trials import Trials
+from evalgate.models.run.run import StoredTrial, TrialResult
 from evalgate.reporting.results.clean_values import (
     clamp_count,
     clean_evidence,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalgate.errors import Location
     from evalgate.models.results.results import AssertionDoc, LocationDoc, ModelUsageDoc, PricingDoc, TraceDoc, TrialDoc
-    from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
+    from evalgate.models.run.run import AssertionResult, TraceRef, Trial
     from evalgate.models.trace.pricing import ModelUsage, Pricing
 
 MAX_MODELS = 50
@@ -33,38 +33,42 @@ MAX_CALLS = 1_000
 _ASSERTIONS = b',"assertions":'
 
 
-def build_trial_docs(trials: Sequence[TrialResult]) -> Sequence[TrialDoc]:
-    """Builds the documents of trials; those of a store stay encoded."""
-    return TrialDocs(trials) if isinstance(trials, Trials) else [build_trial_doc(trial) for trial in trials]
+def build_trial_docs(trials: Sequence[Trial]) -> Sequence[TrialDoc]:
+    """Builds the documents of trials; stored ones stay encoded."""
+    stored = [trial for trial in trials if isinstance(trial, StoredTrial)]
+    return (
+        TrialDocs(stored) if stored else [build_trial_doc(trial) for trial in trials if isinstance(trial, TrialResult)]
+    )
 
 
 def build_trial_doc(trial: TrialResult) -> TrialDoc:
     """Builds the document of a trial."""
-    fields = _build_fields(
-        trial, clean_call_names(trial.tool_calls), [_build_assertion_doc(each) for each in trial.assertions]
-    )
-    return cast("TrialDoc", {"trial": trial.trial, **fields})
+    assertions = [_build_assertion_doc(each) for each in trial.assertions]
+    return cast("TrialDoc", {"trial": trial.trial, **_build_fields(trial, assertions)})
 
 
-def encode_trial(trial: TrialResult) -> tuple[bytes, bytes]:
+def encode_trial(trial: TrialResult, shared_end: bytes = b"") -> bytes:
     """Encodes the document of a trial without its first field, the number, which is known only at the end.
 
-    Returns its beginning, and the end that other trials share or nothing.
+    It also lacks the end that it shares with others, unless more fields follow.
     """
     import orjson
 
-    shared, calls = trial.together, clean_call_names(trial.tool_calls)
-    if shared is None or not shared.is_shared:
-        return orjson.dumps(_build_fields(trial, calls, [*map(_encode_assertion, trial.assertions)]))[1:], b""
-    if not shared.end:
-        shared.end = b"%b%b}" % (_ASSERTIONS, orjson.dumps([*map(_encode_assertion, trial.assertions)]))
-    if trial.pricing is not None or trial.golden is not None:
-        rows = orjson.Fragment(shared.end[len(_ASSERTIONS) : -1])
-        return orjson.dumps(_build_fields(trial, calls, rows))[1:], b""
-    return orjson.dumps(_build_opening(trial, calls))[1:-1], shared.end
+    if not shared_end:
+        return orjson.dumps(_build_fields(trial, [*map(_encode_assertion, trial.assertions)]))[1:]
+    if trial.pricing is not None:
+        return orjson.dumps(_build_fields(trial, orjson.Fragment(shared_end[len(_ASSERTIONS) : -1])))[1:]
+    return orjson.dumps(_build_opening(trial))[1:-1]
 
 
-def _build_opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
+def encode_assertions(assertions: Sequence[AssertionResult]) -> bytes:
+    """Encodes the end of a trial's document that trials with the same assertions share."""
+    import orjson
+
+    return b"%b%b}" % (_ASSERTIONS, orjson.dumps([*map(_encode_assertion, assertions)]))
+
+
+def _build_opening(trial: TrialResult) -> dict[str, Any]:
     """Builds the fields of a trial before its assertions."""
     reason = trial.reason
     return {
@@ -76,13 +80,13 @@ def _build_opening(trial: TrialResult, calls: list[str]) -> dict[str, Any]:
         "total_tokens": clamp_count(trial.total_tokens),
         "input_tokens": clamp_count(trial.input_tokens),
         "output_tokens": clamp_count(trial.output_tokens),
-        "tool_calls": calls,
+        "tool_calls": clean_call_names(trial.tool_calls),
         "reason": None if reason is None else clean_text(reason),
     }
 
 
-def _build_fields(trial: TrialResult, calls: list[str], assertions: Any) -> dict[str, Any]:
-    document = _build_opening(trial, calls)
+def _build_fields(trial: TrialResult, assertions: Any) -> dict[str, Any]:
+    document = _build_opening(trial)
     document["assertions"] = assertions
     if trial.pricing is not None:
         document["pricing"] = _build_pricing_doc(trial.pricing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
@@ -11,8 +11,7 @@ from evalgate.models.comparison.comparison import IMPROVEMENTS, REGRESSIONS, SIN
 from evalgate.models.results.trial_docs import TrialDocs
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import HARD_FAILS, NOT_EVALUATED
-from evalgate.models.run.trial_record import FAILED_OUTCOMES
-from evalgate.models.run.trials import Trials, filter_by_status, get_column, list_failed, list_statuses
+from evalgate.models.run.trials import FAILED_OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,22 +37,23 @@ def count_passed(scenario: ScenarioDoc) -> int:
     """Counts the trials that passed."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return list_statuses(trials.trials).count("passed")
+        return sum(trial.status == "passed" for trial in trials.trials)
     return sum(trial["status"] == "passed" for trial in trials)
 
 
 def count_failed_trials(scenario: ScenarioDoc) -> int:
     """Counts the trials that failed or could not be read."""
     trials = scenario["trials"]
-    statuses = list_statuses(trials.trials) if isinstance(trials, TrialDocs) else [each["status"] for each in trials]
-    return sum(status in FAILED_STATUSES for status in statuses)
+    if isinstance(trials, TrialDocs):
+        return sum(each.status in FAILED_STATUSES for each in trials.trials)
+    return sum(each["status"] in FAILED_STATUSES for each in trials)
 
 
 def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
     """Returns the outcomes of all checks that did not pass, without decoding a trial."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return {each.outcome for failed in list_failed(trials.trials) for each in failed}
+        return {each.outcome for trial in trials.trials for each in trial.summary.failed}
     return {assertion["outcome"] for _, assertion in _iter_failed(trials)}
 
 
@@ -71,7 +71,7 @@ def sum_seconds(scenario: ScenarioDoc) -> float:
     """Sums the known seconds of all trials."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return float(sum(filter(None, get_column(trials.trials, "latency_seconds"))))
+        return float(sum(trial.latency_seconds or 0 for trial in trials.trials))
     return sum(trial["latency_seconds"] or 0.0 for trial in trials)
 
 
@@ -98,7 +98,7 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
     """Lists the reasons of trials that could not be judged."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        trials = TrialDocs(cast("Trials", filter_by_status(trials.trials, "error")))
+        trials = TrialDocs([trial for trial in trials.trials if trial.status == "error"])
     return [trial["reason"] for trial in trials if trial["reason"] and trial["status"] == "error"]
 
 
@@ -106,8 +106,8 @@ def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
     """Does the same for stored trials, decoding at most one trial per check."""
     counts: dict[CheckKey, int] = {}
     first: dict[CheckKey, tuple[int, int, Outcome]] = {}
-    for trial_index, failed in enumerate(list_failed(docs.trials)):
-        for row, each in enumerate(failed):
+    for trial_index, trial in enumerate(docs.trials):
+        for row, each in enumerate(trial.summary.failed):
             check = each.name, each.type
             counts[check] = counts.get(check, 0) + 1
             if check not in first or (each.outcome == "failed" and first[check][2] != "failed"):

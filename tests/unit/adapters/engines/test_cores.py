@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from evalgate.adapters.engines.cores import usable_cores
+from evalgate.adapters.engines.process_pool import usable_cores
 
 HERE = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalgate.adapters.engines.process_pool import ProcessPool
-from evalgate.ports.engines import WorkerLostError
+from evalgate.ports.batches import WorkerLostError
 
 
 def work(task):
@@ -27,7 +27,7 @@ def pool():
 
 
 def test_tasks_are_judged_in_other_processes(pool):
-    answers = [each.result().split() for each in [pool.submit(number) for number in range(20)]]
+    answers = [each().split() for each in [pool.submit(number) for number in range(20)]]
     assert [number for number, _ in answers] == [b"%d" % number for number in range(20)]
     assert b"%d" % os.getpid() not in {process for _, process in answers}
 
@@ -36,7 +36,7 @@ def test_a_worker_that_dies_is_reported_to_all_that_wait_and_to_later_tasks(pool
     waiting = [pool.submit("die"), pool.submit("die")]
     for each in waiting:
         with pytest.raises(WorkerLostError):
-            each.result()
+            each()
     with pytest.raises(WorkerLostError):
         pool.submit("live")
 
@@ -45,6 +45,6 @@ def test_a_worker_is_limited_before_its_first_task(tmp_path):
     pool = ProcessPool(1, lambda: os.chdir(tmp_path))
     pool.begin(lambda _: str(Path.cwd()).encode())
     try:
-        assert pool.submit(None).result() == str(tmp_path).encode()
+        assert pool.submit(None)() == str(tmp_path).encode()
     finally:
         pool.close()

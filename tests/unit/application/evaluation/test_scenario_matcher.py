@@ -10,7 +10,7 @@ from evalgate.adapters.suites.yaml_tree import load
 from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trace_evaluation import require_match, resolve_scenario_id
+from evalgate.application.evaluation.suite_judge import SuiteJudge, resolve_scenario_id
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.suite.diagnostics import Diagnostics
@@ -26,27 +26,34 @@ def suite_of(scenarios, folder="evals"):
     return suite
 
 
+def claim_record(claims, record):
+    candidates = claims.candidates(record, record.scenario_id)
+    chosen = claims.choose(candidates, record.scenario_id, record.source)
+    place = None if chosen is None else candidates[chosen].scenario
+    return None if place is None else claims.make_claim(place, record.scenario_id)
+
+
 def claim_trace(claims, trace):
-    claim = claims.claim(trace, trace.scenario_id)
+    claim = claim_record(claims, trace)
     return None if claim is None else claim.id
 
 
 def list_claims(claims):
-    return [claim.id for claim in claims.all_claims()]
+    return [claim.id for _, claim in claims.all_claims()]
 
 
 def test_exact_id__claims_before_a_glob_listed_earlier():
     claims = ScenarioMatcher(suite_of("  - id: '*'\n  - id: refund\n"))
     assert claim_trace(claims, make_trace(scenario_id="refund")) == "refund"
-    assert claims.claim(make_trace(scenario_id="refund"), "refund").scenario.id == "refund"
-    assert claims.claim(make_trace(scenario_id="other"), "other").scenario.id == "*"
+    assert claim_record(claims, make_trace(scenario_id="refund")).scenario.id == "refund"
+    assert claim_record(claims, make_trace(scenario_id="other")).scenario.id == "*"
     assert list_claims(claims) == ["other", "refund"]
 
 
 def test_globs__claim_in_the_order_of_the_file():
     claims = ScenarioMatcher(suite_of("  - id: 'a-*'\n  - id: 'a*'\n"))
-    assert claims.claim(make_trace(scenario_id="a-1"), "a-1").scenario.id == "a-*"
-    assert claims.claim(make_trace(scenario_id="ab"), "ab").scenario.id == "a*"
+    assert claim_record(claims, make_trace(scenario_id="a-1")).scenario.id == "a-*"
+    assert claim_record(claims, make_trace(scenario_id="ab")).scenario.id == "a*"
 
 
 def test_glob__makes_one_scenario_per_id_in_natural_order():
@@ -114,15 +121,15 @@ def test_glob__never_takes_the_id_of_a_named_scenario():
 def test_damaged_record__is_claimed_by_its_id_alone():
     claims = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'response'}\n  - id: b\n"))
     source = TraceLocation(path="traces/x.json")
-    assert claims.claim(DamagedTrace("why", source, "x"), None) is None
-    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="b"), "b").id == "b"
-    assert claims.claim(DamagedTrace("why", source, "x", scenario_id="a"), "a") is None
+    assert claim_record(claims, DamagedTrace("why", source, "x")) is None
+    assert claim_record(claims, DamagedTrace("why", source, "x", scenario_id="b")).id == "b"
+    assert claim_record(claims, DamagedTrace("why", source, "x", scenario_id="a")) is None
 
 
 @given(st.permutations(["a1", "a2", "b", "c10", "c9"]))
 def test_claims__do_not_depend_on_the_order_of_traces(ids):
     claims = ScenarioMatcher(suite_of("  - id: 'a*'\n  - id: b\n  - id: '*'\n"))
-    owners = {name: claims.claim(make_trace(scenario_id=name), name).scenario.id for name in ids}
+    owners = {name: claim_record(claims, make_trace(scenario_id=name)).scenario.id for name in ids}
     assert owners == {"a1": "a*", "a2": "a*", "b": "b", "c9": "*", "c10": "*"}
     assert list_claims(claims) == ["a1", "a2", "b", "c9", "c10"]
 
@@ -136,22 +143,25 @@ def with_gap(trace):
     return trace
 
 
+def damage_of(suite, trace):
+    damage = SuiteJudge(suite, BaselineScenarios()).judge(trace).damage
+    return damage and damage.reason
+
+
 def test_where__on_calls_that_may_be_missing_makes_the_record_unreadable():
-    matcher = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'tool_calls[0]'}\n  - id: b\n"))
-    found = require_match(matcher, with_gap(make_trace(calls=["x"], scenario_id=None)), None)
-    assert isinstance(found, DamagedTrace)
-    assert found.reason == "match.where tool_calls[0]: missing evidence (calls): content was not captured: record it"
+    suite = suite_of("  - id: a\n    match: {where: 'tool_calls[0]'}\n  - id: b\n")
+    reason = damage_of(suite, with_gap(make_trace(calls=["x"], scenario_id=None)))
+    lacking = "match.where tool_calls[0]: missing evidence (calls): content was not captured: record it"
+    assert reason == f"traces/t1.json: {lacking}"
     decided = with_gap(make_trace(scenario_id="b"))
-    assert require_match(matcher, decided, "b") is decided, "its id decides before any `where` is asked"
-    complete = make_trace(calls=["x"])
-    assert require_match(matcher, complete, None) is complete
+    assert damage_of(suite, decided) is None, "its id decides before any `where` is asked"
+    assert damage_of(suite, make_trace(calls=["x"])) is None
 
 
 def test_where__on_other_evidence_is_decided():
-    matcher = ScenarioMatcher(suite_of("  - id: a\n    match: {where: 'response.content'}\n"))
-    trace = with_gap(make_trace())
-    assert require_match(matcher, trace, "s1") is trace
-    assert claim_trace(matcher, trace) == "a"
+    suite = suite_of("  - id: a\n    match: {where: 'response.content'}\n")
+    assert damage_of(suite, with_gap(make_trace())) is None
+    assert claim_trace(ScenarioMatcher(suite), with_gap(make_trace())) == "a"
 
 
 def test_undecided_traces__are_error_results_of_the_suite():

@@ -23,8 +23,3 @@ from evalgate.application.evaluation.scenario_trials import order_trials
 )
 def test_trials_are_ordered_by_recorded_number_else_by_time_else_as_read(recorded, started, order, numbers):
     assert [list(each) for each in order_trials(recorded, started)] == [order, numbers]
-
-
-def test_ascending_numbers_are_not_copied():
-    recorded = [3, 5, 9]
-    assert order_trials(recorded, [])[1] is recorded

@@ -1,0 +1,206 @@
+"""Judges the records of one suite, each under every scenario that it may belong to, independently of the others."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from evalgate.application.evaluation.baseline_scenarios import is_worse
+from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
+from evalgate.application.evaluation.trace_identity import ref_of
+from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.evaluators.core.evaluator import describe_missing, find_missing
+from evalgate.evaluators.core.queries import build_getter, query_evidence
+from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
+from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult, TrialStatus
+from evalgate.models.trace.trace import MAX_ID_LENGTH, DamagedTrace, Trace
+from evalgate.scoring.outage import find_outage
+from evalgate.scoring.scenario import score_trial
+
+if TYPE_CHECKING:
+    from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
+    from evalgate.measures.jmespath.query import Query
+    from evalgate.models.trace.trace import TraceRecord
+    from evalgate.suite.models import Scenario, Suite
+
+    Scored = tuple[list[AssertionResult], TrialStatus, float | None]
+
+MOST_ROWS = 10_000
+"""Assertion results that are kept because trials may share them."""
+
+
+class JudgedCandidate(Struct, array_like=True):
+    """One scenario that a record may belong to, and its trial under it.
+
+    `trajectory` is set if it did worse than the baseline and may be the worst of its scenario.
+    """
+
+    candidate: ScenarioCandidate
+    trial: TrialResult | None = None
+    trajectory: Trajectory | None = None
+
+
+class JudgedRecord(Struct, array_like=True):
+    """One record under each scenario that it may belong to; `damage` is its trial if it can't be judged.
+
+    `crossed` is the same record by the baseline's rules, if they differ.
+    """
+
+    ref: TraceRef
+    scenario_id: str | None
+    candidates: list[JudgedCandidate]
+    damage: TrialResult | None = None
+    fallback_id: str = ""
+    crossed: JudgedRecord | None = None
+
+
+class SuiteJudge:
+    """Judges records by one suite; `worst_trials` selects the trials whose trajectory is reported."""
+
+    def __init__(self, suite: Suite, baseline: BaselineScenarios) -> None:
+        self._suite, self._baseline = suite, baseline
+        self._matcher = ScenarioMatcher(suite)
+        self._shared: dict[tuple[float, ...], Scored] = {}
+        self._rows = 0
+        self.worst_trials: WorstTrialRecorder | None = None
+
+    def judge(self, record: TraceRecord, ref: TraceRef | None = None) -> JudgedRecord:
+        """Judges one record; `ref` is the reference to it if that is known already."""
+        found = self._judge(record, ref or refer_to(record))
+        if isinstance(record, Trace):
+            record.kept_view = None  # breaks a reference cycle, so that the trace is freed at once
+        return found
+
+    def _judge(self, record: TraceRecord, ref: TraceRef) -> JudgedRecord:
+        seen, scenario_id = resolve_scenario_id(self._suite, record)
+        try:
+            candidates = self._matcher.candidates(seen, scenario_id)
+        except UndecidedMatchError as error:
+            seen = _damage_trace(seen, str(error))
+            candidates = self._matcher.candidates(seen, scenario_id)
+        if isinstance(seen, DamagedTrace):
+            found = [JudgedCandidate(each) for each in candidates]
+            return JudgedRecord(ref, scenario_id, found, _damaged_trial(seen), seen.fallback_id)
+        is_sure = len(candidates) == 1
+        found = [self._judge_candidate(seen, ref, each, scenario_id, is_sure=is_sure) for each in candidates]
+        return JudgedRecord(ref, scenario_id, found)
+
+    def _judge_candidate(
+        self, trace: Trace, ref: TraceRef, candidate: ScenarioCandidate, scenario_id: str | None, *, is_sure: bool
+    ) -> JudgedCandidate:
+        if candidate.scenario is None:
+            return JudgedCandidate(candidate)
+        claim = self._matcher.make_claim(candidate.scenario, scenario_id)
+        key = ScenarioKey(self._suite.name, claim.id, claim.variant)
+        trace.baseline = self._baseline.find_scenario(key)
+        trial = self._judge_trace(trace, ref, claim.scenario)
+        worst = self.worst_trials
+        if (
+            worst is None
+            or trace.baseline is None
+            or not is_worse(trial, trace.baseline)
+            or not worst.wants(key, trial)
+        ):
+            return JudgedCandidate(candidate, trial)
+        from evalgate.gate.trajectory.trajectory_diff import trajectory_from_trace  # few runs need it
+
+        trajectory = trajectory_from_trace(trace)
+        if is_sure:
+            worst.add(key, trial, trajectory)
+        return JudgedCandidate(candidate, trial, trajectory)
+
+    def _judge_trace(self, trace: Trace, ref: TraceRef, scenario: Scenario) -> TrialResult:
+        """Judges one trace under one scenario; a run that an outage ended is not measured."""
+        outage, golden = find_outage(trace), None
+        assertions, status, score = self._score(trace, scenario) if outage is None else ([], "not_measured", None)
+        if scenario.golden is not None and outage is None:
+            from evalgate.scoring.golden.results import build_golden_trial
+
+            golden = build_golden_trial(scenario.golden, trace)
+        latency_ms, usage = trace.latency["total_ms"], trace.usage
+        return TrialResult(
+            0,
+            ref,
+            status,
+            score,
+            assertions,
+            trace.cost["usd"],
+            None if latency_ms is None else latency_ms / 1000,
+            usage["total_tokens"],
+            trace.called,
+            outage,
+            usage["input_tokens"],
+            usage["output_tokens"],
+            trace.pricing,
+            golden,
+        )
+
+    def _score(self, trace: Trace, scenario: Scenario) -> Scored:
+        """The results of a scenario's assertions; those that many trials share are computed once, up to a limit."""
+        rows = [assertion.assess(trace) for assertion in scenario.assertions]
+        key = (scenario.threshold, *map(id, rows))  # rows are kept, so their identities stay unique
+        found = self._shared.get(key)
+        if found is None:
+            found = rows, *score_trial(rows, scenario.threshold)
+            if self._rows < MOST_ROWS and all(row.is_shared for row in rows):
+                self._shared[key] = found
+                self._rows += len(rows)
+        return found
+
+
+def refer_to(record: TraceRecord) -> TraceRef:
+    """The reference to a record in reports."""
+    if isinstance(record, Trace):
+        return ref_of(record)
+    source = record.source
+    return TraceRef(None, source.path, source.format, source.sha256, source.line, source.record, number=record.trial)
+
+
+def resolve_scenario_id(suite: Suite, record: TraceRecord) -> tuple[TraceRecord, str | None]:
+    """The record with the scenario id that the suite assigns to it; damaged if that fails."""
+    if suite.scenario_from is None:
+        return record, record.scenario_id
+    scenario_id, problem = _scenario_id(suite.scenario_from, record)
+    if problem is not None:
+        return _damage_trace(record, problem), scenario_id
+    return record, scenario_id
+
+
+def _scenario_id(expression: Query, record: TraceRecord) -> tuple[str | None, str | None]:
+    """The record's scenario id according to `scenario_from`, and what is wrong with it."""
+    if isinstance(record, DamagedTrace):
+        return None, None  # an expression needs a readable trace
+    if record.gaps and (missing := find_missing(record, query_evidence(expression))):
+        return None, f"scenario_from: {describe_missing(record, missing)}"
+    try:
+        found = _look_for(expression)(record)
+    except QueryFailedError as error:
+        return None, f"scenario_from: {error}"
+    if found is None:
+        return record.scenario_id, None
+    if isinstance(found, int) and not isinstance(found, bool):
+        found = str(found)
+    if not isinstance(found, str) or not 0 < len(found) <= MAX_ID_LENGTH:
+        return None, f"scenario_from finds no text of 1 to {MAX_ID_LENGTH} characters in this trace"
+    record.scenario_id = found
+    return found, None
+
+
+_look_for = lru_cache(maxsize=256)(build_getter)
+
+
+def _damage_trace(record: TraceRecord, reason: str) -> DamagedTrace:
+    """An unreadable record in place of one that can't be assigned to a scenario."""
+    source = record.source
+    fallback_id = source.path if source.line is None else f"{source.path}#L{source.line}"
+    return DamagedTrace(reason, source, fallback_id)
+
+
+def _damaged_trial(record: DamagedTrace) -> TrialResult:
+    """The trial of a record that can't be read."""
+    reason = f"{format_location(record.source)}: {record.reason}"
+    return TrialResult(record.trial or 0, refer_to(record), "error", 0.0, [], reason=reason)
