@@ -8,16 +8,19 @@ from run_outputs import read_outputs, run_command
 from shard_runs import judge_shard, merge_shards
 
 
-def test_several_processes_leave_what_one_leaves(judged_again):
+@pytest.mark.parametrize("engine", [["--jobs", "3"], ["--engine", "dask", "--jobs", "2"]])
+def test_several_processes_leave_what_one_leaves(judged_again, engine):
+    if "dask" in engine:
+        pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     folder, arguments, left = judged_again
-    code, message = run_command(folder, "run", *arguments, "--jobs", "3", "--output-dir", "jobs-3")
+    output = engine[-2].strip("-") + str(len(engine))
+    code, message = run_command(folder, "run", *arguments, *engine, "--output-dir", output)
     assert code == 1, message
-    assert read_outputs(folder / "jobs-3") == left
+    assert read_outputs(folder / output) == left
 
 
 @pytest.mark.parametrize("is_compared", [False, True])
 def test_several_processes_that_keep_no_traces_leave_what_one_leaves(judged_again, is_compared):
-    """Then trials come back as columns, except those with more to report."""
     words = ["run", *(judged_again.arguments if is_compared else []), "--no-baseline-zip"]
     left = []
     for jobs in ("1", "3"):

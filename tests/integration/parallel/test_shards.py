@@ -10,7 +10,11 @@ import orjson
 import pytest
 from shard_runs import judge_shard, merge_shards, run_command
 
+from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
+from evalgate.application.evaluation.suite_judge import JudgedCandidate, JudgedRecord
+from evalgate.application.parallel.batch_judge import JudgedBatch
 from evalgate.application.parallel.shard_codec import decode_batch, encode_batch
+from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +57,12 @@ def of_largest_batch(change):
 
 def trial_of(found):
     """The first trial of a batch."""
-    return next(option[1] for _, judged, _ in found["records"] for option in judged[2] if option[1])
+    return next(candidate[1] for _, _, candidates, *_ in found["records"] for candidate in candidates if candidate[1])
+
+
+def check_of(found):
+    """The first result of an assertion."""
+    return found["assertions"][0][0]
 
 
 def test_a_missing_shard_is_cannot_judge_and_reports_nothing_of_the_rest(few, shards):
@@ -112,7 +121,7 @@ def test_shards_without_traces_make_no_baseline(few):
         ({"traces": ["x"]}, "was run with different --traces"),
         ({"shard": 0}, "this shard can't be merged"),
         ({"of": 10**9}, "this shard can't be merged"),
-        ({"schema": "evalgate.shard/2"}, "this shard can't be merged"),
+        ({"schema": "evalgate.shard/1"}, "its shard.json was not written by this version of EvalGate"),
     ],
 )
 def test_a_header_of_another_run_is_refused(few, shards, tmp_path, fields, message):
@@ -126,20 +135,23 @@ def test_a_header_of_another_run_is_refused(few, shards, tmp_path, fields, messa
         lambda found: found.update(batch=found["batch"] + 3),
         lambda found: found.update(suite=-1),
         lambda found: found.update(records="none"),
-        lambda found: found.update(checks=[]),
-        lambda found: found.update(calls=[]),
+        lambda found: found.update(assertions=[]),
+        lambda found: found.update(places=[]),
+        lambda found: found.update(places=[-1] * len(found["places"])),
         lambda found: found.update(kept=10**6),
-        lambda found: found["records"][0].__setitem__(1, [None, None, [[[999, 999, None], None, None]]]),
-        lambda found: found["records"][0].__setitem__(1, [None, None, [[[0, 999, None], None, None]]]),
-        lambda found: found["checks"][0].__setitem__(3, "infinite"),
-        lambda found: found["checks"][0].__setitem__(3, 1e300),
-        lambda found: found["checks"][0].__setitem__(3, "endless"),
-        lambda found: found["checks"][0].__setitem__(4, 1e300),
-        lambda found: found["checks"][0].__setitem__(4, "endless"),
-        lambda found: trial_of(found).__setitem__(4, 1e308),
-        lambda found: trial_of(found).__setitem__(5, "endless"),
-        lambda found: trial_of(found).__setitem__(6, -1e300),
-        lambda found: found["checks"][0].__setitem__(2, "splendid"),
+        lambda found: found.update(verdict="PASS"),
+        lambda found: found["records"][0].__setitem__(2, [[[999, 999, None], None, None]]),
+        lambda found: found["records"][0].__setitem__(2, [[[0, 999, None], None, None]]),
+        lambda found: check_of(found).__setitem__(3, "infinite"),
+        lambda found: check_of(found).__setitem__(3, 1e300),
+        lambda found: check_of(found).__setitem__(3, "endless"),
+        lambda found: check_of(found).__setitem__(4, 1e300),
+        lambda found: check_of(found).__setitem__(4, "endless"),
+        lambda found: trial_of(found).__setitem__(5, 1e308),
+        lambda found: trial_of(found).__setitem__(6, "endless"),
+        lambda found: trial_of(found).__setitem__(7, 1e300),
+        lambda found: trial_of(found)[1].__setitem__(3, "no digest"),
+        lambda found: check_of(found).__setitem__(2, "splendid"),
     ],
 )
 def test_a_batch_that_no_run_leaves_is_refused(few, shards, tmp_path, change):
@@ -171,23 +183,12 @@ def test_an_impossible_share_is_a_usage_error(few, share):
 
 
 def test_a_password_in_evidence_is_in_no_shard():
-    check = (
-        "n",
-        "t",
-        "failed",
-        0.0,
-        1.0,
-        True,
-        "r",
-        None,
-        {"got": [{"password": "keep it secret"}]},
-        False,
-        False,
-    )
-    found = {"lines": None, "size": 0, "records": [], "checks": [check], "calls": [], "warnings": []}
-    line = encode_batch(0, 0, {**found, "unpriced": {}})
+    check = AssertionResult("n", "t", "failed", 0.0, 1.0, True, "r", None, {"got": [{"password": "keep it secret"}]})
+    trial = TrialResult(0, TraceRef("t", "a.json", "native", None), "failed", 0.0, [check])
+    record = JudgedRecord(trial.trace, "s", [JudgedCandidate(ScenarioCandidate(0, 0), trial)])
+    line = encode_batch(0, 0, JudgedBatch(is_judged=True, records=[record]))
     assert b"keep it secret" not in line
-    assert decode_batch(line)["checks"][0][8] == {"got": [{"password": "[redacted: field]"}]}
+    assert decode_batch(line).assertions[0][0].evidence == {"got": [{"password": "[redacted: field]"}]}
 
 
 def test_no_secret_of_a_trace_is_in_a_shard_whole(few, shards):
