@@ -52,7 +52,7 @@ class JudgedBatch(Struct):
     size: int = 0
 
 
-class Refusal(Struct):
+class BatchRefusal(Struct):
     """Invalid input that ended a batch, or a bug: the class of an exception and where it was raised."""
 
     code: str = ""
@@ -78,18 +78,18 @@ class BatchJudge:
         self._forms = [choice.resolve_for_suite(suite)[2] for suite in configuration.suites]
         self._judges = [RecordJudge(suite, choice) for suite in configuration.suites]
 
-    def __call__(self, task: BatchTask) -> JudgedBatch | Refusal:
+    def __call__(self, task: BatchTask) -> JudgedBatch | BatchRefusal:
         """The results, or why there are none."""
         if self._hidden is not None:
             add_project_secrets(self._hidden)
         try:
             return self._judge_batch(task)
         except InvalidInput as error:
-            return Refusal(error.code, error.problems)
+            return BatchRefusal(error.code, error.problems)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  (the waiting process reports the bug)
-            return Refusal(bug=(type(error).__name__, _error_location(error)))
+            return BatchRefusal(bug=(type(error).__name__, _error_location(error)))
 
     def _judge_batch(self, task: BatchTask) -> JudgedBatch:
         form, judge = self._forms[task.suite], self._judges[task.suite]
@@ -117,7 +117,7 @@ class BatchJudge:
         )
 
 
-def require_judged(answer: JudgedBatch | Refusal) -> JudgedBatch:
+def require_judged(answer: JudgedBatch | BatchRefusal) -> JudgedBatch:
     """The results of a batch; raises why there are none."""
     if isinstance(answer, JudgedBatch):
         return answer
