@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.trace.trace import Warning_
 
-Required = bool | Literal["always"]
+Required = Literal[False, True, "always"]
 """Whether a failure of an assertion is a hard fail; `always`: even if a pass rate lets other required ones fail."""
 Outcome = Literal["passed", "failed", "not_evaluable", "skipped", "error"]
 TrialStatus = Literal["passed", "failed", "hard_fail", "error", "not_evaluable", "not_measured"]
@@ -47,7 +47,7 @@ class AssertionResult(Struct, array_like=True):
     outcome: Outcome
     score: Score
     weight: Amount
-    required: Required
+    required: bool | Literal["always"]
     reason: str
     location: Location | None = None
     evidence: dict[str, Any] | None = None
@@ -120,7 +120,7 @@ class FailedAssertion(NamedTuple):
 
     name: str
     type: str
-    required: Required
+    required: bool | Literal["always"]
     weight: float
     outcome: Outcome
 
