@@ -93,7 +93,9 @@ SHAPES: Sequence[TokenShape] = (
 
 ContextMatch = re.Match[bytes]
 
-_ASSIGN = rb"\\?[\"']?\s{0,4}(?P<mark>:=|=>|:|=)\s{0,4}(?P<quote>\\?[\"']?)"
+# Backslashes before a quote: a text may be JSON within JSON within JSON, each level doubles them and adds one.
+_QUOTE = rb"\\{0,31}[\"']?"
+_ASSIGN = rb"%b\s{0,4}(?P<mark>:=|=>|:|=)\s{0,4}(?P<quote>%b)" % (_QUOTE, _QUOTE)
 _VALUE = rb"[^\s\"'`,;&<>\\}\])]"
 _WHERE_NAMES_END = r"[ _-]?$"
 _BEFORE_KEY = "api|access|secret|private|signing|encryption|master|account|shared|service"
@@ -150,11 +152,17 @@ def _is_random(_: ContextMatch, value: bytes) -> bool:
     return bool(_compiled(rb"[0-9]").search(value)) and not _compiled(_UUID_OR_HASH).fullmatch(value)
 
 
+_BREAKS = frozenset({rb"\n", rb"\r", rb"\t"})
+"""Line breaks and tabs as JSON writes them, after which a word begins."""
+_ENDS = frozenset({b"", b"\n", b"\r", b'"', b"'", b"`", b"\\"})
+"""What may follow a value that is a word: the end of its line, or of the text that quotes it."""
+
+
 def _is_assigned(match: ContextMatch, value: bytes) -> bool:
     """Returns whether a value is assigned: `name: word` is prose if text follows the unquoted word."""
     is_sentence = match["mark"] == b":" and not match["quote"] and value.isalpha()
     after = match.string[match.end() : match.end() + 1]
-    return _is_value(match, value) and (not is_sentence or after in (b"", b"\n", b"\r"))
+    return _is_value(match, value) and (not is_sentence or after in _ENDS)
 
 
 def _name_check(names: str) -> Callable[[ContextMatch, bytes], bool]:
@@ -169,8 +177,9 @@ def _name_check(names: str) -> Callable[[ContextMatch, bytes], bool]:
 
 
 def _is_bare_secret(match: ContextMatch, value: bytes) -> bool:
-    before = match.string[max(0, match.start() - 1) : match.start()]
-    return match[0][:3] != b"key" and len(value) >= _BARE_VALUE and not before.isalnum() and _is_random(match, value)
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    is_word = not before[-1:].isalnum() or before in _BREAKS
+    return match[0][:3] != b"key" and len(value) >= _BARE_VALUE and is_word and _is_random(match, value)
 
 
 def _is_url_secret(match: ContextMatch, value: bytes) -> bool:

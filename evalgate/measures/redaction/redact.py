@@ -114,7 +114,9 @@ class Redactor:
         self._plain_names: set[str] = set()
 
     def redact_text(self, text: str) -> str:
-        """Redacts secrets in the text, even if invisible characters split them."""
+        """Redacts secrets in the text, even if invisible characters split them or it holds them in escapes of JSON."""
+        if "\\u" in text or "\\/" in text:
+            text = self._redact_escaped(text)
         if (
             self.project is None
             and (len(text) < _MIN_SECRET or _is_ordinary(text))
@@ -124,6 +126,14 @@ class Redactor:
         bare = remove_invisible(text)
         clean = self._replace_secrets(bare)
         return text if clean == bare else clean
+
+    def _redact_escaped(self, text: str) -> str:
+        """Redacts secrets that a decoder would find in a text of JSON, such as the arguments of a call."""
+        from evalgate.measures.redaction.exact_secrets import uncover  # most texts have no such escape
+
+        plain = uncover(text)
+        spans = [(*plain.find_origin(start, end), kind) for start, end, kind in self._find_spans(plain.text)]
+        return _replace_spans(text, spans) if spans else text
 
     def redact_value(self, value: Any, depth: int = 0) -> Any:
         """Redacts secrets in a JSON value; values nested deeper than 64 levels are left out."""
@@ -171,8 +181,6 @@ class Redactor:
 
     def _replace_secrets(self, text: str) -> str:
         spans = self._find_spans(text)
-        if self.exact is not None:
-            spans = [*self.exact.find_spans(text), *spans]
         # Text next to a secret may be a secret too, recognised only after that one is replaced.
         for _ in range(MAX_PASSES):
             if not spans:
@@ -184,7 +192,9 @@ class Redactor:
         return text
 
     def _find_spans(self, text: str) -> list[Span]:
-        return [*_find_known(text)] if self.project is None else [*_find_known(text), *self.project.find_spans(text)]
+        exact = () if self.exact is None else self.exact.find_spans(text)
+        project = () if self.project is None else self.project.find_spans(text)
+        return [*exact, *_find_known(text), *project]
 
 
 def _replace_spans(text: str, spans: Sequence[Span]) -> str:

@@ -7,67 +7,11 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secret_samples import CONTEXTS, HEX, TOKENS, A
 
 from evalgate.measures.redaction.known_secrets import SHAPES
 from evalgate.measures.redaction.redact import MAX_DEPTH, Redactor, redact, redact_value
 
-A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
-HEX = "0123456789abcdef" * 4
-SECRETS = {
-    "ghp": "ghp_" + A[:36],
-    "gho": "gho_" + A[:36],
-    "ghs": "ghs_" + A[:36],
-    "fine-grained": "github_pat_11ABCDEFG0" + A + "_" + A,
-    "gitlab": "glpat-" + A[:20],
-    "aws": "AKIAIOSFODNN7EXAMPLE",
-    "aws temporary": "ASIAIOSFODNN7EXAMPLE",
-    "google": "AIza" + A[:35],
-    "google oauth": "ya29." + A,
-    "openai": "sk-" + A,
-    "openai project": "sk-proj-" + A + "_" + A,
-    "anthropic": "sk-ant-api03-" + A + "-" + A,
-    "slack": "xoxb-123456789012-" + A[:24],
-    "stripe": "sk_live_" + A[:24],
-    "stripe webhook": "whsec_" + A[:32],
-    "npm": "npm_" + A[:36],
-    "pypi": "pypi-AgEIcHlwaS5vcmc" + A,
-    "hugging face": "hf_" + A[:34],
-    "sendgrid": "SG." + A[:22] + "." + A,
-    "twilio": "SK" + HEX[:32],
-    "digitalocean": "dop_v1_" + HEX,
-    "shopify": "shpat_" + HEX[:32],
-    "databricks": "dapi" + HEX[:32],
-    "docker": "dckr_pat_" + A[:27],
-    "vault": "hvs." + A,
-    "groq": "gsk_" + A + A[:12],
-    "langsmith": "lsv2_pt_" + HEX[:32] + "_0123456789",
-    "telegram": "123456789:AA" + A[:33],
-    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + A,
-}
-CONTEXTS = {
-    "password=hunter22": "hunter22",
-    "Password: swordfish": "swordfish",
-    "db_password='correct horse battery'": "correct horse battery",
-    '{"password": "hunter two"}': "hunter two",
-    '{\\"api_key\\": \\"abc123def456\\"}': "abc123def456",
-    "OPENAI_API_KEY=abcdef123456": "abcdef123456",
-    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
-    "client_secret: 's3cr3tvalue'": "s3cr3tvalue",
-    "access_token=abcdefghij": "abcdefghij",
-    "postgres://user:s3cr3t@db.example/x": "s3cr3t",
-    "https://:p4ssw0rd@host.example": "p4ssw0rd",
-    "https://" + A + "@github.example/o/r": A,
-    "Authorization: Bearer abcdef0123456789": "abcdef0123456789",
-    "authorization: Basic dXNlcjpwYXNz": "dXNlcjpwYXNz",
-    "curl -H 'Authorization: token abc123abc123'": "abc123abc123",
-    "sent Bearer abcdef0123456789abcdef": "abcdef0123456789abcdef",
-    "Cookie: session=abcdef0123456789": "abcdef0123456789",
-    "https://hooks.slack.com/services/T0000/B0000/abcdef0123456789": "abcdef0123456789",
-    "DefaultEndpointsProtocol=https;AccountKey=abcdefghijklmnopqrstuvwx0123==": "abcdefghijklmnopqrstuvwx0123",
-    "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nMIIFdef\n-----END RSA PRIVATE KEY-----": "MIIEabc",
-    "-----BEGIN PRIVATE KEY-----\\nMIIEabc and never ended": "MIIEabc",
-    "token: 'abc123abc123'": "abc123abc123",
-}
 ORDINARY = [
     "550e8400-e29b-41d4-a716-446655440000",
     "token: 550e8400-e29b-41d4-a716-446655440000",
@@ -90,10 +34,10 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("name", TOKENS)
 @pytest.mark.parametrize("around", ["{}", "x\\n{}", "key is {} ok", '"{}"', "a%20{}", "({})"])
 def test_redact__token_of_a_known_shape__is_gone(name, around):
-    secret = SECRETS[name]
+    secret = TOKENS[name]
     clean = redact(around.format(secret))
     assert secret not in clean
     assert secret[-12:] not in clean
@@ -117,13 +61,13 @@ def test_redact__names_around_a_secret__stay():
 
 
 def test_redact__two_secrets__both_gone_and_the_rest_in_place():
-    text = f"a {SECRETS['ghp']} b {SECRETS['aws']} c"
+    text = f"a {TOKENS['ghp']} b {TOKENS['aws']} c"
     assert redact(text) == "a [redacted: GitHub token] b [redacted: AWS key] c"
 
 
 def test_redact__secret_beside_other_scripts__is_found_at_its_place():
     assert (
-        redact(f"\u4f60\u597d \U0001f600 {SECRETS['npm']} \u00e9")
+        redact(f"\u4f60\u597d \U0001f600 {TOKENS['npm']} \u00e9")
         == "\u4f60\u597d \U0001f600 [redacted: npm token] \u00e9"
     )
 
@@ -142,7 +86,7 @@ def test_redact__any_text__gives_text_and_is_settled_after_once(text):
     assert redact(once) == once
 
 
-@given(st.lists(st.sampled_from([*SECRETS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "])))
+@given(st.lists(st.sampled_from([*TOKENS.values(), "token:abcd1234efgh5678", "password=hunter22", "x", " "])))
 def test_redact__secrets_without_a_gap__are_all_gone_at_once(pieces):
     """A secret that needs a boundary may have it only after its neighbour is removed."""
     clean = redact("".join(pieces))
@@ -240,7 +184,7 @@ def test_redact_value__of_a_subclass_of_text_object_or_list__is_redacted(wrap, n
 
 
 def test_redact_value__name_that_is_a_secret__is_gone():
-    assert redact_value({SECRETS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
+    assert redact_value({TOKENS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
 
 
 def test_redact_value__deeply_nested_value__ends():

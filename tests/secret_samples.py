@@ -1,0 +1,62 @@
+"""Secrets that are recognised by their shape, or by the words before them; none was ever valid."""
+
+from __future__ import annotations
+
+A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+HEX = "0123456789abcdef" * 4
+TOKENS = {
+    "ghp": "ghp_" + A[:36],
+    "gho": "gho_" + A[:36],
+    "ghs": "ghs_" + A[:36],
+    "fine-grained": "github_pat_11ABCDEFG0" + A + "_" + A,
+    "gitlab": "glpat-" + A[:20],
+    "aws": "AKIAIOSFODNN7EXAMPLE",
+    "aws temporary": "ASIAIOSFODNN7EXAMPLE",
+    "google": "AIza" + A[:35],
+    "google oauth": "ya29." + A,
+    "openai": "sk-" + A,
+    "openai project": "sk-proj-" + A + "_" + A,
+    "anthropic": "sk-ant-api03-" + A + "-" + A,
+    "slack": "xoxb-123456789012-" + A[:24],
+    "stripe": "sk_live_" + A[:24],
+    "stripe webhook": "whsec_" + A[:32],
+    "npm": "npm_" + A[:36],
+    "pypi": "pypi-AgEIcHlwaS5vcmc" + A,
+    "hugging face": "hf_" + A[:34],
+    "sendgrid": "SG." + A[:22] + "." + A,
+    "twilio": "SK" + HEX[:32],
+    "digitalocean": "dop_v1_" + HEX,
+    "shopify": "shpat_" + HEX[:32],
+    "databricks": "dapi" + HEX[:32],
+    "docker": "dckr_pat_" + A[:27],
+    "vault": "hvs." + A,
+    "groq": "gsk_" + A + A[:12],
+    "langsmith": "lsv2_pt_" + HEX[:32] + "_0123456789",
+    "telegram": "123456789:AA" + A[:33],
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + A,
+}
+CONTEXTS = {
+    "password=hunter22": "hunter22",
+    "Password: swordfish": "swordfish",
+    "db_password='correct horse battery'": "correct horse battery",
+    '{"password": "hunter two"}': "hunter two",
+    '{\\"api_key\\": \\"abc123def456\\"}': "abc123def456",
+    "OPENAI_API_KEY=abcdef123456": "abcdef123456",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
+    "client_secret: 's3cr3tvalue'": "s3cr3tvalue",
+    "access_token=abcdefghij": "abcdefghij",
+    "postgres://user:s3cr3t@db.example/x": "s3cr3t",
+    "https://:p4ssw0rd@host.example": "p4ssw0rd",
+    "https://" + A + "@github.example/o/r": A,
+    "Authorization: Bearer abcdef0123456789": "abcdef0123456789",
+    "authorization: Basic dXNlcjpwYXNz": "dXNlcjpwYXNz",
+    "curl -H 'Authorization: token abc123abc123'": "abc123abc123",
+    "sent Bearer abcdef0123456789abcdef": "abcdef0123456789abcdef",
+    "Cookie: session=abcdef0123456789": "abcdef0123456789",
+    "https://hooks.slack.com/services/T0000/B0000/abcdef0123456789": "abcdef0123456789",
+    "DefaultEndpointsProtocol=https;AccountKey=abcdefghijklmnopqrstuvwx0123==": "abcdefghijklmnopqrstuvwx0123",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nMIIFdef\n-----END RSA PRIVATE KEY-----": "MIIEabc",
+    "-----BEGIN PRIVATE KEY-----\\nMIIEabc and never ended": "MIIEabc",
+    "token: 'abc123abc123'": "abc123abc123",
+}
+"""A text, and the part of it that is a secret."""
