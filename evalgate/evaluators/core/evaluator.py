@@ -49,7 +49,9 @@ ToolNames = Annotated[
 Count = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
 Check = Callable[["Trace"], Finding]
-Order = Literal["at_most", "at_least"]
+NumberOrder = Literal["at_most", "at_least"]
+TextOrder = Literal["part", "part_in_any_case", "beginning", "end", "all_parts", "any_part"]
+Order = NumberOrder | TextOrder | Literal["forbidden", "allowed", "equal_if_given"]
 
 
 class EvaluatorSettings(StrictModel):
@@ -73,20 +75,22 @@ class Evaluator(EvaluatorSettings):
     """Settings of one evaluator type.
 
     `version` is a whole number from 1; increase it when the same trace could get another finding.
-    `orders` says which fields are stricter the lower (`at_most`) or the higher (`at_least`) they are: loosening
-    one is a weakening, tightening it is not. Of any other field each change is one.
+    `orders` names the fields of which one value can be stricter than another, such as the lower (`at_most`) or the
+    higher (`at_least`) one: loosening one is a weakening, tightening it is not. Of any other field each change is one.
+    `words` is the check in words, with fields in braces, unless `label` builds them.
     """
 
     version: ClassVar[int] = 1
     orders: ClassVar[dict[str, Order]] = {}
+    words: ClassVar[str] = ""
 
     @abstractmethod
     def compile(self) -> Check:
         """Returns the check; raises FieldProblemError if a field is invalid."""
 
-    @abstractmethod
     def label(self) -> str:
         """Returns a short name for reports, used if the suite gives none."""
+        return self.words.format_map(vars(self))
 
 
 FAILED: tuple[Outcome, ...] = ("failed",)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding
+from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import resolve_alias, sign
 from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
@@ -52,6 +52,7 @@ class OutputContains(Evaluator):
     """
 
     type: Literal["output_contains"]
+    orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Annotated[str, Field(min_length=1)] | None = None
     pattern: Annotated[str, Field(min_length=1)] | None = None
     source: SourceField | None = None

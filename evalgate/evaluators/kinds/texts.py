@@ -32,9 +32,9 @@ class TextEvaluator(Evaluator):
 
     path: str = DEFAULT_PATH
 
-    @abstractmethod
     def requirement(self) -> str:
-        """Returns the requirement in words, as the rest of a sentence about the text."""
+        """Returns the requirement in words, as the rest of a sentence about the text: `words` with fields quoted."""
+        return self.words.format_map({name: _quote_field(value) for name, value in vars(self).items()})
 
     @abstractmethod
     def build_judge(self) -> Callable[[str], Finding]:
@@ -102,6 +102,10 @@ def _build_condition(holds: Callable[[str], bool], problem: str) -> Callable[[st
     return lambda text: None if holds(text) else f"{problem}, got {quote(text)}"
 
 
+def _quote_field(value: Any) -> str:
+    return _format_parts(value, 20) if isinstance(value, list) else show(value, 60)
+
+
 def _format_parts(parts: Sequence[str], limit: int) -> str:
     left = len(parts) - 3
     return ", ".join(show(part, limit) for part in parts[:3]) + (f" and {left} more" if left > 0 else "")
@@ -112,10 +116,7 @@ class Equals(TextCondition):
 
     type: Literal["equals"]
     value: str
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"equals {show(self.value, 60)}"
+    words = "equals {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the actual text."""
@@ -138,11 +139,9 @@ class StartsWith(TextCondition):
     """The text begins with `value`."""
 
     type: Literal["starts_with"]
+    orders: ClassVar[dict[str, Order]] = {"value": "beginning"}
     value: Part
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"starts with {show(self.value, 60)}"
+    words = "starts with {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
@@ -154,11 +153,9 @@ class EndsWith(TextCondition):
     """The text ends with `value`."""
 
     type: Literal["ends_with"]
+    orders: ClassVar[dict[str, Order]] = {"value": "end"}
     value: Part
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"ends with {show(self.value, 60)}"
+    words = "ends with {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the end of the text."""
@@ -173,11 +170,9 @@ class Contains(TextCondition):
     """The text contains `value`."""
 
     type: Literal["contains"]
+    orders: ClassVar[dict[str, Order]] = {"value": "part"}
     value: Part
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"contains {show(self.value, 60)}"
+    words = "contains {value}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
@@ -189,11 +184,9 @@ class IContains(TextCondition):
     """The text contains `value`, ignoring case."""
 
     type: Literal["icontains"]
+    orders: ClassVar[dict[str, Order]] = {"value": "part_in_any_case"}
     value: Part
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"contains {show(self.value, 60)} in any case"
+    words = "contains {value} in any case"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes the text."""
@@ -206,11 +199,9 @@ class ContainsAll(TextCondition):
     """The text contains each of `values`."""
 
     type: Literal["contains_all"]
+    orders: ClassVar[dict[str, Order]] = {"values": "all_parts"}
     values: Parts
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"contains all of {_format_parts(self.values, 20)}"
+    words = "contains all of {values}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what is missing."""
@@ -227,11 +218,9 @@ class ContainsAny(TextCondition):
     """The text contains at least one of `values`."""
 
     type: Literal["contains_any"]
+    orders: ClassVar[dict[str, Order]] = {"values": "any_part"}
     values: Parts
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"contains any of {_format_parts(self.values, 20)}"
+    words = "contains any of {values}"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that lists what was searched for."""
@@ -264,10 +253,7 @@ class NotEmpty(TextCondition):
     """The text contains something other than blanks."""
 
     type: Literal["not_empty"]
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return "is not empty"
+    words = "is not empty"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that quotes an empty or blank text."""
@@ -280,10 +266,7 @@ class MaxLength(TextCondition):
     type: Literal["max_length"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Count
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"has at most {self.max} characters"
+    words = "has at most {max} characters"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length."""
@@ -297,10 +280,7 @@ class MinLength(TextCondition):
     type: Literal["min_length"]
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     min: Count
-
-    def requirement(self) -> str:
-        """Returns the requirement in words."""
-        return f"has at least {self.min} characters"
+    words = "has at least {min} characters"
 
     def build_condition(self) -> Callable[[str], str | None]:
         """Builds a condition that states the length and quotes the text, which is short."""
@@ -318,6 +298,7 @@ class IsJson(TextCondition):
     """The whole text is one JSON value, and fits the JSON Schema `schema` (2020-12) if one is given."""
 
     type: Literal["is_json"]
+    orders: ClassVar[dict[str, Order]] = {"schema_": "equal_if_given"}
     schema_: Annotated[dict[str, Any] | bool | None, Field(alias="schema")] = None
 
     def requirement(self) -> str:

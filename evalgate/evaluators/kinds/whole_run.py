@@ -92,10 +92,7 @@ class TurnLimit(Evaluator):
     type: Literal["turn_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_turns": "at_most"}
     max_turns: Count
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"turns <= {self.max_turns}"
+    words = "turns <= {max_turns}"
 
     def compile(self) -> Check:
         """Returns a check of the number of turns."""
@@ -150,10 +147,7 @@ class CostLimit(Evaluator):
     type: Literal["cost_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_usd": "at_most"}
     max_usd: Amount
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"cost <= {self.max_usd:g} USD"
+    words = "cost <= {max_usd:g} USD"
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
@@ -175,10 +169,7 @@ class LatencyLimit(Evaluator):
     type: Literal["latency_limit"]
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     max_seconds: Amount
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"latency <= {self.max_seconds:g} s"
+    words = "latency <= {max_seconds:g} s"
 
     def compile(self) -> Check:
         """Returns a comparison that NaN does not pass."""
@@ -198,6 +189,7 @@ class FinishReason(Evaluator):
     """The run ended for one of the reasons in `in`; an unknown reason is not_evaluable."""
 
     type: Literal["finish_reason"]
+    orders: ClassVar[dict[str, Order]] = {"allowed": "allowed"}
     allowed: Annotated[list[Reason], Field(min_length=1, alias="in")]
 
     def label(self) -> str:
@@ -233,10 +225,7 @@ class RecordedScore(Evaluator):
     orders: ClassVar[dict[str, Order]] = {"min": "at_least"}
     name: Annotated[str, Field(min_length=1, max_length=200)]
     min: float = 1.0
-
-    def label(self) -> str:
-        """The check in words."""
-        return self.name
+    words = "{name}"
 
     def compile(self) -> Check:
         """Returns a check of the score of this name."""

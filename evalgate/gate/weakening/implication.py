@@ -14,11 +14,20 @@ from evalgate.evaluators.core.evaluator import EvaluatorSettings
 from evalgate.evaluators.core.registry import evaluator_class
 from evalgate.evaluators.core.shorthands import COMMON, GROUPS, ShorthandError, expand_shorthand
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH as TEXT
-from evalgate.gate.weakening import strictness as orders
-from evalgate.gate.weakening.strictness import Implies, Relation
+from evalgate.gate.weakening.strictness import (
+    MAX_COMPARED,
+    ORDERS,
+    Implies,
+    Relation,
+    contains_bag,
+    implies_relation,
+    is_subsequence,
+)
 from evalgate.measures.values.json_values import json_equal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalgate.models.run.run import Required
 
 
@@ -97,29 +106,10 @@ def _parse_group(kind: str, canonical_fields: dict[str, Any]) -> tuple[Requireme
     return None, {}, list(canonical_fields[kind])
 
 
-_ORDERS: dict[str, dict[str, Implies]] = {
-    "allowed_tools": {"tools": orders.implies_allowed},
-    "forbidden_tools": {"tools": orders.implies_forbidden},
-    "contains": {"value": orders.implies_containing},
-    "icontains": {"value": orders.implies_containing_any_case},
-    "starts_with": {"value": orders.implies_prefix},
-    "ends_with": {"value": orders.implies_suffix},
-    "contains_all": {"values": orders.implies_containing_all},
-    "contains_any": {"values": orders.implies_containing_any},
-    "expected_tool": {"tool": orders.implies_unexpected},
-    "finish_reason": {"allowed": orders.implies_allowed},
-    "is_json": {"schema_": orders.is_equal_or_absent},
-    "output_contains": {"value": orders.implies_containing},
-    "tool_calls": {
-        "forbidden_tools": orders.implies_forbidden,
-        "allowed_tools": orders.implies_allowed,
-    },
-    "tool_sequence": {"is_ordered": orders.at_least, "is_closed": orders.at_least},
-}
-"""Fields with an order of their own kind; those of numbers are declared by their evaluator (`orders`)."""
-_NUMBER_ORDERS: dict[str, Implies] = {"at_most": orders.at_most, "at_least": orders.at_least}
 _OPERATORS = {"jmespath": "value", "output_json": "target", "output_numeric": "target"}
 """Types with an `operator`, and the field that it compares with."""
+_FLAGS = frozenset({"is_ordered", "is_closed"})
+"""What `mode` and `extra_calls` of a `tool_sequence` demand."""
 
 
 class LoosenedField(NamedTuple):
@@ -175,17 +165,25 @@ def _implies(requirement: Requirement, name: str, weaker: dict[str, Any], strong
             return json_equal(
                 weaker_relation.value, stronger_relation.value
             )  # in a list, `contains` looks for an equal member
-        return orders.implies_relation(weaker_relation, stronger_relation)
+        return implies_relation(weaker_relation, stronger_relation)
     return _find_order(requirement.type, name)(weaker[name], stronger[name])
 
 
 def _find_order(type_name: str, field: str) -> Implies:
-    """The order of a field's values; a field without one must be equal."""
-    order = _ORDERS.get(type_name, {}).get(field)
-    if order is None:
-        declared = getattr(evaluator_class(type_name), "orders", {}).get(field)
-        order = orders.is_equal if declared is None else _NUMBER_ORDERS[declared]
-    return order
+    """The order of a field's values, as its evaluator declares it; a field without one must be equal."""
+    if field in _FLAGS:
+        return ORDERS["at_least"]
+    if (type_name, field) == ("expected_tool", "tool"):
+        return _implies_unexpected
+    declared = getattr(evaluator_class(type_name), "orders", {}).get(field)
+    return json_equal if declared is None else ORDERS[declared]
+
+
+def _implies_unexpected(weaker: str | Sequence[str], stronger: str | Sequence[str]) -> bool:
+    """The tools that a scenario without an expected tool forbids; the one that another expects must be the same."""
+    if isinstance(weaker, str) or isinstance(stronger, str):
+        return weaker == stronger
+    return ORDERS["forbidden"](weaker, stronger)
 
 
 def _normalise_fields(requirement: Requirement) -> dict[str, Any]:
@@ -213,12 +211,12 @@ def _implies_sequence(weaker: dict[str, Any], stronger: dict[str, Any]) -> bool:
     weaker_steps, stronger_steps = weaker["sequence"], stronger["sequence"]
     if json_equal(weaker_steps, stronger_steps):
         return True
-    if weaker["is_closed"] or max(len(weaker_steps), len(stronger_steps)) > orders.MAX_COMPARED:
+    if weaker["is_closed"] or max(len(weaker_steps), len(stronger_steps)) > MAX_COMPARED:
         return False
     return (
-        orders.is_subsequence(stronger_steps, weaker_steps)
+        is_subsequence(stronger_steps, weaker_steps)
         if weaker["is_ordered"]
-        else orders.contains_bag(stronger_steps, weaker_steps)
+        else contains_bag(stronger_steps, weaker_steps)
     )
 
 

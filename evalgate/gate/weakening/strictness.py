@@ -18,6 +18,8 @@ from evalgate.measures.values.json_values import json_equal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.evaluators.core.evaluator import Order
+
 Implies = Callable[[Any, Any], bool]
 """(weaker, stronger): whether what passes the stronger demand passes the weaker one."""
 
@@ -25,75 +27,29 @@ MAX_COMPARED = 1_000
 """Members of lists that are compared with one another."""
 
 
-def at_most(weaker: float | None, stronger: float | None) -> bool:
-    """Upper limits."""
-    return weaker is None or (stronger is not None and stronger <= weaker)
-
-
-def at_least(weaker: float | None, stronger: float | None) -> bool:
-    """Lower limits."""
-    return weaker is None or (stronger is not None and stronger >= weaker)
-
-
-def is_equal(weaker: Any, stronger: Any) -> bool:
-    """Demands without an order."""
-    return json_equal(weaker, stronger)
-
-
-def is_equal_or_absent(weaker: Any, stronger: Any) -> bool:
-    """Demands without an order, of which None demands nothing."""
-    return weaker is None or json_equal(weaker, stronger)
-
-
-def implies_containing(weaker: str | None, stronger: str | None) -> bool:
-    """Texts that must be contained."""
-    return weaker is None or (stronger is not None and weaker in stronger)
-
-
-def implies_containing_any_case(weaker: str, stronger: str) -> bool:
-    """Texts that must be contained, ignoring case."""
-    return weaker.casefold() in stronger.casefold()
-
-
-def implies_prefix(weaker: str, stronger: str) -> bool:
-    """Required prefixes."""
-    return stronger.startswith(weaker)
-
-
-def implies_suffix(weaker: str, stronger: str) -> bool:
-    """Required suffixes."""
-    return stronger.endswith(weaker)
-
-
-def implies_containing_all(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
-    """Texts that must all be contained."""
-    return all(any(text in each for each in _compared_members(stronger)) for text in _compared_members(weaker))
-
-
-def implies_containing_any(weaker: Sequence[str], stronger: Sequence[str]) -> bool:
-    """Texts, one of which must be contained."""
-    return all(any(text in each for text in _compared_members(weaker)) for each in _compared_members(stronger))
-
-
-def implies_forbidden(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
-    """Globs that nothing may match."""
-    return not weaker or (
-        stronger is not None and all(_is_covered(each, stronger) for each in _compared_members(weaker))
-    )
-
-
-def implies_unexpected(weaker: str | Sequence[str], stronger: str | Sequence[str]) -> bool:
-    """The tools that a scenario without an expected tool forbids; the one that another expects must be the same."""
-    if isinstance(weaker, str) or isinstance(stronger, str):
-        return weaker == stronger
-    return implies_forbidden(weaker, stronger)
-
-
-def implies_allowed(weaker: Sequence[str] | None, stronger: Sequence[str] | None) -> bool:
-    """Globs, one of which everything must match."""
-    return weaker is None or (
-        stronger is not None and all(_is_covered(each, weaker) for each in _compared_members(stronger))
-    )
+ORDERS: dict[Order, Implies] = {
+    "at_most": lambda weaker, stronger: weaker is None or (stronger is not None and stronger <= weaker),
+    "at_least": lambda weaker, stronger: weaker is None or (stronger is not None and stronger >= weaker),
+    "equal_if_given": lambda weaker, stronger: weaker is None or json_equal(weaker, stronger),
+    "part": lambda weaker, stronger: weaker is None or (stronger is not None and weaker in stronger),
+    "part_in_any_case": lambda weaker, stronger: weaker.casefold() in stronger.casefold(),
+    "beginning": lambda weaker, stronger: stronger.startswith(weaker),
+    "end": lambda weaker, stronger: stronger.endswith(weaker),
+    "all_parts": lambda weaker, stronger: all(
+        any(text in each for each in _compared_members(stronger)) for text in _compared_members(weaker)
+    ),
+    "any_part": lambda weaker, stronger: all(
+        any(text in each for text in _compared_members(weaker)) for each in _compared_members(stronger)
+    ),
+    "forbidden": lambda weaker, stronger: (
+        not weaker or (stronger is not None and all(_is_covered(each, stronger) for each in _compared_members(weaker)))
+    ),
+    "allowed": lambda weaker, stronger: (
+        weaker is None
+        or (stronger is not None and all(_is_covered(each, weaker) for each in _compared_members(stronger)))
+    ),
+}
+"""What the orders mean that evaluators declare for their fields."""
 
 
 def _is_covered(pattern: str, globs: Sequence[str]) -> bool:

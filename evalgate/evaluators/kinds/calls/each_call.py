@@ -153,10 +153,7 @@ class ToolLatencyLimit(Evaluator):
     orders: ClassVar[dict[str, Order]] = {"max_seconds": "at_most"}
     tool: ToolName
     max_seconds: Amount
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"latency of {self.tool} <= {self.max_seconds:g} s"
+    words = "latency of {tool} <= {max_seconds:g} s"
 
     def compile(self) -> Check:
         """Returns a check of the slowest call."""

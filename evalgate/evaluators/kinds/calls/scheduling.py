@@ -162,10 +162,7 @@ class NoRunCode(Evaluator):
 
     type: Literal["no_run_code"]
     tool: ToolName = "run_code"
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"no call of {self.tool}"
+    words = "no call of {tool}"
 
     def compile(self) -> Check:
         """Returns a check of the calls."""

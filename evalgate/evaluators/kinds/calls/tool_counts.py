@@ -41,10 +41,7 @@ class ToolCalled(Evaluator):
 
     type: Literal["tool_called"]
     tool: ToolName
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"tool {self.tool} called"
+    words = "tool {tool} called"
 
     def compile(self) -> Check:
         """Returns a check of the names."""
@@ -190,6 +187,8 @@ class ToolCalls(Evaluator):
 
     type: Literal["tool_calls"]
     orders: ClassVar[dict[str, Order]] = {
+        "forbidden_tools": "forbidden",
+        "allowed_tools": "allowed",
         "min": "at_least",
         "max": "at_most",
         "max_tool_calls": "at_most",
@@ -251,6 +250,7 @@ class ForbiddenTools(Evaluator):
     """None of `tools` is called; `*` in a name matches any characters."""
 
     type: Literal["forbidden_tools"]
+    orders: ClassVar[dict[str, Order]] = {"tools": "forbidden"}
     tools: _Names
 
     def label(self) -> str:
@@ -266,6 +266,7 @@ class AllowedTools(Evaluator):
     """Only `tools` are called; `*` in a name matches any characters, an empty list allows no tool."""
 
     type: Literal["allowed_tools"]
+    orders: ClassVar[dict[str, Order]] = {"tools": "allowed"}
     tools: list[ToolName]
 
     def label(self) -> str:
@@ -283,10 +284,7 @@ class MaxToolCalls(Evaluator):
     type: Literal["max_tool_calls"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Count
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"tool calls <= {self.max}"
+    words = "tool calls <= {max}"
 
     def compile(self) -> Check:
         """Returns a check of the number of calls."""
@@ -299,10 +297,7 @@ class MaxToolErrors(Evaluator):
     type: Literal["max_tool_errors"]
     orders: ClassVar[dict[str, Order]] = {"max": "at_most"}
     max: Count
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"tool errors <= {self.max}"
+    words = "tool errors <= {max}"
 
     def compile(self) -> Check:
         """Returns a check of the number of errors; calls without a recorded result may have failed."""

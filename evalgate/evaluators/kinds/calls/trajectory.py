@@ -80,10 +80,7 @@ class NoLoops(Evaluator):
     type: Literal["no_loops"]
     orders: ClassVar[dict[str, Order]] = {"max_repeats": "at_most"}
     max_repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 3
-
-    def label(self) -> str:
-        """The check in words."""
-        return f"no loop of more than {self.max_repeats} repeats"
+    words = "no loop of more than {max_repeats} repeats"
 
     def compile(self) -> Check:
         """Returns a search for repeated blocks; calls without captured arguments may equal any call."""
