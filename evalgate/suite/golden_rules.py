@@ -34,6 +34,14 @@ class GoldenDocuments(Struct):
     thresholds: list[int] = field(default_factory=list)
 
 
+DUE_LISTS = ("required_memory_recall", "required_tool_usage", "required_refusal")
+FIELDS = (
+    *("id", "conversation_id", "title", "description", "intent", "primary_stance", "secondary_stances", *DUE_LISTS),
+    *("user_messages", "golden_responses", "tags", "creator", "version", "created_at", "updated_at"),
+)
+"""Fields of a golden that an entry of a file has too, in its order."""
+
+
 def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[str, Any]:
     """The fields that are not empty, and the passing score and switches of a regression suite, if given.
 
@@ -41,25 +49,7 @@ def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[
     >>> encode_golden(Golden("greeting", user_messages=("hi",)))
     {'id': 'greeting', 'intent': 'other', 'primary_stance': 'helpful', 'user_messages': ['hi'], 'version': 1}
     """
-    fields: dict[str, Any] = {
-        "id": golden.id,
-        "conversation_id": golden.conversation_id,
-        "title": golden.title,
-        "description": golden.description,
-        "intent": golden.intent,
-        "primary_stance": golden.primary_stance,
-        "secondary_stances": list(golden.secondary_stances),
-        "required_memory_recall": list(golden.required_memory_recall),
-        "required_tool_usage": list(golden.required_tool_usage),
-        "required_refusal": list(golden.required_refusal),
-        "user_messages": list(golden.user_messages),
-        "golden_responses": list(golden.golden_responses),
-        "tags": list(golden.tags),
-        "creator": golden.creator,
-        "version": golden.version,
-        "created_at": golden.created_at and golden.created_at.isoformat(),
-        "updated_at": golden.updated_at and golden.updated_at.isoformat(),
-    }
+    fields = {name: _encode_field(getattr(golden, name)) for name in FIELDS}
     encoded = {name: value for name, value in fields.items() if value not in (None, "", [])}
     if suite is not None:
         encoded["passing_score"] = suite.passing_score
@@ -67,30 +57,18 @@ def encode_golden(golden: Golden, suite: RegressionSuite | None = None) -> dict[
     return encoded
 
 
-DUE_LISTS = ("required_memory_recall", "required_tool_usage", "required_refusal")
+def _encode_field(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def golden_from_entry(entry: GoldenEntry) -> Golden:
     """The golden of an entry."""
-    return Golden(
-        id=entry.id,
-        title=entry.title,
-        description=entry.description,
-        conversation_id=entry.conversation_id,
-        intent=entry.intent,
-        primary_stance=entry.primary_stance,
-        secondary_stances=tuple(entry.secondary_stances),
-        required_memory_recall=tuple(entry.required_memory_recall),
-        required_tool_usage=tuple(entry.required_tool_usage),
-        required_refusal=tuple(entry.required_refusal),
-        user_messages=tuple(entry.user_messages),
-        golden_responses=tuple(entry.golden_responses),
-        tags=tuple(entry.tags),
-        creator=entry.creator,
-        version=entry.version,
-        created_at=_parse_timestamp(entry.created_at),
-        updated_at=_parse_timestamp(entry.updated_at),
-    )
+    given = {name: getattr(entry, name) for name in FIELDS}
+    fields: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
+    fields |= {name: _parse_timestamp(fields[name]) for name in ("created_at", "updated_at")}
+    return Golden(**fields)
 
 
 def build_rules(

@@ -15,7 +15,7 @@ from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.measures.text.refusals import OPENINGS, REFUSED, WHOLE
 
 PAGE = (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
-TEXT_TYPES = {name for name, (module, _) in BUILT_IN_TYPES.items() if module.startswith("text.")}
+TEXT_TYPES = {name for name, module in BUILT_IN_TYPES.items() if module in ("texts", "similarity")}
 HEADINGS = [each for each in re.findall("^## (.+)$", PAGE, re.MULTILINE) if TEXT_TYPES.issuperset(each.split(", "))]
 REFUNDED = "Your order has been refunded."
 PASSES = {"is_json": '{"status": "done"}', "is_refusal": "I can't help with that. Please call us."}

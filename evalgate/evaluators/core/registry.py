@@ -12,51 +12,30 @@ if TYPE_CHECKING:
 
     from evalgate.evaluators.core.evaluator import Evaluator
 
-BUILT_IN_TYPES: dict[str, tuple[str, str]] = {
-    "allowed_tools": ("calls.tool_counts", "AllowedTools"),
-    "contains": ("texts", "Contains"),
-    "contains_all": ("texts", "ContainsAll"),
-    "contains_any": ("texts", "ContainsAny"),
-    "convergence": ("convergence", "Convergence"),
-    "cost_limit": ("whole_run", "CostLimit"),
-    "ends_with": ("texts", "EndsWith"),
-    "equals": ("texts", "Equals"),
-    "exit_code": ("outputs", "ExitCode"),
-    "expected_tool": ("calls.scheduling", "ExpectedTool"),
-    "finish_reason": ("whole_run", "FinishReason"),
-    "forbidden_tools": ("calls.tool_counts", "ForbiddenTools"),
-    "has_timing": ("calls.scheduling", "HasTiming"),
-    "icontains": ("texts", "IContains"),
-    "is_json": ("texts", "IsJson"),
-    "is_recurring": ("calls.scheduling", "IsRecurring"),
-    "is_refusal": ("similarity", "IsRefusal"),
-    "jmespath": ("jmespath", "QueryAssertion"),
-    "latency_limit": ("whole_run", "LatencyLimit"),
-    "max_length": ("texts", "MaxLength"),
-    "max_tool_calls": ("calls.tool_counts", "MaxToolCalls"),
-    "max_tool_errors": ("calls.tool_counts", "MaxToolErrors"),
-    "min_length": ("texts", "MinLength"),
-    "no_loops": ("calls.trajectory", "NoLoops"),
-    "no_run_code": ("calls.scheduling", "NoRunCode"),
-    "no_tool": ("calls.scheduling", "NoTool"),
-    "not_empty": ("texts", "NotEmpty"),
-    "output_contains": ("outputs", "OutputContains"),
-    "output_json": ("outputs", "OutputJson"),
-    "output_numeric": ("outputs", "OutputNumeric"),
-    "recorded_score": ("whole_run", "RecordedScore"),
-    "regex": ("texts", "Regex"),
-    "similarity": ("similarity", "Similarity"),
-    "staggered_timing": ("calls.scheduling", "StaggeredTiming"),
-    "starts_with": ("texts", "StartsWith"),
-    "token_limit": ("whole_run", "TokenLimit"),
-    "tool_arguments": ("calls.each_call", "ToolArguments"),
-    "tool_called": ("calls.tool_counts", "ToolCalled"),
-    "tool_calls": ("calls.tool_counts", "ToolCalls"),
-    "tool_latency_limit": ("calls.each_call", "ToolLatencyLimit"),
-    "tool_sequence": ("calls.tool_sequence", "ToolSequence"),
-    "trajectory_score": ("calls.trajectory", "TrajectoryScore"),
-    "turn_limit": ("whole_run", "TurnLimit"),
+_FAMILIES = {
+    "calls.each_call": ("tool_arguments", "tool_latency_limit"),
+    "calls.scheduling": (
+        *("expected_tool", "has_timing", "is_recurring", "no_run_code", "no_tool", "staggered_timing"),
+    ),
+    "calls.tool_counts": (
+        *("allowed_tools", "forbidden_tools", "max_tool_calls", "max_tool_errors", "tool_called", "tool_calls"),
+    ),
+    "calls.tool_sequence": ("tool_sequence",),
+    "calls.trajectory": ("no_loops", "trajectory_score"),
+    "convergence": ("convergence",),
+    "jmespath": ("jmespath",),
+    "outputs": ("exit_code", "output_contains", "output_json", "output_numeric"),
+    "similarity": ("is_refusal", "similarity"),
+    "texts": (
+        *("contains", "contains_all", "contains_any", "ends_with", "equals", "icontains", "is_json"),
+        *("max_length", "min_length", "not_empty", "regex", "starts_with"),
+    ),
+    "whole_run": ("cost_limit", "finish_reason", "latency_limit", "recorded_score", "token_limit", "turn_limit"),
 }
+"""The types of each module; the class of `tool_called` is ToolCalled."""
+_CLASS_NAMES = {"icontains": "IContains", "jmespath": "QueryAssertion"}
+BUILT_IN_TYPES = dict(sorted((kind, module) for module, kinds in _FAMILIES.items() for kind in kinds))
+"""The module of each type."""
 
 
 _WITH_TOOL_NAMES = (
@@ -106,8 +85,8 @@ def evaluator_class(kind: str) -> type[Evaluator] | None:
     """Returns the class of a type, None for an unknown one."""
     if kind not in BUILT_IN_TYPES:
         return _plugin_class(kind)
-    module, name = BUILT_IN_TYPES[kind]
-    return cast("type[Evaluator]", getattr(import_module(f"evalgate.evaluators.kinds.{module}"), name))
+    module = import_module(f"evalgate.evaluators.kinds.{BUILT_IN_TYPES[kind]}")
+    return cast("type[Evaluator]", getattr(module, _CLASS_NAMES.get(kind) or kind.title().replace("_", "")))
 
 
 def _plugin_class(kind: str) -> type[Evaluator] | None:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 Node = Any
 """A tree of the jmespath library: dictionaries with type, children and value."""
@@ -47,10 +47,15 @@ def links(node: Node) -> list[Node]:
     return [link for child in node["children"] for link in links(child)]
 
 
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in _children(node):
+        yield from _walk(child)
+
+
 def node_types(node: Node) -> set[str]:
     """Returns the types of all nodes."""
-    below = (child for child in node["children"] if isinstance(child, dict))
-    return {node["type"]}.union(*map(node_types, below))
+    return {each["type"] for each in _walk(node)}
 
 
 def path_of(node: Node) -> tuple[str, ...]:
@@ -74,14 +79,12 @@ def uses_root(node: Node) -> bool:
 
 def field_names(node: Node) -> set[str]:
     """Returns the names of all fields that the expression reads."""
-    own = {node["value"]} if node["type"] == "field" else set()
-    return own.union(*map(field_names, _children(node)))
+    return {each["value"] for each in _walk(node) if each["type"] == "field"}
 
 
 def function_names(node: Node) -> set[str]:
     """Returns the names of all functions that the expression calls."""
-    own = {node["value"]} if node["type"] == "function_expression" else set()
-    return own.union(*map(function_names, _children(node)))
+    return {each["value"] for each in _walk(node) if each["type"] == "function_expression"}
 
 
 def root_fields(node: Node) -> set[str]:

@@ -56,17 +56,6 @@ class Weights(NamedTuple):
         return share / list(CATEGORY.values()).count(CATEGORY[dimension])
 
 
-def compute_overall_score(scores: Mapping[Dimension, float | None], weights: Weights | None = None) -> float | None:
-    """The sum of score times weight, in [0, 1].
-
-    The weight of a dimension without a score is spread over the others; None if no dimension has a score.
-    """
-    weights = weights or Weights()
-    judged = {name: score for name, score in scores.items() if score is not None}
-    mean = weighted_mean(list(judged.values()), [weights.dimension_weight(name) for name in judged])
-    return None if mean is None else max(0.0, min(1.0, mean))
-
-
 def mean_over_turns(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
     """The weighted mean of the turns that have a score; None if no turn has one."""
     turn_weights = [1.0] * len(scores) if weights is None else weights

@@ -63,17 +63,6 @@ def align_turn_texts(golden: Sequence[str | None], actual: Sequence[str | None])
     return steps
 
 
-def alignment_cost(golden: Sequence[str | None], actual: Sequence[str | None]) -> float:
-    """Returns the cost of the cheapest alignment, which is symmetric. Raises TooLongError."""
-    golden_words, actual_words = _word_sets(golden), _word_sets(actual)
-    return sum(
-        UNPAIRED_COST
-        if step.golden is None or step.actual is None
-        else _word_distance(golden_words[step.golden], actual_words[step.actual])
-        for step in align_turn_texts(golden, actual)
-    )
-
-
 def _word_sets(texts: Sequence[str | None]) -> list[frozenset[str] | None]:
     return [None if text is None else frozenset(words(text)) for text in texts]
 

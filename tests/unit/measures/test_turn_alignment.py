@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.measures.text.text_similarity import TooLongError
-from evalgate.scoring.golden.turns import TurnStep, align_turn_texts, alignment_cost
+from evalgate.measures.text.text_similarity import TooLongError, words
+from evalgate.scoring.golden.turns import UNPAIRED_COST, TurnStep, align_turn_texts
 
 WORDS = st.sampled_from(["hello", "refund please", "order 42 is late", "thanks", "refund my order", None])
 TALKS = st.lists(WORDS, max_size=6)
@@ -45,6 +45,17 @@ def test_every_turn_of_both__appears_once_and_in_order(golden, actual):
     steps = align_turn_texts(golden, actual)
     assert [step.golden for step in steps if step.golden is not None] == list(range(len(golden)))
     assert [step.actual for step in steps if step.actual is not None] == list(range(len(actual)))
+
+
+def alignment_cost(golden, actual):
+    """1 - the Jaccard similarity of the words of each pair, and 0.5 for each turn that is in none."""
+    total = 0.0
+    for step in align_turn_texts(golden, actual):
+        pair = [None if at is None else side[at] for side, at in ((golden, step.golden), (actual, step.actual))]
+        one, other = (None if text is None else set(words(text)) for text in pair)
+        is_known = one is not None and other is not None
+        total += UNPAIRED_COST if not is_known else 1 - len(one & other) / len(one | other) if one != other else 0.0
+    return total
 
 
 @settings(max_examples=40)

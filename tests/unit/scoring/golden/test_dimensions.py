@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalgate.models.run.golden import DIMENSIONS
 from evalgate.scoring.golden.judging import dimension_checks
-from evalgate.scoring.golden.rules import GoldenRules, compute_overall_score
+from evalgate.scoring.golden.rules import GoldenRules
 
 REFUSES = "I can't help with that."
 TWO = (("late parcel", "Sorry. Refund it?"), ("yes", "Done."))
@@ -252,14 +252,10 @@ def test_any_conversation__has_bounded_scores_and_passes_nothing_unjudged(messag
     what = golden(*expected, required_tool_usage=due, required_refusal=refusing, required_memory_recall=["tea"])
     made = [make_call(name, index=at, status=status) for at, (name, status) in enumerate(calls)] if messages else []
     found = judge(what, talk(*messages, calls=made))
-    scores = {name: each.score for name, each in found.dimensions.items()}
     for each in found.dimensions.values():
         assert each.score is None or 0.0 <= each.score <= 1.0
         assert all(score is None or 0.0 <= score <= 1.0 for score in each.steps)
         assert (each.source == "none") <= (each.score is None)
-    total = compute_overall_score(scores)
-    assert total is None or 0.0 <= total <= 1.0
-    assert (total is None) == all(score is None for score in scores.values())
 
 
 @settings(max_examples=20)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.models.run.golden import DIMENSIONS
-from evalgate.scoring.golden.rules import Weights, compute_overall_score, level, mean_over_turns, reaches, severity
+from evalgate.scoring.golden.rules import Weights, level, mean_over_turns, reaches, severity
 
 SCORES = st.dictionaries(st.sampled_from(DIMENSIONS), st.one_of(st.none(), st.floats(0, 1)))
 
@@ -27,40 +26,6 @@ def test_weights_within_a_millionth__are_valid():
     assert Weights().problem is None
     assert Weights(tools=0.25 + 5e-7).problem is None
     assert Weights(tools=1.25, identity=-0.85).problem == "weights must be from 0 to 1"
-
-
-def test_overall__is_the_weighted_sum():
-    scores = dict(zip(DIMENSIONS, (1.0, 0.8, 0.6, 0.5, 0.9, 0.0, 0.7, 0.4), strict=True))
-    expected = 0.15 * 1 + 0.20 * 0.7 + 0.25 * 0.5 + 0.15 * 0.9 + 0 + 0.10 * 0.7 + 0.05 * 0.4
-    assert compute_overall_score(scores) == pytest.approx(expected, abs=1e-9)
-
-
-def test_weight_of_a_dimension_that_is_not_evaluable__goes_to_the_others():
-    assert compute_overall_score({"tool_success_rate": 0.5, "tone_adherence": 1.0, "factual_accuracy": None}) == (
-        pytest.approx((0.25 * 0.5 + 0.15 * 1.0) / 0.40, abs=1e-9)
-    )
-
-
-def test_no_evidence_at_all__gives_no_score():
-    assert compute_overall_score({}) is compute_overall_score(dict.fromkeys(DIMENSIONS)) is None
-
-
-@settings(max_examples=40)
-@given(SCORES)
-def test_overall__is_bounded_by_what_was_judged(scores):
-    known = [score for score in scores.values() if score is not None]
-    found = compute_overall_score(scores)
-    if not known:
-        assert found is None
-    else:
-        assert min(known) - 1e-9 <= found <= max(known) + 1e-9
-
-
-@settings(max_examples=40)
-@given(SCORES, st.sampled_from(DIMENSIONS), st.floats(0, 1), st.floats(0, 1))
-def test_overall__never_falls_when_a_dimension_rises(scores, name, one, other):
-    low, high = sorted((one, other))
-    assert compute_overall_score({**scores, name: low}) <= compute_overall_score({**scores, name: high}) + 1e-9
 
 
 def test_mean_over_turns__can_be_weighted():
