@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.fields import FieldError, count, to_snake_case
-from evalgate.adapters.formats.core.usage import total_tokens
-from evalgate.models.trace.trace import Usage, unknown_usage
+from evalgate.adapters.formats.core.fields import FieldError, FieldTable, count
+from evalgate.adapters.formats.core.usage import PROVIDER_USAGE, build_usage
+
+if TYPE_CHECKING:
+    from evalgate.models.trace.trace import Usage
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, LANGCHAIN = "chat", "responses", "anthropic", "gemini", "langchain"
 
@@ -47,76 +49,73 @@ def read_provider_response(value: Any) -> ProviderResponse:
     )
 
 
+LANGCHAIN_USAGE = FieldTable(
+    input_tokens=count,
+    output_tokens=count,
+    total_tokens=count,
+    cache_read_input_tokens=(count, "input_token_details.cache_read"),
+    cache_write_input_tokens=(count, "input_token_details.cache_creation"),
+    reasoning_output_tokens=(count, "output_token_details.reasoning"),
+)
+"""As LangChain writes it: input includes cache, output includes reasoning."""
+RESPONSES_USAGE = FieldTable(
+    input_tokens=count,
+    output_tokens=count,
+    total_tokens=count,
+    cache_read_input_tokens=(count, "input_tokens_details.cached_tokens"),
+    cache_write_input_tokens=(count, "input_tokens_details.cache_write_tokens"),
+    reasoning_output_tokens=(count, "output_tokens_details.reasoning_tokens"),
+)
+"""Of OpenAI's Responses API: input includes cache, output reasoning."""
+ANTHROPIC_USAGE = FieldTable(
+    input_tokens=count,
+    output_tokens=count,
+    cache_read_input_tokens=count,
+    cache_write_input_tokens=(count, "cache_creation_input_tokens"),
+)
+GEMINI_USAGE = FieldTable(
+    prompt=(count, "prompt_token_count", "promptTokenCount"),
+    candidates=(count, "candidates_token_count", "candidatesTokenCount"),
+    tool_use=(count, "tool_use_prompt_token_count", "toolUsePromptTokenCount"),
+    total=(count, "total_token_count", "totalTokenCount"),
+    cached=(count, "cached_content_token_count", "cachedContentTokenCount"),
+    thoughts=(count, "thoughts_token_count", "thoughtsTokenCount"),
+)
+
+
 def read_langchain_usage(usage: dict[str, Any]) -> Usage:
-    """Usage as LangChain writes it; raises FieldError. Input includes cache, output includes reasoning."""
-    input_details, output_details = (
-        _details(usage, "input_token_details"),
-        _details(usage, "output_token_details"),
-    )
-    return _build_usage(
-        _count(usage, "input_tokens"),
-        _count(usage, "output_tokens"),
-        _count(usage, "total_tokens"),
-        _count(input_details, "cache_read"),
-        _count(input_details, "cache_creation"),
-        _count(output_details, "reasoning"),
-    )
+    """Usage as LangChain writes it; raises FieldError."""
+    return build_usage(LANGCHAIN_USAGE.read(usage))
 
 
 def read_responses_usage(usage: dict[str, Any]) -> Usage:
-    """Usage of OpenAI's Responses API; raises FieldError. Input includes cache, output reasoning."""
-    input_details, output_details = (
-        _details(usage, "input_tokens_details"),
-        _details(usage, "output_tokens_details"),
-    )
-    return _build_usage(
-        _count(usage, "input_tokens"),
-        _count(usage, "output_tokens"),
-        _count(usage, "total_tokens"),
-        _count(input_details, "cached_tokens"),
-        _count(input_details, "cache_write_tokens"),
-        _count(output_details, "reasoning_tokens"),
-    )
+    """Usage of OpenAI's Responses API; raises FieldError."""
+    return build_usage(RESPONSES_USAGE.read(usage))
 
 
 def _read_chat_usage(usage: dict[str, Any]) -> Usage:
-    input_details, output_details = (
-        _details(usage, "prompt_tokens_details"),
-        _details(usage, "completion_tokens_details"),
-    )
-    return _build_usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        _count(usage, "total_tokens"),
-        _count(input_details, "cached_tokens"),
-        None,
-        _count(output_details, "reasoning_tokens"),
-    )
+    return build_usage(PROVIDER_USAGE.read(usage))
 
 
 def read_anthropic_usage(usage: dict[str, Any]) -> Usage:
     """Usage of Anthropic's Messages API; raises FieldError. Recorded input excludes the cache's tokens."""
-    cache_read, cache_write = (
-        _count(usage, "cache_read_input_tokens"),
-        _count(usage, "cache_creation_input_tokens"),
-    )
-    uncached = _count(usage, "input_tokens")
-    tokens_in = None if uncached is None else uncached + (cache_read or 0) + (cache_write or 0)
-    return _build_usage(tokens_in, _count(usage, "output_tokens"), None, cache_read, cache_write, None)
+    found = ANTHROPIC_USAGE.read(usage)
+    if found["input_tokens"] is not None:
+        found["input_tokens"] += (found["cache_read_input_tokens"] or 0) + (found["cache_write_input_tokens"] or 0)
+    return build_usage(found)
 
 
 def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
     """Recorded output excludes thoughts; if these are missing, they are the rest of the total."""
-    plain = {to_snake_case(key): value for key, value in usage.items()}
-    prompt, candidates = _count(plain, "prompt_token_count"), _count(plain, "candidates_token_count")
-    tool_use, total = _count(plain, "tool_use_prompt_token_count"), _count(plain, "total_token_count")
-    reasoning = _count(plain, "thoughts_token_count")
-    if reasoning is None and None not in (total, prompt, candidates):
-        rest = (total or 0) - (prompt or 0) - (candidates or 0) - (tool_use or 0)
-        reasoning = rest if rest > 0 else None
-    tokens_in = None if prompt is None else prompt + (tool_use or 0)
-    tokens_out = None if candidates is None else candidates + (reasoning or 0)
-    return _build_usage(tokens_in, tokens_out, total, _count(plain, "cached_content_token_count"), None, reasoning)
+    found = GEMINI_USAGE.read(usage)
+    prompt, candidates, total, thoughts = (found[key] for key in ("prompt", "candidates", "total", "thoughts"))
+    tool_use = found["tool_use"] or 0
+    if thoughts is None and None not in (total, prompt, candidates):
+        thoughts = max(total - prompt - candidates - tool_use, 0) or None
+    parts = {"total_tokens": total, "cache_read_input_tokens": found["cached"], "reasoning_output_tokens": thoughts}
+    parts["input_tokens"] = None if prompt is None else prompt + tool_use
+    parts["output_tokens"] = None if candidates is None else candidates + (thoughts or 0)
+    return build_usage(parts)
 
 
 READERS = {
@@ -153,32 +152,6 @@ def _get_first_choice(value: dict[str, Any]) -> dict[str, Any]:
         if type(listed) is list and listed and type(listed[0]) is dict:
             return listed[0]
     return {}
-
-
-def _build_usage(
-    tokens_in: int | None,
-    tokens_out: int | None,
-    total: int | None,
-    cache_read: int | None,
-    cache_write: int | None,
-    reasoning: int | None,
-) -> Usage:
-    usage = unknown_usage()
-    usage["input_tokens"], usage["output_tokens"] = tokens_in, tokens_out
-    usage["total_tokens"] = total_tokens(usage) if total is None else total
-    usage["cache_read_input_tokens"], usage["cache_write_input_tokens"] = cache_read, cache_write
-    usage["reasoning_output_tokens"] = reasoning
-    usage["source"] = "recorded_total"
-    return usage
-
-
-def _count(usage: dict[str, Any], key: str) -> int | None:
-    return count(usage.get(key), key)
-
-
-def _details(usage: dict[str, Any], key: str) -> dict[str, Any]:
-    found = usage.get(key)
-    return found if type(found) is dict else {}
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import FieldError, amount, count, mapping, number, required_text, text
+from evalgate.adapters.formats.core.fields import (
+    FieldError,
+    FieldTable,
+    amount,
+    count,
+    mapping,
+    number,
+    required_text,
+    text,
+)
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warning_, unknown_cost, unknown_usage
 
@@ -50,27 +59,31 @@ def split_provider_and_model(recorded: Any) -> tuple[str | None, str | None]:
     return (provider, model) if slash and provider and model else (None, recorded)
 
 
+def build_usage(parts: Any) -> Usage:
+    """Recorded usage from the parts that are known; a missing total is input plus output."""
+    usage: Usage = {**unknown_usage(), **parts, "source": "recorded_total"}
+    if usage["total_tokens"] is None:
+        usage["total_tokens"] = total_tokens(usage)
+    return usage
+
+
+PROVIDER_USAGE = FieldTable(
+    input_tokens=(count, "prompt_tokens", "input_tokens"),
+    output_tokens=(count, "completion_tokens", "output_tokens"),
+    total_tokens=count,
+    cache_read_input_tokens=(count, "prompt_tokens_details.cached_tokens"),
+    reasoning_output_tokens=(count, "completion_tokens_details.reasoning_tokens"),
+)
+
+
 def read_provider_usage(value: Any, path: str) -> Usage:
-    """Usage as model providers spell it (`prompt_tokens` or `input_tokens`)."""
-    usage = unknown_usage()
+    """Usage as model providers spell it (`prompt_tokens` or `input_tokens`); raises FieldError if both differ."""
     if value is None:
-        return usage
-    found = mapping(value, path)
-    usage["input_tokens"] = _read_either_count(found, "prompt_tokens", "input_tokens", path)
-    usage["output_tokens"] = _read_either_count(found, "completion_tokens", "output_tokens", path)
-    if found.get("prompt_tokens_details") is not None:
-        cached = mapping(found["prompt_tokens_details"], f"{path}.prompt_tokens_details")
-        usage["cache_read_input_tokens"] = count(
-            cached.get("cached_tokens"), f"{path}.prompt_tokens_details.cached_tokens"
-        )
-    if found.get("completion_tokens_details") is not None:
-        thought = mapping(found["completion_tokens_details"], f"{path}.completion_tokens_details")
-        usage["reasoning_output_tokens"] = count(
-            thought.get("reasoning_tokens"), f"{path}.completion_tokens_details.reasoning_tokens"
-        )
-    total = count(found.get("total_tokens"), f"{path}.total_tokens")
-    usage["total_tokens"] = total if total is not None else total_tokens(usage)
-    usage["source"] = "recorded_total"
+        return unknown_usage()
+    usage = build_usage(PROVIDER_USAGE.read(value, path))
+    for one, other in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")):
+        if None not in (value.get(one), value.get(other)) and value[one] != value[other]:
+            raise FieldError(f"{path}.{one}", f"and `{other}` differ")
     return usage
 
 
@@ -134,17 +147,6 @@ def build_score(name: str, score: Any, path: str) -> TraceScore:
         "explanation": None,
         "source": None,
     }
-
-
-def _read_either_count(found: dict[str, Any], first: str, second: str, path: str) -> int | None:
-    one, other = found.get(first), found.get(second)
-    if one is not None:
-        one = count(one, f"{path}.{first}")
-    if other is not None:
-        other = count(other, f"{path}.{second}")
-    if one is not None and other is not None and one != other:
-        raise FieldError(f"{path}.{first}", f"and `{second}` differ")
-    return other if one is None else one
 
 
 def _sum_if_all_known(parts: list[int | None]) -> int | None:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.fields import amount, count
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.usage import build_usage
 from evalgate.adapters.formats.messages import genai
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.errors import TraceError
-from evalgate.models.trace.trace import Usage, unknown_usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.adapters.formats.spans.span import SpanFacts
+    from evalgate.models.trace.trace import Usage
 
 MAX_INDEX = 20_000
 MAX_DIGITS = 18
@@ -32,6 +32,13 @@ def first_text(attributes: Mapping[str, Any], *keys: str) -> str | None:
     """The first of these attributes that is non-empty text."""
     found = (attributes.get(key) for key in keys)
     return next((value for value in found if type(value) is str and value), None)
+
+
+def add_texts(facts: SpanFacts, attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> None:
+    """Sets each fact that is unknown to the first of its attributes that is non-empty text."""
+    for name, own in keys.items():
+        if not getattr(facts, name):
+            setattr(facts, name, first_text(attributes, *own))
 
 
 def tokens(attributes: Mapping[str, Any], *keys: str) -> int | None:
@@ -52,17 +59,15 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
     return None
 
 
-def build_usage(counts: Mapping[str, int | None]) -> Usage | None:
+def read_usage(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]], prefix: str = "") -> Usage | None:
+    """Usage by the attributes of its parts, which start with `prefix`; None if nothing was counted."""
+    return usage_or_none({part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys})
+
+
+def usage_or_none(parts: Mapping[str, int | None]) -> Usage | None:
     """Usage from its parts; None if all are unknown or 0, which means that nothing was counted."""
-    usage = unknown_usage()
-    for key, value in counts.items():
-        usage[key] = value  # type: ignore[literal-required]
-    if not any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])):
-        return None
-    if usage["total_tokens"] is None:
-        usage["total_tokens"] = total_tokens(usage)
-    usage["source"] = "recorded_total"
-    return usage
+    usage = build_usage(parts)
+    return usage if any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])) else None
 
 
 def complete(usage: Usage | None, other: Usage | None) -> Usage | None:

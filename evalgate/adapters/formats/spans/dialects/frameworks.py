@@ -8,7 +8,7 @@ from evalgate.adapters.formats.core.builder.conversation import RawMessage, Tool
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    build_usage,
+    add_texts,
     complete,
     decode,
     dollars,
@@ -16,6 +16,7 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     first_text,
     read_messages,
     tokens,
+    usage_or_none,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -126,6 +127,12 @@ CLAUDE_CODE_KINDS: dict[str, SpanKind] = {
     "claude_code.tool": "tool",
     CLAUDE_CODE_EXECUTION: "tool",
 }
+CLAUDE_CODE_TOKENS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_input_tokens": "cache_read_tokens",
+    "cache_write_input_tokens": "cache_creation_tokens",
+}
 CLAUDE_CODE_REDACTED = "<REDACTED>"
 CLAUDE_CODE_ARGUMENTS = {"command": "full_command", "file_path": "file_path"}
 
@@ -142,8 +149,7 @@ def _add_claude_code(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
     facts.framework = "claude-code"
     if facts.kind == "inference":
-        facts.model = facts.model or first_text(attributes, "model")
-        facts.response_id = facts.response_id or first_text(attributes, "request_id")
+        add_texts(facts, attributes, {"model": ("model",), "response_id": ("request_id",)})
         facts.usage = facts.usage or _read_claude_code_usage(attributes)
     elif facts.kind == "agent":
         prompt = first_text(attributes, "user_prompt")
@@ -157,22 +163,15 @@ def _add_claude_code(span: Span, facts: SpanFacts) -> None:
 
 def _read_claude_code_usage(attributes: Mapping[str, Any]) -> Usage | None:
     """Adds cache tokens to the input tokens, from which Anthropic leaves them out."""
-    read, written = tokens(attributes, "cache_read_tokens"), tokens(attributes, "cache_creation_tokens")
-    uncached = tokens(attributes, "input_tokens")
-    return build_usage(
-        {
-            "input_tokens": None if uncached is None else uncached + (read or 0) + (written or 0),
-            "output_tokens": tokens(attributes, "output_tokens"),
-            "cache_read_input_tokens": read,
-            "cache_write_input_tokens": written,
-        }
-    )
+    parts = {part: tokens(attributes, key) for part, key in CLAUDE_CODE_TOKENS.items()}
+    if parts["input_tokens"] is not None:
+        parts["input_tokens"] += (parts["cache_read_input_tokens"] or 0) + (parts["cache_write_input_tokens"] or 0)
+    return usage_or_none(parts)
 
 
 def _add_claude_code_tool(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
-    facts.tool_name = facts.tool_name or first_text(attributes, "tool_name")
-    facts.tool_call_id = facts.tool_call_id or first_text(attributes, "tool_use_id", "gen_ai.tool.call.id")
+    add_texts(facts, attributes, {"tool_name": ("tool_name",), "tool_call_id": ("tool_use_id", "gen_ai.tool.call.id")})
     if facts.arguments is None:
         arguments = {
             name: attributes[key] for name, key in CLAUDE_CODE_ARGUMENTS.items() if first_text(attributes, key)

@@ -8,14 +8,14 @@ from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.messages.genai import join_text_parts
 from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    build_usage,
+    add_texts,
     decode,
     dollars,
     first,
     first_text,
     list_texts,
     read_messages,
-    tokens,
+    read_usage,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -42,6 +42,23 @@ KINDS: dict[str, SpanKind] = {
 NO_PROVIDERS = ("gcp.vertex.agent", "langchain", "langgraph", "autogen")
 NO_TOOL_PREFIXES = ("(merged", "N/A")
 USAGE = "gen_ai.usage."
+TEXTS = {
+    "model": ("gen_ai.response.model", "gen_ai.request.model"),
+    "response_id": ("gen_ai.response.id",),
+    "agent": ("gen_ai.agent.name",),
+    "conversation_id": ("gen_ai.conversation.id",),
+}
+TOKENS = {
+    "input_tokens": ("input_tokens", "prompt_tokens"),
+    "output_tokens": ("output_tokens", "completion_tokens"),
+    "total_tokens": ("total_tokens",),
+    "cache_read_input_tokens": ("cache_read.input_tokens", "cache_read_input_tokens", "details.cache_read_tokens"),
+    "cache_write_input_tokens": (
+        *("cache_write.input_tokens", "cache_creation.input_tokens", "cache_creation_input_tokens"),
+        *("cache_write_input_tokens", "details.cache_write_tokens"),
+    ),
+    "reasoning_output_tokens": ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens"),
+}
 # Some versions give an agent's sum a separate name, which a request never has.
 USAGE_PREFIXES = {"agent": (USAGE, "gen_ai.aggregated_usage.")}
 
@@ -73,14 +90,11 @@ def add(span: Span, facts: SpanFacts) -> None:
     """Adds all facts that the conventions name."""
     attributes = span.attributes
     facts.provider = _provider(attributes)
-    facts.model = first_text(attributes, "gen_ai.response.model", "gen_ai.request.model")
-    facts.response_id = first_text(attributes, "gen_ai.response.id")
+    add_texts(facts, attributes, TEXTS)
     facts.usage = _read_usage(span, facts)
     facts.cost_usd = dollars(attributes, "gen_ai.usage.cost", "gen_ai.usage.cost_usd", "operation.cost")
     reasons = list_texts(first(attributes, "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"))
     facts.finish_reason = reasons[-1] if reasons else None
-    facts.agent = first_text(attributes, "gen_ai.agent.name")
-    facts.conversation_id = first_text(attributes, "gen_ai.conversation.id")
     facts.system = join_text_parts(decode(attributes.get("gen_ai.system_instructions")))
     facts.tool_definitions = read_tool_definitions(decode(attributes.get("gen_ai.tool.definitions")))
     facts.input = read_messages(attributes.get("gen_ai.input.messages"), facts, "gen_ai.input.messages")
@@ -101,42 +115,15 @@ def keep_first_choice(messages: list[RawMessage] | None) -> list[RawMessage] | N
 
 def _read_usage(span: Span, facts: SpanFacts) -> Usage | None:
     for prefix in USAGE_PREFIXES.get(facts.kind, (USAGE,)):
-        found = _usage_with_prefix(span, prefix)
+        found = read_usage(span.attributes, TOKENS, prefix)
         if found is not None:
             return found
     return None
 
 
-def _usage_with_prefix(span: Span, prefix: str) -> Usage | None:
-    def read_count(*names: str) -> int | None:
-        return tokens(span.attributes, *(f"{prefix}{name}" for name in names))
-
-    return build_usage(
-        {
-            "input_tokens": read_count("input_tokens", "prompt_tokens"),
-            "output_tokens": read_count("output_tokens", "completion_tokens"),
-            "total_tokens": read_count("total_tokens"),
-            "cache_read_input_tokens": read_count(
-                "cache_read.input_tokens", "cache_read_input_tokens", "details.cache_read_tokens"
-            ),
-            "cache_write_input_tokens": read_count(
-                "cache_write.input_tokens",
-                "cache_creation.input_tokens",
-                "cache_creation_input_tokens",
-                "cache_write_input_tokens",
-                "details.cache_write_tokens",
-            ),
-            "reasoning_output_tokens": read_count(
-                "reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens"
-            ),
-        }
-    )
-
-
 def _add_tool(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
-    facts.tool_name = first_text(attributes, "gen_ai.tool.name")
-    facts.tool_call_id = first_text(attributes, "gen_ai.tool.call.id")
+    add_texts(facts, attributes, {"tool_name": ("gen_ai.tool.name",), "tool_call_id": ("gen_ai.tool.call.id",)})
     facts.arguments = first(attributes, "gen_ai.tool.call.arguments")
     facts.result = first(attributes, "gen_ai.tool.call.result")
 

@@ -9,14 +9,14 @@ from evalgate.adapters.formats.messages.genai import parse_calls
 from evalgate.adapters.formats.messages.roles import ROLES
 from evalgate.adapters.formats.messages.sniff_messages import read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    build_usage,
+    add_texts,
     complete,
     decode,
     dollars,
     first,
     first_text,
     list_texts,
-    tokens,
+    read_usage,
     unflatten,
 )
 from evalgate.adapters.formats.spans.span import Dialect
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
-    from evalgate.models.trace.trace import Role, Usage
+    from evalgate.models.trace.trace import Role
 
 THOUGHTS = frozenset({"reasoning", "thinking"})
 SHOWN_CALL, SHOWN_ANSWER = "tool-call", "tool-response"
@@ -123,6 +123,20 @@ KINDS: dict[str, SpanKind] = {
     "EVALUATOR": "excluded",
 }
 
+TEXTS = {
+    "provider": ("llm.provider", "llm.system"),
+    "model": ("llm.response.model_name", "llm.model_name"),
+    "agent": ("agent.name", "graph.node.name"),
+    "conversation_id": ("session.id",),
+}
+TOKENS = {
+    "input_tokens": ("prompt",),
+    "output_tokens": ("completion",),
+    "total_tokens": ("total",),
+    "cache_read_input_tokens": ("prompt_details.cache_read",),
+    "cache_write_input_tokens": ("prompt_details.cache_write",),
+    "reasoning_output_tokens": ("completion_details.reasoning",),
+}
 HANDOFF = "handoff to "
 """Name of a handoff span between agents; the model's message already records the call for it."""
 
@@ -140,13 +154,10 @@ def kind_of(span: Span) -> SpanKind | None:
 def add(span: Span, facts: SpanFacts) -> None:
     """Adds all facts that the vocabulary names."""
     attributes = span.attributes
-    facts.provider = facts.provider or first_text(attributes, "llm.provider", "llm.system")
-    facts.model = facts.model or first_text(attributes, "llm.response.model_name", "llm.model_name")
-    facts.usage = complete(facts.usage, _read_usage(attributes))
+    add_texts(facts, attributes, TEXTS)
+    facts.usage = complete(facts.usage, read_usage(attributes, TOKENS, "llm.token_count."))
     if facts.cost_usd is None:
         facts.cost_usd = dollars(attributes, "llm.cost.total")
-    facts.agent = facts.agent or first_text(attributes, "agent.name", "graph.node.name")
-    facts.conversation_id = facts.conversation_id or first_text(attributes, "session.id")
     facts.tags += [tag for tag in list_texts(attributes.get("tag.tags")) if tag not in facts.tags]
     metadata = decode(attributes.get("metadata"))
     if type(metadata) is dict:
@@ -158,22 +169,6 @@ def add(span: Span, facts: SpanFacts) -> None:
     elif facts.kind in ("inference", "agent"):
         _add_messages(attributes, facts)
         facts.agent = facts.agent or (span.name.removesuffix(".run") if facts.kind == "agent" else None)
-
-
-def _read_usage(attributes: Mapping[str, Any]) -> Usage | None:
-    def read_count(name: str) -> int | None:
-        return tokens(attributes, f"llm.token_count.{name}")
-
-    return build_usage(
-        {
-            "input_tokens": read_count("prompt"),
-            "output_tokens": read_count("completion"),
-            "total_tokens": read_count("total"),
-            "cache_read_input_tokens": read_count("prompt_details.cache_read"),
-            "cache_write_input_tokens": read_count("prompt_details.cache_write"),
-            "reasoning_output_tokens": read_count("completion_details.reasoning"),
-        }
-    )
 
 
 def _add_messages(attributes: Mapping[str, Any], facts: SpanFacts) -> None:
@@ -206,8 +201,7 @@ def _read_definition(schema: Any) -> dict[str, Any] | None:
 
 
 def _add_tool(attributes: Mapping[str, Any], facts: SpanFacts) -> None:
-    facts.tool_name = facts.tool_name or first_text(attributes, "tool.name")
-    facts.tool_call_id = facts.tool_call_id or first_text(attributes, "tool.id", "tool_call.id")
+    add_texts(facts, attributes, {"tool_name": ("tool.name",), "tool_call_id": ("tool.id", "tool_call.id")})
     if facts.arguments is None:
         facts.arguments = _arguments(attributes)
     if facts.result is None:

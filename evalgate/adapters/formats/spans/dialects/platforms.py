@@ -10,13 +10,12 @@ from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.messages.roles import read_message
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange, read_payload
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    build_usage,
     complete,
     decode,
     first,
     first_text,
     list_texts,
-    tokens,
+    read_usage,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -68,6 +67,11 @@ MLFLOW = Platform(
     cost="mlflow.llm.cost",
     metadata="mlflow.trace.metadata.",
 )
+TOKENS = {
+    "input_tokens": ("input", "input_tokens"),
+    "output_tokens": ("output", "output_tokens"),
+    "total_tokens": ("total", "total_tokens"),
+}
 TRACE_USAGE, TRACE_COST = "mlflow.trace.tokenUsage", "mlflow.trace.cost"
 PLATFORMS = (LANGFUSE, MLFLOW)
 
@@ -138,15 +142,7 @@ def _add_usage(platform: Platform, span: Span, facts: SpanFacts) -> None:
 
 def _read_usage(value: Any) -> Usage | None:
     counts = decode(value)
-    if type(counts) is not dict:
-        return None
-    return build_usage(
-        {
-            "input_tokens": tokens(counts, "input", "input_tokens"),
-            "output_tokens": tokens(counts, "output", "output_tokens"),
-            "total_tokens": tokens(counts, "total", "total_tokens"),
-        }
-    )
+    return read_usage(counts, TOKENS) if type(counts) is dict else None
 
 
 LANGSMITH_KIND = "langsmith.span.kind"

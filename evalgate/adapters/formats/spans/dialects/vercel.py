@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.dialects.attributes import (
-    build_usage,
+    add_texts,
     complete,
     decode,
     first,
     first_text,
     read_messages,
-    tokens,
+    read_usage,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -21,9 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalgate.adapters.formats.spans.span import Span, SpanFacts, SpanKind
-    from evalgate.models.trace.trace import Usage
 
 REQUESTS = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
+TEXTS = {
+    "provider": ("ai.model.provider",),
+    "response_id": ("ai.response.id",),
+    "finish_reason": ("ai.response.finishReason", "ai.finishReason"),
+    "agent": ("ai.telemetry.functionId", "resource.name"),
+}
+TOKENS = {
+    "input_tokens": ("inputTokens", "promptTokens"),
+    "output_tokens": ("outputTokens", "completionTokens"),
+    "total_tokens": ("totalTokens",),
+    "cache_read_input_tokens": ("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
+    "cache_write_input_tokens": ("inputTokenDetails.cacheWriteTokens",),
+    "reasoning_output_tokens": ("reasoningTokens", "outputTokenDetails.reasoningTokens"),
+}
 METADATA_PREFIX = "ai.telemetry.metadata."
 
 
@@ -44,14 +57,11 @@ def add(span: Span, facts: SpanFacts) -> None:
     attributes = span.attributes
     if first_text(attributes, "ai.operationId") is None:
         return
-    facts.provider = facts.provider or first_text(attributes, "ai.model.provider")
+    add_texts(facts, attributes, TEXTS)
     model = first_text(attributes, "gen_ai.response.model", "ai.response.model", "ai.model.id")
     facts.model = model or facts.model
-    facts.response_id = facts.response_id or first_text(attributes, "ai.response.id") or _provider_id(attributes)
-    facts.usage = complete(facts.usage, _read_usage(attributes))
-    reason = first_text(attributes, "ai.response.finishReason", "ai.finishReason")
-    facts.finish_reason = facts.finish_reason or reason
-    facts.agent = facts.agent or first_text(attributes, "ai.telemetry.functionId", "resource.name")
+    facts.response_id = facts.response_id or _provider_id(attributes)
+    facts.usage = complete(facts.usage, read_usage(attributes, TOKENS, "ai.usage."))
     facts.framework = facts.framework or "vercel-ai"
     for key, value in attributes.items():
         if key.startswith(METADATA_PREFIX):
@@ -64,22 +74,6 @@ def add(span: Span, facts: SpanFacts) -> None:
     elif facts.kind == "inference":
         facts.input = facts.input or _read_input(attributes, facts)
         facts.output = facts.output or _read_output(attributes)
-
-
-def _read_usage(attributes: Mapping[str, Any]) -> Usage | None:
-    def read_count(*names: str) -> int | None:
-        return tokens(attributes, *(f"ai.usage.{name}" for name in names))
-
-    return build_usage(
-        {
-            "input_tokens": read_count("inputTokens", "promptTokens"),
-            "output_tokens": read_count("outputTokens", "completionTokens"),
-            "total_tokens": read_count("totalTokens"),
-            "cache_read_input_tokens": read_count("cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
-            "cache_write_input_tokens": read_count("inputTokenDetails.cacheWriteTokens"),
-            "reasoning_output_tokens": read_count("reasoningTokens", "outputTokenDetails.reasoningTokens"),
-        }
-    )
 
 
 def _provider_id(attributes: Mapping[str, Any]) -> str | None:
