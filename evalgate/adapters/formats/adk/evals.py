@@ -8,8 +8,7 @@ from evalgate.adapters.formats.adk.reader import SHAPES as SESSION_SHAPES
 from evalgate.adapters.formats.adk.reader import build as build_session
 from evalgate.adapters.formats.adk.reader import unwrap_result
 from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.builder.run import MeteredConversation
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, identify_by, open_record
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_trace, identify_by, open_record
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import is_adk_event
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolResult, add_raw_message, mark_failed
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    add_failed_call,
+    add_warning,
+    build_model_error,
+    build_trace,
+    join_loose,
+    open_record,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, join_loose, open_record
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     do_each,

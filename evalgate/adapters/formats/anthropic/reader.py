@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_each
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape

@@ -9,9 +9,15 @@ from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import build_response, get_instructions
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_final_call
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    add_warning,
+    build_trace,
+    mark_final_call,
+    measure_between,
+    open_record,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, measure_between, open_record
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -27,8 +33,8 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_list
-from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
     finish_reason,
     is_known,
     read_cost_usd,

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import words
-from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 from evalgate.adapters.formats.messages.roles import ROLES
 

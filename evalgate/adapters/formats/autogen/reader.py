@@ -14,9 +14,8 @@ from evalgate.adapters.formats.autogen import (
 )
 from evalgate.adapters.formats.autogen.framework import USAGE, add_framework_message
 from evalgate.adapters.formats.autogen.messages import AgentMemory, SavedRun, add_agent_message, add_context_message
-from evalgate.adapters.formats.core.builder.run import measure_user_wait
+from evalgate.adapters.formats.core.builder.run import measure_user_wait, open_record
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import Reader, words
 

@@ -14,9 +14,8 @@ from evalgate.adapters.formats.bedrock import (
 )
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, open_record
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import (
@@ -32,8 +31,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, words
-from evalgate.adapters.formats.core.token_table import TokenTable, add_cached_input
-from evalgate.adapters.formats.core.usage import total_tokens
+from evalgate.adapters.formats.core.usage import TokenTable, add_cached_input, total_tokens
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 
 if TYPE_CHECKING:

@@ -8,18 +8,21 @@ from evalgate.adapters.formats.claude_code import list_claude_lines
 from evalgate.adapters.formats.claude_code.sessions import ClaudeSession, MessageDraft, SubAgent, merge_sub_agents
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
+    add_warning,
     build_model_error,
+    group_lines,
     mark_incomplete,
     measure_user_wait,
+    set_cost,
     set_final_response,
+    set_times,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, group_lines, set_cost, set_times
 from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
     finish_reason,
     sum_call_costs,
     warn_of_mismatch,

@@ -17,11 +17,13 @@ from evalgate.adapters.formats.core.builder.conversation import (
 from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
+    add_warning,
     build_model_error,
+    build_trace,
     mark_incomplete,
     measure_user_wait,
+    set_times,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, set_times
 from evalgate.adapters.formats.core.fields import do_each, mapping, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow

@@ -12,7 +12,7 @@ from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
 from evalgate.adapters.formats.core.fields import mapping, text, time
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import decode
-from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import responses
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import LlmCall, Usage, unknown_usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, FieldTable, count
-from evalgate.adapters.formats.core.usage import PROVIDER_USAGE, build_usage
+from evalgate.adapters.formats.core.usage import PROVIDER_USAGE, TokenTable, build_usage
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Usage
@@ -49,30 +49,32 @@ def read_provider_response(value: Any) -> ProviderResponse:
     )
 
 
-LANGCHAIN_USAGE = FieldTable(
-    input_tokens=count,
-    output_tokens=count,
-    total_tokens=count,
-    cache_read_input_tokens=(count, "input_token_details.cache_read"),
-    cache_write_input_tokens=(count, "input_token_details.cache_creation"),
-    reasoning_output_tokens=(count, "output_token_details.reasoning"),
+LANGCHAIN_USAGE = TokenTable(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens="input_token_details.cache_read",
+    cache_write_input_tokens="input_token_details.cache_creation",
+    reasoning_output_tokens="output_token_details.reasoning",
 )
 """As LangChain writes it: input includes cache, output includes reasoning."""
-RESPONSES_USAGE = FieldTable(
-    input_tokens=count,
-    output_tokens=count,
-    total_tokens=count,
-    cache_read_input_tokens=(count, "input_tokens_details.cached_tokens"),
-    cache_write_input_tokens=(count, "input_tokens_details.cache_write_tokens"),
-    reasoning_output_tokens=(count, "output_tokens_details.reasoning_tokens"),
+RESPONSES_USAGE = TokenTable(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens="input_tokens_details.cached_tokens",
+    cache_write_input_tokens="input_tokens_details.cache_write_tokens",
+    reasoning_output_tokens="output_tokens_details.reasoning_tokens",
 )
 """Of OpenAI's Responses API: input includes cache, output reasoning."""
-ANTHROPIC_USAGE = FieldTable(
-    input_tokens=count,
-    output_tokens=count,
-    cache_read_input_tokens=count,
-    cache_write_input_tokens=(count, "cache_creation_input_tokens"),
+ANTHROPIC_USAGE = TokenTable(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    cache_read_input_tokens="cache_read_input_tokens",
+    cache_write_input_tokens="cache_creation_input_tokens",
+    is_cache_apart=True,
 )
+"""Of Anthropic's Messages API: recorded input excludes the cache's tokens."""
 GEMINI_USAGE = FieldTable(
     prompt=(count, "prompt_token_count", "promptTokenCount"),
     candidates=(count, "candidates_token_count", "candidatesTokenCount"),
@@ -85,24 +87,21 @@ GEMINI_USAGE = FieldTable(
 
 def read_langchain_usage(usage: dict[str, Any]) -> Usage:
     """Usage as LangChain writes it; raises FieldError."""
-    return build_usage(LANGCHAIN_USAGE.read(usage))
+    return LANGCHAIN_USAGE.read(usage, "")
 
 
 def read_responses_usage(usage: dict[str, Any]) -> Usage:
     """Usage of OpenAI's Responses API; raises FieldError."""
-    return build_usage(RESPONSES_USAGE.read(usage))
+    return RESPONSES_USAGE.read(usage, "")
 
 
 def _read_chat_usage(usage: dict[str, Any]) -> Usage:
-    return build_usage(PROVIDER_USAGE.read(usage))
+    return PROVIDER_USAGE.read(usage, "")
 
 
 def read_anthropic_usage(usage: dict[str, Any]) -> Usage:
-    """Usage of Anthropic's Messages API; raises FieldError. Recorded input excludes the cache's tokens."""
-    found = ANTHROPIC_USAGE.read(usage)
-    if found["input_tokens"] is not None:
-        found["input_tokens"] += (found["cache_read_input_tokens"] or 0) + (found["cache_write_input_tokens"] or 0)
-    return build_usage(found)
+    """Usage of Anthropic's Messages API; raises FieldError."""
+    return ANTHROPIC_USAGE.read(usage, "")
 
 
 def _read_gemini_usage(usage: dict[str, Any]) -> Usage:

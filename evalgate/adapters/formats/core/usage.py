@@ -20,6 +20,7 @@ from evalgate.models.trace.trace import Cost, Latency, TraceScore, Usage, Warnin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalgate.adapters.formats.core.fields import Read
     from evalgate.models.trace.trace import LlmCall
 
 FINISH_REASONS = {
@@ -67,12 +68,51 @@ def build_usage(parts: Any) -> Usage:
     return usage
 
 
-PROVIDER_USAGE = FieldTable(
+class TokenTable:
+    """The field, or the reader and fields as in a FieldTable, of each number in `Usage`.
+
+    With `is_cache_apart` the recorded input leaves out cached tokens, which are added to it. A total that is not
+    recorded is the sum of input and output.
+
+    >>> TokenTable(input_tokens="in", output_tokens="out").read({"in": 2, "out": 1}, "usage")["total_tokens"]
+    3
+    """
+
+    def __init__(self, *, is_cache_apart: bool = False, **fields: str | tuple[Read, *tuple[str, ...]]) -> None:
+        self._is_cache_apart = is_cache_apart
+        self._fields = FieldTable(
+            **{name: (count, field) if isinstance(field, str) else field for name, field in fields.items()}
+        )
+
+    def read(self, value: Any, path: str) -> Usage:
+        """The recorded tokens; raises FieldError."""
+        parts = self._fields.read(value, path)
+        if self._is_cache_apart:
+            add_cached_input(parts)
+        return build_usage(parts)
+
+    def read_if_counted(self, value: Any, path: str) -> Usage | None:
+        """The recorded tokens; None without a number above 0, as many recorders write 0 for tokens not counted."""
+        return none_if_uncounted(self.read(value, path))
+
+
+def add_cached_input(parts: Any) -> None:
+    """Adds cached tokens, which were counted apart, to the input."""
+    if parts["input_tokens"] is not None:
+        parts["input_tokens"] += (parts["cache_read_input_tokens"] or 0) + (parts["cache_write_input_tokens"] or 0)
+
+
+def none_if_uncounted(usage: Usage) -> Usage | None:
+    """The usage; None without a number above 0."""
+    return usage if usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"] else None
+
+
+PROVIDER_USAGE = TokenTable(
     input_tokens=(count, "prompt_tokens", "input_tokens"),
     output_tokens=(count, "completion_tokens", "output_tokens"),
-    total_tokens=count,
-    cache_read_input_tokens=(count, "prompt_tokens_details.cached_tokens"),
-    reasoning_output_tokens=(count, "completion_tokens_details.reasoning_tokens"),
+    total_tokens="total_tokens",
+    cache_read_input_tokens="prompt_tokens_details.cached_tokens",
+    reasoning_output_tokens="completion_tokens_details.reasoning_tokens",
 )
 
 
@@ -80,7 +120,7 @@ def read_provider_usage(value: Any, path: str) -> Usage:
     """Usage as model providers spell it (`prompt_tokens` or `input_tokens`); raises FieldError if both differ."""
     if value is None:
         return unknown_usage()
-    usage = build_usage(PROVIDER_USAGE.read(value, path))
+    usage = PROVIDER_USAGE.read(value, path)
     for one, other in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")):
         if None not in (value.get(one), value.get(other)) and value[one] != value[other]:
             raise FieldError(f"{path}.{one}", f"and `{other}` differ")

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    join_loose,
+    measure_between,
+    open_record,
+    set_final_response,
+)
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import join_loose, measure_between, open_record
 from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
-from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
 from evalgate.adapters.formats.crewai.events import EventReader, add_task, drop_wrapped, list_events
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS

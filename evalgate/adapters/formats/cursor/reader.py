@@ -18,8 +18,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.known_shapes import shorten
-from evalgate.adapters.formats.core.builder.run import mark_incomplete
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, group_lines, set_times
+from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, mark_incomplete, set_times
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -33,8 +32,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.token_table import TokenTable
-from evalgate.adapters.formats.core.usage import sum_usages
+from evalgate.adapters.formats.core.usage import TokenTable, sum_usages
 from evalgate.adapters.formats.cursor import list_cursor_lines
 from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
 from evalgate.adapters.formats.messages import roles

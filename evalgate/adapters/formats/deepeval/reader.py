@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error, read_tags, set_cost
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.trace_facts import read_tags, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     FieldTable,
@@ -29,8 +28,8 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
     build_score,
     read_latency_seconds,
     sum_usages,

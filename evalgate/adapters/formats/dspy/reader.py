@@ -9,9 +9,8 @@ import orjson
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import set_final_response
+from evalgate.adapters.formats.core.builder.run import open_record, set_cost, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import find_scenario_id, find_trial, identify_by_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,

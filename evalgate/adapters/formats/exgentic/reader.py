@@ -11,11 +11,12 @@ from evalgate.adapters.formats.core.builder.conversation import Conversation
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
 from evalgate.adapters.formats.core.builder.run import (
+    add_warning,
+    build_trace,
     mark_final_call,
     mark_incomplete,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace
 from evalgate.adapters.formats.core.fields import (
     amount,
     flag,
@@ -30,8 +31,8 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
     build_score,
     read_latency_seconds,
     split_provider_and_model,

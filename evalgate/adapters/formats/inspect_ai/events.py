@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL
-from evalgate.adapters.formats.core.builder.trace_facts import measure_between, set_cost
+from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
     amount,
     first_entry,
@@ -18,8 +17,9 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable
-from evalgate.adapters.formats.core.token_table import TokenTable, add_cached_input
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
+    add_cached_input,
     finish_reason,
     is_known,
     split_provider_and_model,

@@ -8,8 +8,13 @@ from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.run import add_failed_call, build_model_error
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, read_tags
+from evalgate.adapters.formats.core.builder.run import (
+    add_failed_call,
+    add_warning,
+    build_model_error,
+    build_trace,
+    read_tags,
+)
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     count,

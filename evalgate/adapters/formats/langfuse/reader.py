@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import conversation_from_messages
+from evalgate.adapters.formats.core.builder.run import add_warning, read_tags
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, read_tags
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, text, time
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.python_literals import unwrap_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalgate.adapters.formats.core.builder.run import read_tags
 from evalgate.adapters.formats.core.builder.side_fields import (
     drop_recorder_keys,
     identify_by_metadata,
     set_scenario_and_trial,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import read_tags
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,

@@ -8,9 +8,14 @@ from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import describe_unknown, note_unknown
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, build_model_error
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    add_failed_call,
+    build_model_error,
+    build_trace,
+    measure_between,
+)
 from evalgate.adapters.formats.core.builder.side_fields import SCENARIO_KEY, TRIAL_KEY
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, measure_between
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldTable,

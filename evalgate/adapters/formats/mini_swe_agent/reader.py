@@ -11,17 +11,15 @@ from evalgate.adapters.formats.core.builder.run import (
     add_command_call,
     add_failed_call,
     build_model_error,
-    mark_final_call,
-    mark_incomplete,
-    set_final_response,
-    warn_of_missing_results,
-)
-from evalgate.adapters.formats.core.builder.trace_facts import (
     build_trace,
     identify_by,
+    mark_final_call,
+    mark_incomplete,
     open_record,
     set_cost,
+    set_final_response,
     set_times,
+    warn_of_missing_results,
 )
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (

@@ -10,10 +10,10 @@ from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     build_model_error,
     mark_incomplete,
+    open_record,
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape

@@ -9,12 +9,15 @@ from evalgate.adapters.formats.core.builder.conversation import get_instructions
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
+    add_warning,
+    build_trace,
     find_litellm_error,
     mark_final_call,
     mark_incomplete,
+    measure_between,
+    set_cost,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning, build_trace, measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     FieldTable,

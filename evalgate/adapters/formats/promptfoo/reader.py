@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    build_model_error,
+    set_cost,
+    set_final_response,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
-from evalgate.adapters.formats.core.builder.trace_facts import set_cost
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -23,8 +27,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.token_table import TokenTable
-from evalgate.adapters.formats.core.usage import build_score, finish_reason, read_scores
+from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result

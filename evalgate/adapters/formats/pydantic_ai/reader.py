@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    measure_user_wait,
+    open_record,
+    set_final_response,
+    set_times,
+)
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.builder.trace_facts import open_record, set_times
 from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import encode_json
-from evalgate.adapters.formats.core.token_table import TokenTable
+from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import pydantic_ai
 from evalgate.adapters.formats.pydantic_ai import is_pydantic_ai
 

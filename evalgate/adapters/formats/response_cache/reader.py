@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.run import MeteredConversation
-from evalgate.adapters.formats.core.builder.trace_facts import open_record
+from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
 from evalgate.adapters.formats.core.fields import mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.provider_response import read_langchain_usage

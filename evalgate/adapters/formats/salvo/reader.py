@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
-from evalgate.adapters.formats.core.builder.run import mark_incomplete, set_final_response
+from evalgate.adapters.formats.core.builder.run import (
+    build_trace,
+    identify_by,
+    mark_incomplete,
+    open_record,
+    set_cost,
+    set_final_response,
+)
 from evalgate.adapters.formats.core.builder.side_fields import read_latency_fields
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, identify_by, open_record, set_cost
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -28,8 +34,8 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
-from evalgate.adapters.formats.core.token_table import TokenTable
 from evalgate.adapters.formats.core.usage import (
+    TokenTable,
     finish_reason,
     read_finish_reason,
     read_scores,

@@ -12,13 +12,14 @@ from evalgate.adapters.formats.core.builder.conversation import Conversation, ge
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     add_command_call,
+    build_trace,
     command_word,
     mark_final_call,
     mark_incomplete,
+    open_record,
     set_final_response,
     warn_of_missing_results,
 )
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace, open_record
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
@@ -36,8 +37,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import decode
-from evalgate.adapters.formats.core.token_table import TokenTable
-from evalgate.adapters.formats.core.usage import read_cost_usd, to_milliseconds
+from evalgate.adapters.formats.core.usage import TokenTable, read_cost_usd, to_milliseconds
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_cost, unknown_usage

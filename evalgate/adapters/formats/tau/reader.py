@@ -8,10 +8,12 @@ from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_failed_call, find_litellm_error
-from evalgate.adapters.formats.core.builder.trace_facts import (
+from evalgate.adapters.formats.core.builder.run import (
+    MeteredConversation,
+    add_failed_call,
     add_warning,
     build_trace,
+    find_litellm_error,
     identify_by,
     open_record,
     set_cost,

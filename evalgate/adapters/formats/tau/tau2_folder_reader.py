@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
 from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
-from evalgate.adapters.formats.core.builder.trace_facts import add_warning
+from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.fields import listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import require_shallow

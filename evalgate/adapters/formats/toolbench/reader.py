@@ -6,9 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.run import mark_final_call, set_final_response, warn_of_missing_results
+from evalgate.adapters.formats.core.builder.run import (
+    build_trace,
+    mark_final_call,
+    set_final_response,
+    warn_of_missing_results,
+)
 from evalgate.adapters.formats.core.builder.side_fields import read_tool_definitions
-from evalgate.adapters.formats.core.builder.trace_facts import build_trace
 from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.fields import amount, count
-from evalgate.adapters.formats.core.usage import build_usage
+from evalgate.adapters.formats.core.usage import build_usage, none_if_uncounted
 from evalgate.adapters.formats.messages import genai
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.errors import TraceError
@@ -61,13 +61,9 @@ def dollars(attributes: Mapping[str, Any], *keys: str) -> float | None:
 
 def read_usage(attributes: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]], prefix: str = "") -> Usage | None:
     """Usage by the attributes of its parts, which start with `prefix`; None if nothing was counted."""
-    return usage_or_none({part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys})
-
-
-def usage_or_none(parts: Mapping[str, int | None]) -> Usage | None:
-    """Usage from its parts; None if all are unknown or 0, which means that nothing was counted."""
-    usage = build_usage(parts)
-    return usage if any((usage["input_tokens"], usage["output_tokens"], usage["total_tokens"])) else None
+    return none_if_uncounted(
+        build_usage({part: tokens(attributes, *(prefix + key for key in keys[part])) for part in keys})
+    )
 
 
 def complete(usage: Usage | None, other: Usage | None) -> Usage | None:

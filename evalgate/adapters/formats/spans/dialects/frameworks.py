@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.usage import add_cached_input, build_usage, none_if_uncounted
 from evalgate.adapters.formats.spans.dialects.attributes import (
     add_texts,
     complete,
@@ -16,7 +17,6 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     first_text,
     read_messages,
     tokens,
-    usage_or_none,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -164,9 +164,8 @@ def _add_claude_code(span: Span, facts: SpanFacts) -> None:
 def _read_claude_code_usage(attributes: Mapping[str, Any]) -> Usage | None:
     """Adds cache tokens to the input tokens, from which Anthropic leaves them out."""
     parts = {part: tokens(attributes, key) for part, key in CLAUDE_CODE_TOKENS.items()}
-    if parts["input_tokens"] is not None:
-        parts["input_tokens"] += (parts["cache_read_input_tokens"] or 0) + (parts["cache_write_input_tokens"] or 0)
-    return usage_or_none(parts)
+    add_cached_input(parts)
+    return none_if_uncounted(build_usage(parts))
 
 
 def _add_claude_code_tool(span: Span, facts: SpanFacts) -> None:

@@ -13,9 +13,9 @@ from evalgate.adapters.formats.spans.dialects.attributes import (
     decode,
     first,
     first_text,
+    read_usage,
     tokens,
     unflatten,
-    usage_or_none,
 )
 from evalgate.adapters.formats.spans.span import Dialect
 
@@ -89,7 +89,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     if facts.usage is not None and facts.usage["reasoning_output_tokens"] is None:
         facts.usage["reasoning_output_tokens"] = tokens(attributes, "llm.usage.reasoning_tokens")
     if facts.usage is None:
-        facts.usage = usage_or_none({"total_tokens": tokens(attributes, "llm.usage.total_tokens")})
+        facts.usage = read_usage(attributes, {"total_tokens": ("llm.usage.total_tokens",)})
     if facts.tool_definitions is None:
         facts.tool_definitions = _read_functions(attributes)
     for key, value in attributes.items():
