@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import (
+from evalgate.adapters.formats.core.format import (
     MAX_MESSAGES,
+    Format,
     claim_one_or_list,
     get_first_messages,
     has_block,
     has_message_role,
     is_anthropic_response,
 )
-from evalgate.adapters.formats.core.format import Format
 
 ANTHROPIC_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"}

@@ -8,9 +8,8 @@ from evalgate.adapters.formats.anthropic import is_anthropic
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import is_anthropic_response, split_each
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, is_anthropic_response, split_each
 from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import join_text

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import build_response, get_instructions
+from evalgate.adapters.formats.core.builder.conversation import build_response, get_instructions, read_arguments
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_warning,

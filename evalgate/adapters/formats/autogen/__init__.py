@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES
-from evalgate.adapters.formats.core.format import Format, words
+from evalgate.adapters.formats.core.format import MAX_MESSAGES, Format, words
 
 MESSAGE_TYPES = words("""
     TextMessage MultiModalMessage StopMessage HandoffMessage ToolCallSummaryMessage ToolCallRequestEvent

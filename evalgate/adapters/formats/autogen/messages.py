@@ -6,10 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.autogen import STRUCTURED
-from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    build_recorded_call_key,
+)
+from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
-from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import (
     FieldTable,
     filled_text,

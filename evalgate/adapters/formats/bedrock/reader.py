@@ -13,11 +13,9 @@ from evalgate.adapters.formats.bedrock import (
     unwrap_session_message,
 )
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts, add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, open_record
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -30,7 +28,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.format import Identity, Reader, words
+from evalgate.adapters.formats.core.format import Identity, Reader, split_each, words
 from evalgate.adapters.formats.core.usage import TokenTable, add_cached_input, total_tokens
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import MAX_MESSAGES, Format
 
 EVENT_KEYS = frozenset({"event_id", "source_fingerprint", "source_type", "agent_role", "crew_name", "event_data"})
 OWN_FAMILIES = (

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key, read_arguments
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    build_recorded_call_key,
+    mark_failed,
+    read_arguments,
+)
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
@@ -31,7 +37,7 @@ from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
 from evalgate.adapters.formats.messages.roles import read_request
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
+    from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
     from evalgate.models.trace.trace import ErrorInfo
 
 MESSAGE_FIELDS = CHAT_FIELDS | {"tool_call_id", "raw_tool_call_parts", "files"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     join_loose,
@@ -13,7 +13,6 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
 from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.usage import TokenTable

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
 from evalgate.adapters.formats.core.builder.conversation import (
     BLANK_CALL,
     Conversation,
@@ -15,9 +14,9 @@ from evalgate.adapters.formats.core.builder.conversation import (
     ToolResult,
     conversation_from_messages,
     mark_failed,
+    read_arguments,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.known_shapes import shorten
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, mark_incomplete, set_times
 from evalgate.adapters.formats.core.fields import (
     FieldError,

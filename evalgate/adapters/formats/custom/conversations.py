@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalgate.adapters.formats.core.builder.call_arguments import Arguments, read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, mark_failed
-from evalgate.adapters.formats.core.builder.listed_calls import add_call_details, add_listed_calls
+from evalgate.adapters.formats.core.builder.conversation import Arguments, Conversation, mark_failed, read_arguments
+from evalgate.adapters.formats.core.builder.side_fields import add_call_details, add_listed_calls
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,

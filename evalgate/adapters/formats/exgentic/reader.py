@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.conversation import Conversation, read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_warning,
     build_trace,

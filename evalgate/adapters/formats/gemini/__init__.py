@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES
-from evalgate.adapters.formats.core.format import Format, first_object, words
+from evalgate.adapters.formats.core.format import MAX_MESSAGES, Format, first_object, words
 
 CONTENT_KEYS = ("contents", "history")
 ROLES = frozenset({"user", "model", "system", "function", "tool"})

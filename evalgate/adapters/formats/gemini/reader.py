@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
+from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     do_each,
@@ -19,7 +18,7 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import Reader, words
+from evalgate.adapters.formats.core.format import Reader, split_each, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason

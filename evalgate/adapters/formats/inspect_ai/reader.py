@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions, read_arguments
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
     add_warning,

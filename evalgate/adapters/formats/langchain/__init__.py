@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import claim_one_or_list, get_first_messages, has_message_role
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import Format, claim_one_or_list, get_first_messages, has_message_role
 
 LANGCHAIN_TYPES = frozenset({"human", "ai", "tool", "system", "AIMessageChunk"})
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import do_each, listing
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
 from evalgate.adapters.formats.langchain import is_langchain
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS, ROLE_FIELDS
 from evalgate.adapters.formats.messages.langchain import add_message

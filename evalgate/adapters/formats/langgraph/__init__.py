@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import MAX_MESSAGES, claim_one_or_list
-from evalgate.adapters.formats.core.format import Format
+from evalgate.adapters.formats.core.format import MAX_MESSAGES, Format, claim_one_or_list
 
 CHECKPOINT_VALUES, STATE_VALUES = "channel_values", "values"
 

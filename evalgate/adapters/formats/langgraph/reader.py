@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_incomplete, measure_between
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.builder.unknown_parts import UnknownParts
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text, time
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_each, words
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
 from evalgate.adapters.formats.langgraph import get_state, get_thread, is_langgraph
 from evalgate.adapters.formats.messages import langchain, roles

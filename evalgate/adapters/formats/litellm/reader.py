@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.run import build_model_error, measure_between, read_tags, set_cost
 from evalgate.adapters.formats.core.builder.side_fields import (
+    add_listed_calls,
     identify_by_metadata,
     read_tool_definitions,
     set_scenario_and_trial,

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key, read_arguments
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
+from evalgate.adapters.formats.core.builder.conversation import (
+    RawMessage,
+    ToolRequest,
+    ToolResult,
+    build_recorded_call_key,
+    read_arguments,
+)
 from evalgate.adapters.formats.core.content import name_part
 from evalgate.adapters.formats.core.fields import FieldError, flag, mapping, prefix_errors, required_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from evalgate.adapters.formats.core.builder.call_arguments import CallKey
+    from evalgate.adapters.formats.core.builder.conversation import CallKey
 
 
 class MessageBuilder:

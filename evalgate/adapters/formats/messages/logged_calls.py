@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, add_raw_message
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
+    RawMessage,
+    add_raw_message,
+    build_recorded_call_key,
+)
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 
 if TYPE_CHECKING:

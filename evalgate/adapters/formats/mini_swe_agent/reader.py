@@ -46,7 +46,7 @@ from evalgate.adapters.formats.core.usage import (
     sum_call_usages,
 )
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
-from evalgate.adapters.formats.messages.openai import add_message
+from evalgate.adapters.formats.messages.roles import add_message
 from evalgate.adapters.formats.mini_swe_agent import RETURN_CODE
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown, shorten
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown, shorten
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, add_warning, build_trace, open_record
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
 from evalgate.adapters.formats.core.builder.run import build_trace
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields, identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason, read_provider_usage
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
-from evalgate.adapters.formats.messages.openai import add_message, read_conversation
+from evalgate.adapters.formats.messages.roles import add_message, read_conversation
 from evalgate.adapters.formats.openai_chat import is_chat
 
 if TYPE_CHECKING:

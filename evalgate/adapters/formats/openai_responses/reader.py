@@ -14,9 +14,8 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
 from evalgate.adapters.formats.core.provider_response import read_responses_usage
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, to_milliseconds

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed
+from evalgate.adapters.formats.core.builder.conversation import get_instructions, mark_failed, read_arguments
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,

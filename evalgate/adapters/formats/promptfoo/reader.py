@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
-from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     build_model_error,
     set_cost,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
+from evalgate.adapters.formats.core.builder.side_fields import (
+    add_listed_calls,
+    identify_by_metadata,
+    set_scenario_and_trial,
+)
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,

@@ -13,9 +13,8 @@ from evalgate.adapters.formats.core.builder.run import (
     set_times,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, listing, mapping, prefix_errors, text
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each, words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import pydantic_ai

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
-from evalgate.adapters.formats.core.builder.listed_calls import add_listed_calls
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, read_arguments
 from evalgate.adapters.formats.core.builder.run import (
     build_trace,
     identify_by,
@@ -15,7 +13,7 @@ from evalgate.adapters.formats.core.builder.run import (
     set_cost,
     set_final_response,
 )
-from evalgate.adapters.formats.core.builder.side_fields import read_latency_fields
+from evalgate.adapters.formats.core.builder.side_fields import add_listed_calls, read_latency_fields
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,

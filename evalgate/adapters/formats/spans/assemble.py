@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from evalgate.adapters.formats.core.builder.call_arguments import build_recorded_call_key
-from evalgate.adapters.formats.core.builder.conversation import RawMessage, conversation_from_messages, get_instructions
+from evalgate.adapters.formats.core.builder.conversation import (
+    RawMessage,
+    build_recorded_call_key,
+    conversation_from_messages,
+    get_instructions,
+)
 from evalgate.adapters.formats.core.builder.run import warn_of_missing_results
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, split_provider_and_model
@@ -31,8 +35,7 @@ from evalgate.models.trace.trace import Trace, unknown_usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.adapters.formats.core.builder.call_arguments import CallKey
-    from evalgate.adapters.formats.core.builder.conversation import Conversation
+    from evalgate.adapters.formats.core.builder.conversation import CallKey, Conversation
     from evalgate.adapters.formats.spans.span import Span, SpanFacts
     from evalgate.models.trace.trace import LlmCall, ToolCall, Warning_
 

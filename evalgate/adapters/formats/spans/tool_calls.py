@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from evalgate.adapters.formats.core.builder.call_arguments import (
+from evalgate.adapters.formats.core.builder.conversation import (
+    BLANK_CALL,
     build_call_key,
     build_recorded_call_key,
+    conversation_from_messages,
     read_arguments,
 )
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, conversation_from_messages
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span import UNKNOWN
@@ -21,8 +22,7 @@ from evalgate.adapters.formats.spans.timeline import format_rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.adapters.formats.core.builder.call_arguments import CallKey
-    from evalgate.adapters.formats.core.builder.conversation import Conversation, RawMessage, ToolRequest
+    from evalgate.adapters.formats.core.builder.conversation import CallKey, Conversation, RawMessage, ToolRequest
     from evalgate.adapters.formats.spans.aggregate import ModelCall
     from evalgate.adapters.formats.spans.span import SpanNode
     from evalgate.adapters.formats.spans.timeline import Timeline

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, note_places
 from evalgate.adapters.formats.core.builder.unread_calls import (
     ARGUMENT_KEYS,
     CONTAINERS,
@@ -79,9 +79,7 @@ def find_unread_calls(trace: Trace, nodes: Iterable[SpanNode]) -> None:
             ]
         if node.facts.kind != "tool":
             search.search_span(node)
-    if search.incomplete:
-        fields = ", ".join(f"`{field}`" for field in dict.fromkeys(search.incomplete[:5]))
-        add_gap(trace, "calls", f"{fields} may hold calls in a form that is not read")
+    note_places(trace, list(dict.fromkeys(search.incomplete)))
     if search.decoded > MAX_DECODED:
         add_gap(trace, "calls", TOO_LARGE)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions
+from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, read_arguments
 from evalgate.adapters.formats.core.builder.evidence_gaps import ADVICE, add_gap
 from evalgate.adapters.formats.core.builder.run import (
     add_command_call,

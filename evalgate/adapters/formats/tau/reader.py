@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, get_instructions, mark_failed
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
+    get_instructions,
+    mark_failed,
+    read_arguments,
+)
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     MeteredConversation,
     add_failed_call,
@@ -45,7 +48,7 @@ from evalgate.adapters.formats.core.usage import (
     sum_call_usages,
 )
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS, PART_FIELDS
-from evalgate.adapters.formats.messages.openai import read_conversation
+from evalgate.adapters.formats.messages.roles import read_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

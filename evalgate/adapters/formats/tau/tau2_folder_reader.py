@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import note_unknown
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown
+from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import add_warning
 from evalgate.adapters.formats.core.fields import listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape, words

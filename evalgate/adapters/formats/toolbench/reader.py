@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identi
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.core.usage import build_score
 from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
-from evalgate.adapters.formats.messages.openai import read_conversation
+from evalgate.adapters.formats.messages.roles import read_conversation
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import Trace, unknown_usage
 

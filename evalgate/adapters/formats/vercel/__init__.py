@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.adapters.formats.core.chat_shapes import (
+from evalgate.adapters.formats.core.format import (
+    Format,
     claim_one_or_list,
     get_first_messages,
     has_block,
     has_message_role,
 )
-from evalgate.adapters.formats.core.format import Format
 
 VERCEL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error"})
 VERCEL_STEP = frozenset({"toolCalls", "toolResults", "finishReason"})

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.chat_shapes import split_each
 from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, text, time
-from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
+from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each, words
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import roles, vercel
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, read_blocks, read_request, read_result

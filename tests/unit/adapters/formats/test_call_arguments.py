@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
+from evalgate.adapters.formats.core.builder.conversation import read_arguments
 from evalgate.errors import TraceError
 
 

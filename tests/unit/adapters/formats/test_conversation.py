@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import time
 
-from evalgate.adapters.formats.core.builder.call_arguments import Arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, find_opening_text
+from evalgate.adapters.formats.core.builder.conversation import Arguments, Conversation, find_opening_text
 
 
 def talk(*steps):

@@ -7,7 +7,7 @@ from builders import make_trace
 from span_builders import agent
 
 from evalgate.adapters.formats.core.builder.side_fields import set_origin
-from evalgate.adapters.formats.spans.dialects.common import add_evalgate_attributes
+from evalgate.adapters.formats.spans.dialects.attributes import add_evalgate_attributes
 from evalgate.adapters.formats.spans.span import SpanFacts
 
 

@@ -7,15 +7,67 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
-from evalgate.adapters.formats.core.builder.call_arguments import read_arguments
+from evalgate.adapters.formats.core import strict_json
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason
+from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalgate.adapters.formats.core.builder.call_arguments import Arguments
     from evalgate.models.trace.trace import Message, Response, Role, ToolCall, Warning_
+
+
+class Arguments(NamedTuple):
+    """The value, the text it was recorded as, and the error if that text is not JSON."""
+
+    value: Any
+    raw: str | None = None
+    error: str | None = None
+
+
+def read_arguments(recorded: Any, levels_above: int = 0) -> Arguments:
+    """Never fails on text: invalid JSON is kept as text with an error; empty text means no arguments.
+
+    Raises TraceError only for values nested too deep; `levels_above` levels of JSON enclose them.
+    """
+    if type(recorded) is not str:
+        strict_json.require_shallow(recorded, levels_above)
+        return Arguments(recorded, None, None)
+    if not recorded.strip():
+        return Arguments({}, recorded)
+    try:
+        value = strict_json.decode(recorded.encode())
+        strict_json.require_shallow(value)
+    except TraceError as error:
+        return Arguments(None, recorded, str(error))
+    return Arguments(value, recorded)
+
+
+MAX_EXACT_INT = 2**53  # a float beyond it is always whole and may be rounded, so it stays a float
+CallKey = tuple[str, str]
+
+
+def build_recorded_call_key(name: str, arguments: Any) -> CallKey:
+    """The key of a call whose arguments may still be JSON text."""
+    return build_call_key(name, read_arguments(arguments).value)
+
+
+def build_call_key(name: str, arguments: Any) -> CallKey:
+    """Equal for calls of one tool with equal arguments, in any key order and spelling of numbers."""
+    return name, encode_json(_normalize_numbers(arguments))
+
+
+def _normalize_numbers(value: Any) -> Any:
+    """Turns whole floats into integers: 1.0 equals 1."""
+    if type(value) is float and value.is_integer():
+        return int(value) if abs(value) < MAX_EXACT_INT else value
+    if type(value) is dict:
+        return {key: _normalize_numbers(inner) for key, inner in value.items()}
+    if type(value) is list:
+        return [_normalize_numbers(inner) for inner in value]
+    return value
+
 
 # Copying a blank record is faster than naming all its fields; a trace has dozens of records.
 BLANK_MESSAGE: Message = {

@@ -1,17 +1,93 @@
-"""Finds out which evidence a trace may lack, and refuses records from which nothing was read."""
+"""Finds what a record may hold that was not read, notes it as a gap in the evidence, and refuses empty records.
+
+Each reader lists the shapes of its format: where its messages, parts and events are in a record, which types
+they may have, and which of their fields may hold objects or lists. Anything else may be a call.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.known_shapes import find_unknown, shorten
-from evalgate.adapters.formats.core.builder.unread_calls import JSON_STARTS, PRINTED, CallScan
-from evalgate.adapters.formats.core.content import find_unknown_part
+from evalgate.adapters.formats.core.builder.unread_calls import (
+    JSON_STARTS,
+    PRINTED,
+    RESULT_FIELDS,
+    CallScan,
+    format_path,
+    is_result,
+)
+from evalgate.adapters.formats.core.content import find_unknown_part, may_hold_calls
+from evalgate.adapters.formats.core.format import EACH, Shape
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
     from evalgate.adapters.formats.core.format import Reader
     from evalgate.models.trace.trace import EvidenceKind, Trace
+
+SHOWN_CHARS = 60
+
+
+def find_unknown(record: Any, shapes: Sequence[Shape]) -> str | None:
+    """Describes the first field or type of the record that no shape lists; None if all are known."""
+    for shape in shapes:
+        if record.__class__ is list and shape.path[0] != shapes[0].path[0]:
+            continue
+        for value, path in _list_objects(record, shape.path):
+            if shape.kinds is not None:
+                kind = value.get(shape.kind_key)
+                if kind.__class__ is str and kind not in shape.kinds:
+                    return f"{describe_place(path)} has the unknown {shape.kind_key} `{shorten(kind)}`"
+            if shape.fields is not None and not shape.fields.issuperset(value):
+                for key in value.keys() - shape.fields:
+                    if holds_objects(value[key]):
+                        return f"`{format_path((path, key))}` is an unknown field"
+    return None
+
+
+def describe_place(path: Any) -> str:
+    """A path as the subject of a sentence."""
+    shown = format_path(path)
+    return f"`{shown}`" if shown else "the record"
+
+
+def shorten(name: str) -> str:
+    """A recorded name, safe to show."""
+    return make_printable(name[:SHOWN_CHARS])
+
+
+def holds_objects(value: Any) -> bool:
+    """True for an object, or a list that has more than numbers, unless it is empty."""
+    if value.__class__ is list:
+        return any(each.__class__ in HOLDERS and each for each in value)
+    return value.__class__ is dict and bool(value)
+
+
+HOLDERS = (dict, list, str)
+
+
+def _list_objects(record: Any, steps: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The objects at a path, each with its path; the content of tool results is left out."""
+    if record.__class__ is list and steps and steps[0] != EACH:
+        steps = steps[1:]
+    stack: list[tuple[Any, Any, int]] = [(record, (), 0)]
+    while stack:
+        value, path, position = stack.pop()
+        if position == len(steps):
+            if value.__class__ is dict:
+                yield value, path
+            continue
+        step = steps[position]
+        if step != EACH:
+            inner = value.get(step) if value.__class__ is dict else None
+            if inner.__class__ in (dict, list) and not (step in RESULT_FIELDS and path and is_result(value)):
+                stack.append((inner, (path, step), position + 1))
+        elif value.__class__ is list:
+            stack.extend((value[index], (path, index), position + 1) for index in range(len(value) - 1, -1, -1))
+
 
 EMPTY = "it records nothing that the agent did: no message, no tool call, no model call and no tokens"
 ASKED_FOR_TOOLS = "the model asked for tools (finish_reason tool_calls), but no call is recorded"
@@ -38,9 +114,7 @@ def find_gaps(trace: Trace, record: Any, reader: Reader) -> None:
     note_unknown(trace, find_unknown_part(trace.messages))
     if isinstance(record, dict | list):
         note_unknown(trace, find_unknown(record, reader.shapes))
-    if scan.incomplete:
-        fields = ", ".join(f"`{name}`" for name in scan.incomplete[:MAX_FIELDS])
-        add_gap(trace, "calls", f"{fields} may hold calls in a form that is not read")
+    note_places(trace, scan.incomplete)
     if any(name.startswith(JSON_STARTS) for name in names):
         add_gap(trace, "calls", JSON_FOR_A_NAME)
     if any(warning["code"] == "result_without_call" for warning in trace.warnings):
@@ -67,9 +141,38 @@ def note_unknown(trace: Trace, unknown: str | None) -> None:
         add_gap(trace, "calls", f"{unknown}: {ADVICE}")
 
 
+def note_places(trace: Trace, places: Sequence[str], advice: str = "") -> None:
+    """Makes the evidence of calls incomplete if there are places that may hold some; names the first of them."""
+    if places:
+        named = ", ".join(f"`{place}`" for place in places[:MAX_FIELDS])
+        add_gap(trace, "calls", f"{named} may hold calls in a form that is not read{advice}")
+
+
 def add_gap(trace: Trace, kind: EvidenceKind, reason: str) -> None:
     """Notes that evidence of this kind is incomplete, with a warning; the first reason is kept."""
     if kind in trace.gaps:
         return
     trace.gaps = {**trace.gaps, kind: reason}
     trace.warnings = [*trace.warnings, {"code": "missing_evidence", "message": reason, "where": kind}]
+
+
+class UnknownParts:
+    """The unknown fields and parts of one record, by path."""
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+        self._paths: list[str] = []
+
+    def add(self, path: str, name: Any) -> None:
+        """Adds a part of unknown type."""
+        self._paths.append(f"{path}.{make_printable(str(name)[:SHOWN_CHARS])}".removeprefix("."))
+
+    def check_fields(self, value: dict[str, Any], known: AbstractSet[str], path: str) -> None:
+        """Adds every unknown field whose value may hold a call."""
+        for key in value.keys() - known if not value.keys() <= known else ():
+            if value[key] and may_hold_calls(value[key]):
+                self.add(path, key)
+
+    def note_gap(self, trace: Trace) -> None:
+        """Makes the evidence of calls incomplete if anything is unknown."""
+        note_places(trace, sorted(self._paths), f": {self._advice}")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from evalgate.adapters.formats.core.builder.call_arguments import Arguments
-from evalgate.adapters.formats.core.builder.conversation import Conversation, add_raw_message, get_instructions
+from evalgate.adapters.formats.core.builder.conversation import (
+    Arguments,
+    Conversation,
+    add_raw_message,
+    get_instructions,
+)
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, milliseconds_between
 from evalgate.adapters.formats.core.format import Identity, build_identity

@@ -1,15 +1,27 @@
-"""Reads what people record next to the messages or in the metadata: scenario, trial, model, cost, scores, tools."""
+"""Reads what people record next to the messages or in the metadata: ids, model, cost, scores, tools, calls."""
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import amount, count, identifier, listing, mapping, text, whole_number
+from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, Conversation, mark_failed, read_arguments
+from evalgate.adapters.formats.core.fields import (
+    amount,
+    count,
+    identifier,
+    listing,
+    mapping,
+    required_text,
+    text,
+    whole_number,
+)
 from evalgate.adapters.formats.core.format import Identity, build_identity
+from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import read_cost_usd, read_latency_seconds, read_scores
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Latency, Trace, Usage
+    from evalgate.models.trace.trace import Latency, ToolCall, Trace, Usage
 
 SCENARIO_KEY = "evalgate.scenario.id"
 TRIAL_KEY = "evalgate.trial"
@@ -28,7 +40,7 @@ def set_scenario_and_trial(trace: Trace, metadata: dict[str, Any], *data_set_key
             trace.scenario_id = identifier(metadata[key], f"metadata.{key}")
     for key in TRIAL_KEYS:
         if metadata.get(key) is not None and trace.trial is None:
-            trace.trial = whole_number(_parse_digits(metadata[key]), f"metadata.{key}")
+            trace.trial = whole_number(parse_digits(metadata[key]), f"metadata.{key}")
 
 
 def identify_by_metadata(metadata: Any, *data_set_keys: str) -> Identity:
@@ -37,7 +49,7 @@ def identify_by_metadata(metadata: Any, *data_set_keys: str) -> Identity:
         return None, None
     scenario_ids = [metadata[key] for key in (*SCENARIO_KEYS, *data_set_keys) if metadata.get(key) is not None]
     trials = [metadata[key] for key in TRIAL_KEYS if metadata.get(key) is not None]
-    return build_identity(scenario_ids[0] if scenario_ids else None, _parse_digits(trials[0]) if trials else None)
+    return build_identity(scenario_ids[0] if scenario_ids else None, parse_digits(trials[0]) if trials else None)
 
 
 def drop_recorder_keys(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +57,7 @@ def drop_recorder_keys(metadata: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in metadata.items() if not key.startswith(RECORDER_PREFIXES)}
 
 
-def _parse_digits(value: Any) -> Any:
+def parse_digits(value: Any) -> Any:
     """A number written as digits (some platforms keep metadata as text only), else the value itself."""
     is_digits = type(value) is str and value.isascii() and value.isdigit() and len(value) < len("1000000000")
     return int(value) if is_digits else value
@@ -145,3 +157,84 @@ def _find_id(fields: dict[str, Any], metadata_key: str, field_key: str) -> Any:
     metadata = fields.get("metadata")
     value = metadata.get(metadata_key) if isinstance(metadata, dict) else None
     return fields.get(field_key) if value is None else value
+
+
+def add_listed_calls(conversation: Conversation, listed: list[Any], path: str) -> None:
+    """Joins each listed call with a call in the messages: by id, else the next with its name.
+
+    A call that is in no message is added.
+    """
+    message_calls = _MessageCalls(conversation.calls)
+    for number, value in enumerate(listed):
+        item_path = f"{path}[{number}]"
+        recorded = mapping(value, item_path)
+        name = required_text(recorded.get("name"), f"{item_path}.name")
+        call = message_calls.take(text(recorded.get("id"), f"{item_path}.id"), name)
+        add_call_details(call or _add_unmatched_call(conversation, recorded, item_path), recorded, item_path)
+
+
+class _MessageCalls:
+    """The calls in the messages; each can be taken once."""
+
+    def __init__(self, calls: list[ToolCall]) -> None:
+        self._by_id: dict[str, deque[ToolCall]] = {}
+        self._by_name: dict[str, deque[ToolCall]] = {}
+        self._taken: set[int] = set()
+        for call in calls:
+            self._by_name.setdefault(call["name"], deque()).append(call)
+            if call["id"] is not None:
+                self._by_id.setdefault(call["id"], deque()).append(call)
+
+    def take(self, call_id: str | None, name: str) -> ToolCall | None:
+        """The next call with this id, else with this name."""
+        return self._take_next(self._by_id, call_id) or self._take_next(self._by_name, name)
+
+    def _take_next(self, queues: dict[str, deque[ToolCall]], key: str | None) -> ToolCall | None:
+        queue = queues.get(key, deque()) if key else deque()
+        while queue:
+            call = queue.popleft()
+            if call["index"] not in self._taken:
+                self._taken.add(call["index"])
+                return call
+        return None
+
+
+def _add_unmatched_call(conversation: Conversation, recorded: dict[str, Any], path: str) -> ToolCall:
+    value, raw, error = read_arguments(recorded.get("arguments"))
+    call: ToolCall = {
+        **BLANK_CALL,
+        "index": len(conversation.calls),
+        "turn": count(recorded.get("turn"), f"{path}.turn") or 0,
+        "step": count(recorded.get("step"), f"{path}.step") or len(conversation.calls) + 1,
+        "id": text(recorded.get("id"), f"{path}.id"),
+        "name": required_text(recorded.get("name"), f"{path}.name"),
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": error,
+    }
+    conversation.calls.append(call)
+    return call
+
+
+def add_call_details(call: ToolCall, recorded: dict[str, Any], path: str) -> None:
+    """Sets a call's recorded result, status, error, exit code, duration and requestor."""
+    result = recorded.get("result")
+    if result is not None:
+        call["result"] = result
+        call["result_text"] = result if isinstance(result, str) else encode_json(result)
+    status, error = recorded.get("status"), recorded.get("error")
+    if status == "error" or error:
+        mark_failed(call)
+    elif (result is not None or status == "ok") and call["status"] == "missing":
+        call["status"] = "ok"
+    if isinstance(error, dict):
+        kind, message = text(error.get("type"), f"{path}.error.type"), error.get("message")
+        call["error"] = {"type": kind, "message": text(message, f"{path}.error.message")}
+    elif error:
+        call["error"] = {"type": None, "message": text(error, f"{path}.error")}
+    code = whole_number(recorded.get("exit_code"), f"{path}.exit_code")
+    call["exit_code"] = call["exit_code"] if code is None else code
+    took = amount(recorded.get("duration_ms"), f"{path}.duration_ms")
+    call["duration_ms"] = call["duration_ms"] if took is None else took
+    if recorded.get("requestor") == "user":
+        call["requestor"] = "user"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.adapters.formats.spans.dialects.common import add_common, add_evalgate_attributes
+from evalgate.adapters.formats.spans.dialects.attributes import add_common, add_evalgate_attributes
 from evalgate.adapters.formats.spans.dialects.frameworks import ADK, ANY_AGENT, CLAUDE_CODE, PYDANTIC_AI
 from evalgate.adapters.formats.spans.dialects.genai import GENAI
 from evalgate.adapters.formats.spans.dialects.openinference import OPENINFERENCE

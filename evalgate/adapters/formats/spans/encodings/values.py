@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from evalgate.adapters.formats.core.builder.known_shapes import holds_objects
+from evalgate.adapters.formats.core.builder.evidence_gaps import holds_objects
 from evalgate.adapters.formats.core.fields import FieldError, flag, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import MAX_DEPTH, make_printable, require_shallow
 from evalgate.models.trace.trace import MAX_ID_LENGTH
