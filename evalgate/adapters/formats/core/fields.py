@@ -99,27 +99,45 @@ class FieldTable:
     {'id': 'r1', 'tokens': 3}
     """
 
-    __slots__ = ("_fields", "keys")
+    __slots__ = ("_blank", "_fields", "_others", "_plain", "keys")
 
     def __init__(self, **fields: Read | tuple[Read, *tuple[str, ...]]) -> None:
-        self._fields: list[tuple[str, Read, str, list[list[str]]]] = []
-        keys: set[str] = set()
+        self._fields: dict[str, tuple[Read, list[str]]] = {}
         for name, field in fields.items():
-            read, *own_keys = field if isinstance(field, tuple) else (field, name)
-            ways = [key.split(".") for key in own_keys]
-            keys.update(way[0] for way in ways)
-            self._fields.append((name, read, own_keys[0], [] if ways == [own_keys] else ways))
-        self.keys = frozenset(keys)
+            read, *keys = field if isinstance(field, tuple) else (field, name)
+            self._fields[name] = read, keys
+        self.keys = frozenset(key.partition(".")[0] for _, keys in self._fields.values() for key in keys)
+        self._blank: dict[str, Any] = {}
+        self._plain: list[tuple[str, Read, str]] = []
+        self._others: list[tuple[str, Read, list[list[str]]]] = []
 
     def read(self, value: Any, path: str = "") -> Any:
         """The fields of an object (of an empty one for None) by name; raises FieldError naming the field."""
-        recorded, found = mapping(value, path), {}
+        recorded = mapping(value, path)
+        if not self._blank:
+            self._sort_fields()
+        found, get = self._blank.copy(), recorded.get
         try:
-            for name, read, key, ways in self._fields:
-                found[name] = _read_first(read, recorded, ways) if ways else read(recorded.get(key), key)
+            for name, read, key in self._plain:
+                if (each := get(key)) is not None:
+                    found[name] = read(each, key)
+            for name, read, ways in self._others:
+                found[name] = _read_first(read, recorded, ways)
         except FieldError as error:
             raise error.with_prefix(path) from None
         return found
+
+    def _sort_fields(self) -> None:
+        """Sorts out fields with one key and a plain value for None: these need no call if they are missing."""
+        for name, (read, keys) in self._fields.items():
+            try:
+                self._blank[name] = read(None, name)
+            except FieldError:
+                self._blank[name] = self
+            if keys == [keys[0].partition(".")[0]] and not isinstance(self._blank[name], dict | list | FieldTable):
+                self._plain.append((name, read, keys[0]))
+            else:
+                self._others.append((name, read, [key.split(".") for key in keys]))
 
     def read_each(self, value: Any, path: str) -> list[Any]:
         """The fields of each object of a list, of an empty one for None."""
