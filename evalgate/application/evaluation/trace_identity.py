@@ -69,10 +69,12 @@ def identify_trace(trace: Trace) -> tuple[int | None, int]:
 
 
 def _digest_name(trace: Trace) -> int | None:
-    """The digest of the recorded trace id; without one, of the record."""
+    """The digest of the recorded trace id; without one, of the record, whatever its blanks and line ends."""
     source = trace.source
     if trace.trace_id and not (source.sha256 and trace.trace_id.startswith(source.sha256[:32])):
         return _digest(["id", trace.trace_id])
+    if trace.record is not None:
+        return _digest(["record", trace.record])
     if source.record is None:
         return _digest(["bytes", source.sha256]) if source.sha256 else None
     figures = [trace.trial, trace.usage, trace.cost, trace.latency, trace.started_at, trace.ended_at, trace.status]

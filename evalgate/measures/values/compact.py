@@ -69,10 +69,23 @@ def hash_stable_text(text: str) -> str:
     >>> hash_stable_text("Today is 2026-01-01.") == hash_stable_text("Today is 2026-02-03.")
     True
     """
-    kept = _TIME.sub("", redact(text[:MOST_READ]))
+    kept = redact(text[:MOST_READ])
+    if _may_have_time(kept):
+        kept = _TIME.sub("", kept)
     if kept.count("-") >= HYPHENS_OF_UUID:
         kept = _UUID.sub("", kept)
     return sha256(kept.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]
+
+
+def _may_have_time(text: str) -> bool:
+    """Whether a `-` or `:` is between digits, which is found much faster than a date or time."""
+    for mark in "-:":
+        place = text.find(mark, 1)
+        while place > 0:
+            if text[place - 1].isdigit() and text[place + 1 : place + 3].isdigit():
+                return True
+            place = text.find(mark, place + 1)
+    return False
 
 
 on_secrets_changed(hash_stable_text.cache_clear)

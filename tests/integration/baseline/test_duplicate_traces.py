@@ -59,6 +59,7 @@ ONCE = {
     "a line twice": lines(BAD, trace(trial=1), trace(trial=1)),
     "a record of a list twice": {"all.json": json.dumps([BAD, trace(trial=1), trace(trial=1)])},
     "the same id and messages": lines(BAD, trace(trace_id="t", trial=1), trace(trace_id="t", trial=2, cost_usd=1)),
+    "a line of another file": {"a.jsonl": json.dumps(BAD) + "\n" + json.dumps(trace()) + "\n", "b.jsonl": json.dumps(trace()) + "\n"},
     "a line with other blanks": {"all.jsonl": json.dumps(BAD) + "\n" + json.dumps(trace(trace_id="t")) + "\n" + json.dumps(trace(trace_id="t"), separators=(",", ":"))},
 }  # fmt: skip
 
@@ -186,3 +187,12 @@ def test_workers_and_shards_find_the_same(tmp_path: Path) -> None:
     assert by_workers.code == alone.code
     for name in ("jobs", "merged"):
         assert (tmp_path / name / "results.json").read_bytes() == expected
+
+
+def test_a_record_counts_once_in_files_of_one_line_and_of_many(tmp_path: Path) -> None:
+    line = json.dumps(trace()) + "\n"
+    ran = run(tmp_path, {"a.jsonl": line + line, "b.jsonl": line})
+    assert (scenario(ran)["n"], scenario(ran)["verdict"]) == (1, "PASS")
+    [note] = notes(ran)
+    assert SAME in note
+    assert "and 1 more" in note
