@@ -111,7 +111,7 @@ def use_plugin_evaluators(modules: Sequence[str], cwd: str) -> None:
 
 def check_formats(configuration: Configuration) -> None:
     """Raises SettingError for a suite's `format` that does not exist."""
-    from evalgate.application.evaluation.trace_settings import format_problems
+    from evalgate.application.evaluation.run_checks import format_problems
 
     problems = format_problems(configuration, build_trace_files("."))
     if problems:

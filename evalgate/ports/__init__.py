@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from evalgate.models.github import Annotation as Annotation  # noqa: TC001  re-exported
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -109,8 +110,7 @@ class TraceArchive(TraceSource, Protocol):
         """Parses a line of a baseline's traces; None if it can't be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """A baseline read from disk: its results and, from a zip, its manifest."""
 
     results: ResultsDoc
@@ -172,8 +172,7 @@ class TraceSpool(Protocol):
         """Discards what was kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineParts:
+class BaselineParts(Struct, frozen=True):
     """The content of a `baseline.zip`."""
 
     manifest: dict[str, Any]
@@ -249,8 +248,7 @@ class Clock(Protocol):
         """The current time in UTC, or SOURCE_DATE_EPOCH if set."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundBaseline:
+class FoundBaseline(Struct, frozen=True):
     """The baseline chosen for this run, its path, and why others were refused (one line each)."""
 
     info: BaselineInfo

@@ -13,7 +13,7 @@ from evalgate.adapters.archives.archive_writer import build_entry
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import Location, Problem, SettingError
-from evalgate.models.shards.shard import ShardHead
+from evalgate.ports.shards import ShardHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalgate.application.comparison.cross_scoring import restrict_checks
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.cross_scorer import scenarios_by_key
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
-from evalgate.application.evaluation.trajectories import source_of
+from evalgate.application.evaluation.trajectories import BaselineScenarios, source_of
 from evalgate.errors import InvalidInput
 from evalgate.gate.common.scenarios import find_baseline_key
 from evalgate.gate.trajectory.cause import SAME_RULES, CrossScores, ScoredVerdict, find_cause

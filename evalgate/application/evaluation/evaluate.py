@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
 from evalgate.application.evaluation.pricing import Pricer
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.suite_judge import JudgedRecord, SuiteJudge, refer_to
 from evalgate.application.evaluation.trace_warnings import WarningCollector, format_location
+from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
 from evalgate.errors import OverLimit, SettingError, TraceError
 from evalgate.measures.values.json_values import shorten
 from evalgate.models.run.run import MAX_SCENARIOS, Run

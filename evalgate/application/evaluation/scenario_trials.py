@@ -71,7 +71,7 @@ def count_trials(trials: Sequence[Trial]) -> CountedTrials:
     """The trials that count, numbered and in order."""
     if len(trials) == 1:  # most scenarios have one
         trials[0].trial = _identify(trials[0]).number or 0
-        return CountedTrials(trials)
+        return CountedTrials(tuple(trials))
     found = find_duplicates(trials)
     kept = trials if found is None else [trials[index] for index in found.kept]
     facts = [_identify(trial) for trial in kept]

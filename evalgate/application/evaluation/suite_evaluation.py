@@ -17,10 +17,10 @@ from evalgate.suite.scenarios import DEFAULT_THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
     from evalgate.application.evaluation.scenario_matcher import Overlap, ScenarioClaim
     from evalgate.application.evaluation.scenario_trials import CountedTrials
     from evalgate.application.evaluation.suite_judge import JudgedRecord
+    from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.models.run.golden import GoldenResult
     from evalgate.models.run.run import Trial
     from evalgate.models.trace.trace import TraceRecord

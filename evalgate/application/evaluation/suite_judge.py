@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
+import orjson
 from msgspec import Struct
 
-from evalgate.application.evaluation.baseline_scenarios import is_worse
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
-from evalgate.application.evaluation.trace_identity import ref_of
 from evalgate.application.evaluation.trace_warnings import format_location
+from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
 from evalgate.evaluators.core.queries import build_getter, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
+from evalgate.measures.values.compact import hash_stable_text
+from evalgate.measures.values.json_stream import encode_json
+from evalgate.measures.values.json_values import truncate
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.trajectory import Trajectory  # noqa: TC001  (needed when a shard is decoded)
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult, TrialStatus
@@ -22,12 +27,15 @@ from evalgate.scoring.outage import find_outage
 from evalgate.scoring.scenario import score_trial
 
 if TYPE_CHECKING:
-    from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.application.evaluation.trajectories import BaselineScenarios, WorstTrialRecorder
     from evalgate.measures.jmespath.query import Query
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.suite.models import Scenario, Suite
 
     Scored = tuple[list[AssertionResult], TrialStatus, float | None]
+
 
 MOST_ROWS = 10_000
 """Assertion results that are kept because trials may share them."""
@@ -204,3 +212,80 @@ def _damaged_trial(record: DamagedTrace) -> TrialResult:
     """The trial of a record that can't be read."""
     reason = f"{format_location(record.source)}: {record.reason}"
     return TrialResult(record.trial or 0, refer_to(record), "error", 0.0, [], reason=reason)
+
+
+MAX_MODEL_NAME = 200
+DIGEST_BITS = 52
+"""Few enough for JSON, and enough to tell the trials of one scenario apart."""
+_SPOKEN = itemgetter("role", "content")
+_CALLED = itemgetter("name", "arguments")
+_ANSWERED = itemgetter("name", "arguments", "result_text")
+
+
+def ref_of(trace: Trace) -> TraceRef:
+    """The reference to a trace in reports."""
+    source = trace.source
+    return TraceRef(
+        trace.trace_id,
+        source.path,
+        source.format,
+        source.sha256,
+        source.line,
+        source.record,
+        trace.commit,
+        trace.agent_hash,
+        trace.started_at or trace.ended_at,
+        None,
+        trace.model and truncate(trace.model, MAX_MODEL_NAME),
+        _hash_tools(trace.tool_definitions),
+        hash_stable_text(trace.system_instructions) if trace.system_instructions else None,
+        *identify_trace(trace),
+        trace.trial,
+        trace.started_at,
+    )
+
+
+def _hash_tools(definitions: Sequence[Mapping[str, Any]]) -> str | None:
+    """Hashes tool definitions in any order; None if there are none, or one is not JSON."""
+    if not definitions:
+        return None
+    try:
+        encoded = sorted(orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in definitions)
+    except orjson.JSONEncodeError:
+        return None
+    return hash_stable_text(b"\n".join(encoded).decode())
+
+
+def identify_trace(trace: Trace) -> tuple[int | None, int]:
+    """Digests of what a trace is called, by its id or else its bytes, and of its conversation; computed once."""
+    found: tuple[int | None, int] | None = trace.identity
+    if found is None:
+        found = trace.identity = (_digest_name(trace), _digest_conversation(trace))
+    return found
+
+
+def _digest_name(trace: Trace) -> int | None:
+    """The digest of the recorded trace id; without one, of the record, whatever its blanks and line ends."""
+    source = trace.source
+    if trace.trace_id and not (source.sha256 and trace.trace_id.startswith(source.sha256[:32])):
+        return _digest(["id", trace.trace_id])
+    if trace.record is not None:
+        return _digest(["record", trace.record])
+    if source.record is None:
+        return _digest(["bytes", source.sha256]) if source.sha256 else None
+    figures = [trace.trial, trace.usage, trace.cost, trace.latency, trace.started_at, trace.ended_at, trace.status]
+    return _digest([*figures, trace.model, trace.tags, trace.evaluations, trace.metadata, _digest_conversation(trace)])
+
+
+def _digest_conversation(trace: Trace) -> int:
+    spoken = list(map(_SPOKEN, trace.messages))
+    has_results = len(spoken) > len(trace.tool_calls)  # results are messages too
+    return _digest([spoken, list(map(_CALLED if has_results else _ANSWERED, trace.tool_calls))])
+
+
+def _digest(value: Any) -> int:
+    try:
+        data = encode_json(value)
+    except TypeError:  # an integer of more than 64 bits, or half of a surrogate pair
+        data = repr(value).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") >> (64 - DIGEST_BITS)

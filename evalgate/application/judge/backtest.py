@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.policies import policies_of
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
+from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.errors import Problem, SettingError
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_run

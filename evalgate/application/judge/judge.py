@@ -26,11 +26,14 @@ from evalgate.application.comparison.policies import (
     refuse_duplicates,
 )
 from evalgate.application.documents.trial_store import TrialStore
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios, WorstTrialRecorder
-from evalgate.application.evaluation.distinct_ids import check_ids
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
-from evalgate.application.evaluation.trace_settings import check_traces
-from evalgate.application.evaluation.trajectories import StoredTraces, add_behaviour
+from evalgate.application.evaluation.run_checks import check_ids, check_traces
+from evalgate.application.evaluation.trajectories import (
+    BaselineScenarios,
+    StoredTraces,
+    WorstTrialRecorder,
+    add_behaviour,
+)
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
@@ -237,8 +240,7 @@ def run_evaluation(configuration: Configuration, tools: Tools, choice: TraceChoi
     pool = None if tools.pools is None else tools.pools.open(chosen)
     if pool is None:
         return evaluate(configuration, tools.traces, choice, tools.progress, None if spool is None else spool.add)
-    from evalgate.application.parallel.batch_judge import BatchJudge
-    from evalgate.application.parallel.batched_evaluation import evaluate_in_batches
+    from evalgate.application.parallel.batched_evaluation import BatchJudge, evaluate_in_batches
 
     source, engine, line_of = pool
     try:

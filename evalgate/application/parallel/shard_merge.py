@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalgate.application.comparison.baseline import config_hash
 from evalgate.application.parallel.batched_evaluation import BatchMerger
-from evalgate.application.parallel.shard_codec import decode_batch
-from evalgate.application.parallel.shards import digest_of
+from evalgate.application.parallel.shards import decode_batch, digest_of
 from evalgate.errors import Location, Problem, SettingError, ShardMissing
-from evalgate.models.shards.shard import Shard
+from evalgate.ports.shards import Shard
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.evaluation.evaluate import TraceChoice
     from evalgate.application.messages.tools import Tools
-    from evalgate.application.parallel.batch_judge import JudgedBatch
+    from evalgate.application.parallel.batched_evaluation import JudgedBatch
     from evalgate.models.run.run import Run
-    from evalgate.models.shards.shard import ShardHead
     from evalgate.ports import TraceArchive, TraceSpool
-    from evalgate.ports.shards import OpenShard
+    from evalgate.ports.shards import OpenShard, ShardHead
     from evalgate.suite.models import Configuration
 
 OTHER_SUITES = "use --config with the suites of the shards, at the commit that they judged"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.bootstrap.evaluation_pools import ParallelOptions
     from evalgate.cli.shell import Shell
-    from evalgate.models.shards.shard import Shard
+    from evalgate.ports.shards import Shard
 
 MAX_JOBS = 256
 DIGITS = 4
@@ -71,7 +71,7 @@ def parse_jobs(text: str) -> int | None:
 
 def parse_shard(text: str) -> Shard:
     """Parses a shard such as 2/5."""
-    from evalgate.models.shards.shard import MAX_SHARDS, Shard
+    from evalgate.ports.shards import MAX_SHARDS, Shard
 
     number, _, of = text.partition("/")
     if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MAX_SHARDS:

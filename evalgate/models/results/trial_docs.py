@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from evalgate.models.results.results import TrialDoc
     from evalgate.models.run.run import StoredTrial
-
-T = TypeVar("T")
 
 
 class TrialDocs(Sequence["TrialDoc"]):
     """The documents of a scenario's trials, each decoded from its bytes on every access."""
 
-    __slots__ = ("_cache", "trials")
+    __slots__ = ("trials",)
 
     def __init__(self, trials: Sequence[StoredTrial]) -> None:
         self.trials = trials
-        self._cache: dict[Any, Any] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def __hash__(self) -> int:
         return id(self)
-
-    def compute_once(self, find: Callable[[TrialDocs], T]) -> T:
-        """Calls a function of all documents once and caches its result."""
-        if find not in self._cache:
-            self._cache[find] = find(self)
-        found: T = self._cache[find]
-        return found
 
     def __len__(self) -> int:
         return len(self.trials)

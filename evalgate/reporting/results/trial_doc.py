@@ -35,10 +35,9 @@ _ASSERTIONS = b',"assertions":'
 
 def build_trial_docs(trials: Sequence[Trial]) -> Sequence[TrialDoc]:
     """Builds the documents of trials; stored ones stay encoded."""
-    stored = [trial for trial in trials if isinstance(trial, StoredTrial)]
-    return (
-        TrialDocs(stored) if stored else [build_trial_doc(trial) for trial in trials if isinstance(trial, TrialResult)]
-    )
+    if trials and isinstance(trials[0], StoredTrial):
+        return TrialDocs(cast("Sequence[StoredTrial]", trials))
+    return [build_trial_doc(trial) for trial in trials if isinstance(trial, TrialResult)]
 
 
 def build_trial_doc(trial: TrialResult) -> TrialDoc:

@@ -82,7 +82,7 @@ def count_failed_checks(scenario: ScenarioDoc) -> FailedChecks:
     """
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return trials.compute_once(_count_failed_in_store)
+        return _count_failed_in_store(trials)
     found: FailedChecks = {}
     for check, assertion in _iter_failed(trials):
         count, first = found.get(check, (0, assertion))

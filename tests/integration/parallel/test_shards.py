@@ -12,8 +12,8 @@ from shard_runs import judge_shard, merge_shards, run_command
 
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate
 from evalgate.application.evaluation.suite_judge import JudgedCandidate, JudgedRecord
-from evalgate.application.parallel.batch_judge import JudgedBatch
-from evalgate.application.parallel.shard_codec import decode_batch, encode_batch
+from evalgate.application.parallel.batched_evaluation import JudgedBatch
+from evalgate.application.parallel.shards import decode_batch, encode_batch
 from evalgate.models.run.run import AssertionResult, TraceRef, TrialResult
 
 

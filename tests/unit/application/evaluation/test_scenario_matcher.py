@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from evalgate.adapters.suites.yaml_tree import load
-from evalgate.application.evaluation.baseline_scenarios import BaselineScenarios
 from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher, natural
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.suite_judge import SuiteJudge, resolve_scenario_id
+from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.measures.jmespath.query import Query
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.suite.diagnostics import Diagnostics

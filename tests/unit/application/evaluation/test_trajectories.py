@@ -7,8 +7,7 @@ import pytest
 from builders import make_trace
 from fakes.core import MemoryBaselines, TraceList, make_tools
 
-from evalgate.application.evaluation.baseline_scenarios import MOST_KEPT
-from evalgate.application.evaluation.trajectories import MAX_LISTED, StoredTraces, load_trajectories
+from evalgate.application.evaluation.trajectories import MAX_LISTED, MOST_KEPT, StoredTraces, load_trajectories
 from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import SettingError

@@ -1,0 +1,99 @@
+"""Checks what a run needs beyond single files: settings for its traces, and ids that differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalgate.errors import Location, Problem, SettingError, SuiteError
+from evalgate.evaluators.core.field_problems import suggest
+from evalgate.gate.common.scenarios import find_baseline_key
+from evalgate.measures.redaction.redact import get_project_secrets
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.suite.models import CUSTOM
+
+if TYPE_CHECKING:
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.run.run import Run
+    from evalgate.models.trace.trace import Warning_
+    from evalgate.ports import TraceSource
+    from evalgate.suite.models import Configuration
+
+
+AUTO = "auto"
+
+
+def check_traces(configuration: Configuration, request: JudgeRequest, traces: TraceSource) -> None:
+    """Checks what needs suites and flags together; raises SettingError listing every error."""
+    problems = format_problems(configuration, traces, request.form)
+    for suite in configuration.suites:
+        if request.traces is None and suite.traces is None:
+            hint = "add `traces: [...]` to it or to `defaults` of evalgate.yaml, or use --traces"
+            problems.append(Problem(f"suite `{suite.name}` has no `traces`", Location(suite.path), hint))
+        elif request.traces is None and any("://" in pattern for pattern in suite.traces or ()):
+            hint = "a URL may only be given on the command line: --traces"
+            problems.append(Problem(f"`traces` of suite `{suite.name}` contains a URL", Location(suite.path), hint))
+    if problems:
+        raise SettingError(*problems)
+
+
+def format_problems(configuration: Configuration, traces: TraceSource, form: str | None = None) -> list[Problem]:
+    """Unknown formats in the flag and in suites."""
+    formats = [AUTO, *traces.formats(), CUSTOM]
+    places = [(suite.format_name, suite.format_location or Location(suite.path)) for suite in configuration.suites]
+    named = [(form, None), *places]
+    unknown = [
+        Problem(f"unknown format {each!r}", place, suggest(each, formats))
+        for each, place in named
+        if each is not None and each not in formats
+    ]
+    without_custom = [
+        Problem(f"suite `{suite.name}` has no `custom`, which `--format custom` needs", Location(suite.path))
+        for suite in configuration.suites
+        if form == CUSTOM and suite.custom is None
+    ]
+    return unknown + without_custom
+
+
+MOST_LOOK_ALIKES = 20
+HINT = "they can't be compared separately; give them ids that `redact` does not change"
+
+
+def check_ids(run: Run) -> list[Warning_]:
+    """Warnings about ids that look alike; raises SuiteError if a project's `redact` makes two of a suite equal."""
+    _require_distinct_redacted_ids(run)
+    return _find_look_alike_ids(run)
+
+
+def _require_distinct_redacted_ids(run: Run) -> None:
+    if get_project_secrets() is None:
+        return
+    counts = Counter(
+        find_baseline_key(ScenarioKey(suite.name, each.id, each.variant), ())
+        for suite in run.suites
+        for each in suite.scenarios
+    )
+    same = [
+        Problem(f"{count:,} scenarios have the id `{key.id}` after redaction", None, HINT)
+        for key, count in counts.items()
+        if count > 1
+    ]
+    if same:
+        raise SuiteError(*same)
+
+
+def _find_look_alike_ids(run: Run) -> list[Warning_]:
+    """Suites name no two ids that look alike, so traces named at least one of them."""
+    ids = {suite.path: list(dict.fromkeys(each.id for each in suite.scenarios)) for suite in run.suites}
+    if all(map(str.isascii, (each for names in ids.values() for each in names))):
+        return []
+    from evalgate.measures.text.plain_text import describe_look_alike, find_look_alikes
+
+    found: list[Warning_] = [
+        {"code": "look_alike_ids", "message": f"scenario {describe_look_alike(names, each)}", "where": path}
+        for path, names in ids.items()
+        for each in find_look_alikes(names)
+    ]
+    more = len(found) - MOST_LOOK_ALIKES
+    rest: Warning_ = {"code": "look_alike_ids", "message": f"{more:,} more ids look like others", "where": None}
+    return [*found[:MOST_LOOK_ALIKES], *([rest] if more > 0 else [])]

@@ -1,1 +1,0 @@
-"""Shards of a run. Entry points: `shard.Shard`, `shard.MAX_SHARDS`."""
