@@ -6,9 +6,10 @@ from collections import abc
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from evalgate.errors import SettingError
-from evalgate.evaluators.core.operators import ALIASES, OPERATORS
+from evalgate.evaluators.core.operators import OPERATORS
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.measures.values.json_values import ALIASES
 from evalgate.models.trace.trace_document import trace_schema
 from evalgate.suite.scheduled_tool import TIMING_TYPES
 

@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.text.patterns import Pattern, PatternError
 from evalgate.measures.values.json_values import (
+    ALIASES,
+    COMPARE,
     Schema,
     SchemaError,
     as_number,
@@ -22,7 +24,6 @@ Operator = Literal[
     "eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "in", "not_in", "length", "matches_schema"
 ]
 OPERATORS: tuple[str, ...] = get_args(Operator)
-ALIASES = {"le": "lte", "ge": "gte"}
 
 ValueCheck = Callable[[Any], str | None]
 """Returns what is wrong with a found value, None if nothing is.
@@ -30,12 +31,6 @@ ValueCheck = Callable[[Any], str | None]
 A pattern search that exceeds its limit is an error, never a failure: it raises PatternFailedError.
 """
 
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "gt": lambda actual, limit: actual > limit,
-    "gte": lambda actual, limit: actual >= limit,
-    "lt": lambda actual, limit: actual < limit,
-    "lte": lambda actual, limit: actual <= limit,
-}
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
@@ -55,7 +50,7 @@ def build_value_check(operator: str, value: Any) -> ValueCheck:
 
 
 def _build_order(operator: str) -> Callable[[Any], ValueCheck]:
-    compare = _COMPARE[operator]
+    compare = COMPARE[operator]
 
     def build(value: Any) -> ValueCheck:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -197,7 +192,7 @@ def _build_exists(value: Any) -> ValueCheck:
 _BUILDERS: dict[str, Callable[[Any], ValueCheck]] = {
     "eq": _build_eq,
     "ne": _build_ne,
-    **{name: _build_order(name) for name in _COMPARE},
+    **{name: _build_order(name) for name in ("gt", "gte", "lt", "lte")},
     "contains": _build_contains,
     "regex": _build_regex,
     "exists": _build_exists,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.evaluators.core.field_problems import FieldProblem, Path, suggest
-from evalgate.evaluators.core.operators import ALIASES, OPERATORS
-from evalgate.measures.values.json_values import json_type, show, show_typed
+from evalgate.evaluators.core.operators import OPERATORS
+from evalgate.measures.values.json_values import ALIASES, json_type, show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -14,7 +13,7 @@ from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import resolve_alias, sign
 from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
-from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
+from evalgate.measures.values.json_values import COMPARE, is_number, json_equal, shorten, show, show_typed
 from evalgate.measures.values.outputs import (
     OutputError,
     PathError,
@@ -34,15 +33,6 @@ if TYPE_CHECKING:
 
 
 Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(resolve_alias)]
-
-COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "lte": operator.le,
-    "gt": operator.gt,
-    "gte": operator.ge,
-}
 
 
 class OutputContains(Evaluator):
@@ -151,7 +141,7 @@ class OutputJson(Evaluator):
 
     def warning(self) -> str | None:
         """Returns the warning of `validate` about an order that no value can have with the target."""
-        if self.operator in ("eq", "ne") or _is_number(self.target):
+        if self.operator in ("eq", "ne") or is_number(self.target):
             return None
         return f"`{self.operator}` is an error on every trace, since {show(self.target, 40)} is not a number"
 
@@ -167,7 +157,7 @@ class OutputJson(Evaluator):
 
         def judge(text: str, _: Trace) -> Finding:
             value = look_up(read_json(text), steps)
-            evidence = {"value": value if _is_number(value) else show(value)}
+            evidence = {"value": value if is_number(value) else show(value)}
             if self._holds(value):
                 return build_finding("success", f"{path_text} is {show(value)}", **evidence)
             expected = f"expected {path_text} {sign(self.operator)} {show(self.target)}"
@@ -176,17 +166,13 @@ class OutputJson(Evaluator):
         return build_check(self.source, judge)
 
     def _holds(self, value: Any) -> bool:
-        if _is_number(value) and _is_number(self.target):
+        if is_number(value) and is_number(self.target):
             return COMPARE[self.operator](value, self.target)
         if self.operator in ("eq", "ne"):
             return json_equal(value, self.target) is (self.operator == "eq")
         raise OutputError(
             f"`{self.operator}` compares two numbers, not {show_typed(value, 40)} and {show_typed(self.target, 40)}"
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -5,11 +5,11 @@ Most expressions are paths, or filters that compare a field with a literal: comp
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.jmespath.interpreter import Functions, build_equality
 from evalgate.measures.jmespath.parse_tree import Node, cost_of, is_finite, links
+from evalgate.measures.values.json_values import COMPARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     Step = Callable[[Any], Any]
 
 COMPARABLE = frozenset({int, float, str})
-ORDERS: dict[str, Callable[[Any, Any], Any]] = {
-    "lt": operator.lt,
-    "lte": operator.le,
-    "gt": operator.gt,
-    "gte": operator.ge,
-}
+ORDERS = {name: COMPARE[name] for name in ("lt", "lte", "gt", "gte")}
 SIZED = frozenset({str, list, dict})
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.sequences.bipartite import BipartiteMatching
 from evalgate.measures.sequences.trajectory_metrics import json_key
 from evalgate.measures.text.patterns import Pattern, PatternError, find_required_text
-from evalgate.measures.values.json_values import json_equal, shorten, show, show_typed
+from evalgate.measures.values.json_values import ALIASES, COMPARE, is_number, json_equal, shorten, show, show_typed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -186,24 +185,16 @@ def _build_special(value: Mapping[Any, Any], path: Path) -> Matcher:
     return _BUILDERS[name](value[name], (*path, name))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
-
-
-def _is_finite(value: float) -> bool:
-    return isinstance(value, int) or isfinite(value)
-
-
 def _build_approx(centre: Any, tolerance: Any, path: Path) -> Matcher:
     for name, number in (("$approx", centre), ("$tol", tolerance)):
-        if not _is_number(number) or (name == "$tol" and number < 0):
+        if not is_number(number) or (name == "$tol" and number < 0):
             least = "0 or more" if name == "$tol" else "a number"
             raise MatcherError((*path, name), f"`{name}` must be {least}, not {show_typed(number, 40)}")
     expected = f"{show(centre, 40)} ± {show(tolerance, 40)}"
 
     def match_value(actual: Any) -> Mismatch | None:
         try:
-            near = _is_number(actual) and round(abs(actual - centre) - tolerance, DIGITS) <= 0
+            near = is_number(actual) and round(abs(actual - centre) - tolerance, DIGITS) <= 0
         except OverflowError:  # a whole number too large for a float
             near = False
         return None if near else Mismatch((), expected, actual)
@@ -252,21 +243,12 @@ def _build_in(value: Any, path: Path) -> Matcher:
     )
 
 
-_BOUNDS: dict[str, Callable[[int, float], bool]] = {
-    "eq": lambda size, limit: size == limit,
-    "ne": lambda size, limit: size != limit,
-    "gt": lambda size, limit: size > limit,
-    "gte": lambda size, limit: size >= limit,
-    "ge": lambda size, limit: size >= limit,
-    "lt": lambda size, limit: size < limit,
-    "lte": lambda size, limit: size <= limit,
-    "le": lambda size, limit: size <= limit,
-}
+_BOUNDS = {**COMPARE, **{alias: COMPARE[name] for alias, name in ALIASES.items()}}
 
 
 def _build_len(value: Any, path: Path) -> Matcher:
     bounds = value if isinstance(value, dict) else {"eq": value}
-    if not bounds or any(name not in _BOUNDS or not _is_number(limit) for name, limit in bounds.items()):
+    if not bounds or any(name not in _BOUNDS or not is_number(limit) for name, limit in bounds.items()):
         raise MatcherError(
             path, f"`$len` must be a number or bounds, not {show(value, 40)}", "for example {gte: 1, lte: 3}"
         )

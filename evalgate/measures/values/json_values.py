@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+import operator
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.plain_text import remove_invisible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LOOKAHEAD = 2_000
 """Characters inspected beyond a cut, so that a secret across the cut is seen whole."""
@@ -25,6 +29,25 @@ def json_equal(a: Any, b: Any) -> bool:
     return type(b) not in (dict, list) and bool(a == b)
 
 
+def is_number(value: Any) -> bool:
+    """Returns whether the value is a finite number; booleans and numeric text are not."""
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or isfinite(value))
+    )
+
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "lte": operator.le,
+    "gt": operator.gt,
+    "gte": operator.ge,
+}
+"""The comparisons of numbers, by the names of operators in suites."""
+ALIASES = {"le": "lte", "ge": "gte"}
+
+
 def as_number(value: Any) -> float | int | None:
     """Returns the value as a finite number; also reads numeric text. None for booleans and other values."""
     if isinstance(value, bool):
@@ -34,11 +57,7 @@ def as_number(value: Any) -> float | int | None:
             value = float(value) if value.isascii() and "_" not in value else None
         except ValueError:
             return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    return None
+    return value if is_number(value) else None
 
 
 def show(value: Any, limit: int = 80) -> str:

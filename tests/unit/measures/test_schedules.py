@@ -1,12 +1,12 @@
 import pytest
 
 from evalgate.evaluators.kinds.calls.scheduling import (
-    is_amount,
     is_moment,
     is_whole,
     looks_like_cron,
     strictly_increasing,
 )
+from evalgate.measures.values.json_values import is_number
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_looks_like_cron(text, expected):
 
 
 def test_numbers__are_finite_and_not_booleans():
-    assert [is_amount(value) for value in (1, -0.5, 10**400, True, "1", None, float("nan"), float("inf"))] == [
+    assert [is_number(value) for value in (1, -0.5, 10**400, True, "1", None, float("nan"), float("inf"))] == [
         True, True, True, False, False, False, False, False,
     ]  # fmt: skip
     assert [is_whole(value) for value in (1, 2.0, 10**400, 2.5, True, float("inf"))] == [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from itertools import pairwise
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -33,7 +32,7 @@ from evalgate.evaluators.kinds.calls.call_selection import (
 )
 from evalgate.evaluators.kinds.calls.tool_counts import build_count_rule
 from evalgate.measures.sequences.trajectory_metrics import json_key
-from evalgate.measures.values.json_values import show
+from evalgate.measures.values.json_values import is_number, show
 from evalgate.models.run.run import Outcome
 from evalgate.models.trace.trace_view import is_captured
 
@@ -236,7 +235,7 @@ class HasTiming(Timing):
         """Fails if one call has no time."""
         delay, when = self.delay_argument, self.when_argument
         for call in calls:
-            if not is_amount(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
+            if not is_number(_get_argument(call, delay)) and not is_moment(_get_argument(call, when)):
                 return Finding(
                     "failed", f"expected a number as `{delay}` or a time as `{when}`, got {_describe_call(call)}"
                 )
@@ -260,7 +259,7 @@ class StaggeredTiming(Timing):
         delays = [_get_argument(call, self.delay_argument) for call in calls]
         if any(delay is not None for delay in delays):
             for call, delay in zip(calls, delays, strict=True):
-                if not is_amount(delay):
+                if not is_number(delay):
                     return Finding(
                         "failed",
                         f"expected a number as `{self.delay_argument}` in every call, got {_describe_call(call)}",
@@ -308,23 +307,16 @@ LONGEST_CRON = 200
 """Characters; longer text is prose."""
 
 
-def is_amount(value: Any) -> bool:
-    """Returns whether the value is a finite number; booleans and numeric text are not."""
-    if isinstance(value, float):
-        return isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def is_moment(value: Any) -> bool:
     """Returns whether the value may be a time: non-blank text, a number, a non-empty list or object."""
     if isinstance(value, str):
         return bool(value.strip())
-    return bool(value) if isinstance(value, list | dict) else is_amount(value)
+    return bool(value) if isinstance(value, list | dict) else is_number(value)
 
 
 def is_whole(value: Any) -> bool:
     """Returns whether the value is a whole number; 5.0 is one, as in JSON."""
-    return is_amount(value) and value == int(value)
+    return is_number(value) and value == int(value)
 
 
 def strictly_increasing(values: Sequence[float]) -> bool:
