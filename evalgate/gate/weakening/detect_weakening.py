@@ -74,13 +74,9 @@ def _find_quarantine_weakenings(baseline: Suite, current: Suite) -> Iterator[Wea
 
 def _find_policy_weakenings(baseline: Configuration, current: Configuration) -> list[Weakening]:
     """Weakenings of the project's policy, then those of suite policies that the project's does not share."""
-    shared = list(
-        find_relaxations(
-            build_effective_policy(PolicyEntry.from_defaults(), baseline.policy, None),
-            build_effective_policy(PolicyEntry.from_defaults(), current.policy, None),
-        )
-    )
-    found = [Weakening(each.kind, baseline=each.before, current=each.after) for each in shared]
+    entry = PolicyEntry.from_defaults()
+    shared = list(find_relaxations(*(build_effective_policy(entry, each.policy, None) for each in (baseline, current))))
+    found = list(shared)
     current_suites = {suite.name: suite for suite in current.suites}
     for suite in baseline.suites:
         if suite.name not in current_suites:
@@ -89,7 +85,7 @@ def _find_policy_weakenings(baseline: Configuration, current: Configuration) -> 
         current_policy = build_effective_policy(current_suites[suite.name].policy, current.policy, None)
         location = Location(current_suites[suite.name].path)
         found += [
-            Weakening(each.kind, suite.name, baseline=each.before, current=each.after, location=location)
+            each._replace(suite=suite.name, location=location)
             for each in find_relaxations(baseline_policy, current_policy)
             if each not in shared
         ]
@@ -140,29 +136,24 @@ def _find_scenario_weakenings(key: ScenarioKey, baseline: Scenario, current: Sce
 
 
 def _find_rule_weakenings(baseline: Scenario, current: Scenario) -> Iterator[Weakening]:
-    baseline_rules, current_rules = baseline.rules, current.rules
+    old, new = baseline.rules, current.rules
     if round(current.threshold, DIGITS) < round(baseline.threshold, DIGITS):
-        texts = f"threshold: {baseline.threshold:g}", f"threshold: {current.threshold:g}"
-        yield Weakening("threshold_lowered", baseline=texts[0], current=texts[1])
-    if current_rules.optional and not baseline_rules.optional:
-        yield Weakening("scenario_optional", baseline="optional: false", current="optional: true")
-    if current_rules.allow_errors and not baseline_rules.allow_errors:
-        yield Weakening("errors_allowed", baseline="allow_errors: false", current="allow_errors: true")
-    if current_rules.min < baseline_rules.min:
-        yield Weakening(
-            "trials_lowered", baseline=f"trials.min: {baseline_rules.min}", current=f"trials.min: {current_rules.min}"
-        )
-    if baseline_rules.min_pass_rate is not None and (current_rules.min_pass_rate or 0.0) < baseline_rules.min_pass_rate:
-        rates = [_format_min_pass_rate(each.min_pass_rate) for each in (baseline_rules, current_rules)]
-        yield Weakening("trials_lowered", baseline=rates[0], current=rates[1])
-    if baseline_rules.min_pass_k is not None and _pass_rate(current_rules.min_pass_k) < _pass_rate(
-        baseline_rules.min_pass_k
-    ):
-        pass_k_texts = [_format_pass_k(each) for each in (baseline_rules.min_pass_k, current_rules.min_pass_k)]
-        yield Weakening("trials_lowered", baseline=pass_k_texts[0], current=pass_k_texts[1])
-
+        yield _build_weakening("threshold_lowered", "threshold", baseline.threshold, current.threshold)
+    if new.optional and not old.optional:
+        yield _build_weakening("scenario_optional", "optional", "false", "true")
+    if new.allow_errors and not old.allow_errors:
+        yield _build_weakening("errors_allowed", "allow_errors", "false", "true")
+    if new.min < old.min:
+        yield _build_weakening("trials_lowered", "trials.min", old.min, new.min)
+    if old.min_pass_rate is not None and (new.min_pass_rate or 0.0) < old.min_pass_rate:
+        yield _build_weakening("trials_lowered", "trials.min_pass_rate", old.min_pass_rate, new.min_pass_rate)
+    if old.min_pass_k is not None and _pass_rate(new.min_pass_k) < _pass_rate(old.min_pass_k):
+        yield _build_weakening("trials_lowered", "trials.min_pass_k", _format_pass_k(old), _format_pass_k(new))
     if _may_fail_required(baseline, current):
-        yield Weakening("trials_lowered", baseline="required in every trial", current=_format_pass_rate(current_rules))
+        is_rate = new.min_pass_rate is not None
+        name, demand = ("min_pass_rate", new.min_pass_rate) if is_rate else ("min_pass_k", _format_pass_k(new))
+        now = f"trials.{name}: {_format_value(demand)}"
+        yield Weakening("trials_lowered", baseline="required in every trial", current=now)
 
 
 def _may_fail_required(baseline: Scenario, current: Scenario) -> bool:
@@ -176,20 +167,12 @@ def _may_fail_required(baseline: Scenario, current: Scenario) -> bool:
     )
 
 
-def _format_pass_rate(rules: TrialRules) -> str | None:
-    return _format_min_pass_rate(rules.min_pass_rate) or _format_pass_k(rules.min_pass_k)
-
-
-def _format_min_pass_rate(rate: float | None) -> str | None:
-    return None if rate is None else f"trials.min_pass_rate: {rate:g}"
-
-
 def _pass_rate(demand: tuple[int, int] | None) -> float:
     return 0.0 if demand is None else round(demand[0] / demand[1], DIGITS)
 
 
-def _format_pass_k(demand: tuple[int, int] | None) -> str | None:
-    return None if demand is None else f"trials.min_pass_k: {demand[0]} of {demand[1]}"
+def _format_pass_k(rules: TrialRules) -> str | None:
+    return None if rules.min_pass_k is None else "{} of {}".format(*rules.min_pass_k)
 
 
 def _group_weakenings(found: Iterable[_ScenarioWeakening], suite: Suite) -> list[Weakening]:
@@ -216,75 +199,68 @@ _CORRECTIONS = ("holm", "bh", "none")
 _INCREASES = ("cost", "latency", "tokens")
 
 
-class PolicyRelaxation(NamedTuple):
-    """One demand of a policy that got weaker."""
-
-    kind: WeakeningKind
-    before: str
-    after: str | None
-
-
-def find_relaxations(baseline: Policy, current: Policy) -> Iterator[PolicyRelaxation]:
+def find_relaxations(baseline: Policy, current: Policy) -> Iterator[Weakening]:
     """What the current policy demands less than the baseline's."""
     for word in baseline.fail_on:
         if word not in current.fail_on and not _INCLUDED_IN.get(word, set()) & set(current.fail_on):
-            yield PolicyRelaxation("fail_on_dropped", f"fail_on: {word}", None)
+            yield Weakening("fail_on_dropped", baseline=f"fail_on: {word}")
     yield from _find_regression_relaxations(baseline.regression, current.regression)
     if current.min_evaluated < baseline.min_evaluated:
-        yield _build_relaxation("evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated)
+        yield _build_weakening("evidence_lowered", "min_evaluated", baseline.min_evaluated, current.min_evaluated)
     if current.critical_issue_threshold > baseline.critical_issue_threshold:
         issues = baseline.critical_issue_threshold, current.critical_issue_threshold
-        yield _build_relaxation("tolerance_widened", "critical_issue_threshold", *issues)
+        yield _build_weakening("tolerance_widened", "critical_issue_threshold", *issues)
     limits = baseline.validity.max_not_measured, current.validity.max_not_measured
     if limits[1] > limits[0]:
-        yield _build_relaxation("tolerance_widened", "validity.max_not_measured", *limits)
+        yield _build_weakening("tolerance_widened", "validity.max_not_measured", *limits)
     if baseline.duplicates == "fail" and current.duplicates != "fail":
-        yield _build_relaxation("tolerance_widened", "duplicates", baseline.duplicates, current.duplicates)
+        yield _build_weakening("tolerance_widened", "duplicates", baseline.duplicates, current.duplicates)
     yield from _find_freshness_relaxations(baseline.freshness, current.freshness)
     if STRICTNESS.index(current.on_weakening) < STRICTNESS.index(baseline.on_weakening):
-        yield _build_relaxation("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)
+        yield _build_weakening("warning_lowered", "on_weakening", baseline.on_weakening, current.on_weakening)
 
 
-def _find_regression_relaxations(baseline: RegressionPolicy, current: RegressionPolicy) -> Iterator[PolicyRelaxation]:
+def _find_regression_relaxations(baseline: RegressionPolicy, current: RegressionPolicy) -> Iterator[Weakening]:
     kind: WeakeningKind = "tolerance_widened"
     if current.threshold > baseline.threshold:
-        yield _build_relaxation(kind, "regression.threshold", baseline.threshold, current.threshold)
+        yield _build_weakening(kind, "regression.threshold", baseline.threshold, current.threshold)
     if current.alpha < baseline.alpha:
-        yield _build_relaxation(kind, "regression.alpha", baseline.alpha, current.alpha)
+        yield _build_weakening(kind, "regression.alpha", baseline.alpha, current.alpha)
     if current.require_evidence and not baseline.require_evidence:
-        yield _build_relaxation(kind, "regression.require_evidence", "false", "true")
+        yield _build_weakening(kind, "regression.require_evidence", "false", "true")
     if _CORRECTIONS.index(current.correction) < _CORRECTIONS.index(baseline.correction):
-        yield _build_relaxation(kind, "regression.correction", baseline.correction, current.correction)
+        yield _build_weakening(kind, "regression.correction", baseline.correction, current.correction)
     if current.pair_by != baseline.pair_by:
-        yield _build_relaxation(kind, "regression.pair_by", baseline.pair_by or "none", current.pair_by or "none")
+        yield _build_weakening(kind, "regression.pair_by", baseline.pair_by or "none", current.pair_by or "none")
     for name in _INCREASES:
         baseline_limit, current_limit = getattr(baseline, name), getattr(current, name)
         if baseline_limit is not None and (
             current_limit is None or current_limit.max_increase > baseline_limit.max_increase
         ):
             limit = None if current_limit is None else current_limit.max_increase
-            yield _build_relaxation(kind, f"regression.{name}.max_increase", baseline_limit.max_increase, limit)
+            yield _build_weakening(kind, f"regression.{name}.max_increase", baseline_limit.max_increase, limit)
 
 
 def _find_freshness_relaxations(
     baseline: FreshnessPolicy | None, current: FreshnessPolicy | None
-) -> Iterator[PolicyRelaxation]:
+) -> Iterator[Weakening]:
     if baseline is None:
         return
     kind: WeakeningKind = "freshness_loosened"
     if baseline.require == "head" and (current is None or current.require != "head"):
-        yield _build_relaxation(kind, "freshness.require", "head", "any")
+        yield _build_weakening(kind, "freshness.require", "head", "any")
     for glob in baseline.watch:
         if current is None or glob not in current.watch:
-            yield PolicyRelaxation(kind, f"freshness.watch: {glob}", None)
+            yield Weakening(kind, baseline=f"freshness.watch: {glob}")
     longest = timedelta.max if current is None else current.longest_age
     if baseline.longest_age < longest:
-        yield _build_relaxation(kind, "freshness.max_age", baseline.max_age, current and current.max_age)
+        yield _build_weakening(kind, "freshness.max_age", baseline.max_age, current and current.max_age)
 
 
-def _build_relaxation(kind: WeakeningKind, name: str, before: Any, after: Any) -> PolicyRelaxation:
+def _build_weakening(kind: WeakeningKind, name: str, before: Any, after: Any) -> Weakening:
+    """A demand with its value before and after, None if there was none."""
     texts = [None if value is None else f"{name}: {_format_value(value)}" for value in (before, after)]
-    return PolicyRelaxation(kind, texts[0] or name, texts[1])
+    return Weakening(kind, baseline=texts[0] or name, current=texts[1])
 
 
 def _format_value(value: Any) -> str:
