@@ -16,7 +16,6 @@ from evalgate.measures.numeric.estimates import (
     pass_at_k,
     pass_hat_k,
     rank_in_sorted,
-    ranks_in,
     wilson_interval,
 )
 from evalgate.measures.numeric.means import DIGITS, mean_amount, mean_score
@@ -45,7 +44,7 @@ def compute_statistics(outcomes: Iterable[ScenarioOutcome]) -> Statistics:
     for outcome in outcomes:
         sums.add(outcome)
     scores, count = sorted(sums.scores), len(sums.scores)
-    latency_p50, latency_p95 = ranks_in(sums.latencies, (50, 95))
+    latencies = sorted(sums.latencies)
     cost = round(fsum(sums.costs), DIGITS) if sums.trials and sums.trials == len(sums.costs) else None
     tokens = sums.tokens if sums.trials and sums.trials == sums.trials_with_tokens else None
     return Statistics(
@@ -62,8 +61,8 @@ def compute_statistics(outcomes: Iterable[ScenarioOutcome]) -> Statistics:
         cost_mean_usd=None if cost is None else round(cost / sums.trials, DIGITS),
         total_tokens=tokens,
         tokens_mean=None if tokens is None else round(tokens / sums.trials, DIGITS),
-        latency_p50_s=latency_p50,
-        latency_p95_s=latency_p95,
+        latency_p50_s=rank_in_sorted(latencies, 50),
+        latency_p95_s=rank_in_sorted(latencies, 95),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,11 @@ from evalgate.measures.jmespath.parse_tree import (
 )
 from evalgate.measures.jmespath.query import Query, QueryError
 from evalgate.measures.values.json_values import shorten
-from evalgate.models.trace.trace_view import METADATA, SECTIONS, get_view
+from evalgate.models.trace.trace_view import find_field, get_view, read_custom
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 
@@ -70,42 +71,16 @@ def query_evidence(query: Query, *, is_measured: bool = False) -> tuple[Evidence
     return tuple(sorted(kinds))
 
 
-FieldGetter = Callable[["Trace"], Any]
-
-_RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
-"""Sections of the view that are attributes of the trace, unchanged."""
-
-
-def build_getter(query: Query) -> FieldGetter:
+def build_getter(query: Query) -> Callable[[Trace], Any]:
     """Builds a function that returns what the query finds in a trace; it raises QueryFailedError."""
     if len(query.path) == 2:  # noqa: PLR2004  (a section and its field)
-        getter = _build_section_getter(*query.path)
+        getter = find_field(*query.path)
         if getter is not None:
             return getter
     if len(query.path) == 3 and query.path[:2] == ("metadata", "custom"):  # noqa: PLR2004  (and its field)
-        return _build_metadata_getter(query.path[2])
+        return read_custom(query.path[2])
     search = query.search
     return lambda trace: search(get_view(trace))
-
-
-def answer_of(trace: Trace) -> str | None:
-    """Returns the final answer."""
-    return trace.response["content"]
-
-
-def _build_section_getter(section: str, name: str) -> FieldGetter | None:
-    if section == "response" and name in {"content", "text"}:
-        return answer_of
-    if section == "metadata":
-        return METADATA.get(name) or _build_metadata_getter(name)
-    if section in _RAW_SECTIONS:
-        read = SECTIONS[section]
-        return lambda trace: read(trace).get(name)
-    return None
-
-
-def _build_metadata_getter(name: str) -> FieldGetter:
-    return lambda trace: trace.metadata.get(name)
 
 
 def compile_query(expression: str, field: str) -> Query:

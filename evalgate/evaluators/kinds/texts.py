@@ -11,12 +11,13 @@ from pydantic import Field
 from evalgate.evaluators.core.evaluator import Check, Count, Evaluator, Finding, Order, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.core.operators import compile_pattern
-from evalgate.evaluators.core.queries import FieldGetter, answer_of, build_getter, compile_query, query_evidence
+from evalgate.evaluators.core.queries import build_getter, compile_query, query_evidence
 from evalgate.evaluators.core.shorthands import DEFAULT_PATH
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.text.text_similarity import TooLongError
 from evalgate.measures.values.json_values import Schema, SchemaError, shorten, show, show_typed
+from evalgate.models.trace.trace_view import answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ class TextEvaluator(Evaluator):
         judge, subject = self.build_judge(), self.subject()
         is_answer = self.path == DEFAULT_PATH
         query = None if is_answer else compile_query(self.path, "path")
-        read: FieldGetter = answer_of if query is None else build_getter(query)
+        read: Callable[[Trace], Any] = answer_of if query is None else build_getter(query)
         missing = "the trace has no final answer" if is_answer else f"{subject}: path found nothing"
         nothing = Finding("not_evaluable", missing)
 

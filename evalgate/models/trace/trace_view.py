@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, EvidenceState
 
 Section = Callable[[Trace], Any]
+_RAW_SECTIONS = frozenset({"usage", "cost", "latency"})
+"""Sections that are attributes of the trace, unchanged."""
 
 
 def get_view(trace: Trace) -> TraceView:
@@ -51,10 +53,9 @@ class TraceView:
 
     def field(self, section: str, name: str) -> Any:
         """The value of `get(section).get(name)`, without building large sections."""
-        if section == "metadata" and section not in self._built:
-            return _read_metadata_field(self._trace, name)
-        if section == "response" and name in {"content", "text"}:
-            return self._trace.response["content"]
+        read = find_field(section, name)
+        if read is not None:
+            return read(self._trace)
         found = self.get(section)
         return found.get(name) if isinstance(found, dict) else None
 
@@ -86,9 +87,26 @@ def _parse_json(content: str | None) -> Any:
         return None
 
 
-def _read_metadata_field(trace: Trace, name: str) -> Any:
-    read = METADATA.get(name)
-    return trace.metadata.get(name) if read is None else read(trace)
+def find_field(section: str, name: str) -> Section | None:
+    """Returns how a field is read from a trace directly, None if its section has to be built."""
+    if section == "response" and name in {"content", "text"}:
+        return answer_of
+    if section == "metadata":
+        return METADATA.get(name) or read_custom(name)
+    if section in _RAW_SECTIONS:
+        read = SECTIONS[section]
+        return lambda trace: read(trace).get(name)
+    return None
+
+
+def answer_of(trace: Trace) -> str | None:
+    """Returns the final answer."""
+    return trace.response["content"]
+
+
+def read_custom(name: str) -> Section:
+    """Returns how a field of the recorder's own metadata is read."""
+    return lambda trace: trace.metadata.get(name)
 
 
 def _build_metadata(trace: Trace) -> dict[str, Any]:

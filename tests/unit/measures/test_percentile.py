@@ -1,13 +1,8 @@
 from __future__ import annotations
 
-from array import array
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from evalgate.measures.numeric import estimates
-from evalgate.measures.numeric.estimates import nearest_rank, ranks_in
+from evalgate.measures.numeric.estimates import nearest_rank
 
 
 @pytest.mark.parametrize(
@@ -35,12 +30,3 @@ def test_nearest_rank_leaves_unknown_values_out():
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_nearest_rank_of_nothing_known_is_unknown(values):
     assert nearest_rank(values, 50) is None
-
-
-@given(st.lists(st.floats(0, 1e6), max_size=20), st.lists(st.integers(1, 100), max_size=3))
-def test_ranks_among_many_values_are_those_of_all_of_them_sorted(values, percents):
-    expected = [nearest_rank(values, percent) for percent in percents]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimates, "STRETCH", 3)
-        assert ranks_in(array("d", values), percents) == expected
-    assert ranks_in(array("d", values), percents) == expected
