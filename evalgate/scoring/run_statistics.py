@@ -101,33 +101,23 @@ def compute_delta(
     """
     if not current:
         return None
-    baseline_statistics, current_statistics = (compute_statistics(baseline), statistics or compute_statistics(current))
-    flips = [
-        (baseline_outcome.verdict == "PASS", current_outcome.verdict == "PASS")
-        for baseline_outcome, current_outcome in zip(baseline, current, strict=True)
-    ]
-    kept, lost, won = flips.count((True, True)), flips.count((True, False)), flips.count((False, True))
-    scores = [
-        (current_outcome.score or 0.0) - (baseline_outcome.score or 0.0)
-        for baseline_outcome, current_outcome in zip(baseline, current, strict=True)
-    ]
+    before, now = compute_statistics(baseline), statistics or compute_statistics(current)
+    pairs = list(zip(baseline, current, strict=True))
+    flips = Counter((old.verdict == "PASS", new.verdict == "PASS") for old, new in pairs)
     return StatisticsDelta(
         scenarios=len(current),
-        deltas={
-            name: _difference(getattr(baseline_statistics, name), getattr(current_statistics, name))
-            for name in DELTA_FIELDS
-        },
-        pass_rate_interval=paired_rates_interval(kept, lost, won, len(current)),
-        score_interval=mean_interval(scores),
+        deltas={name: _difference(getattr(before, name), getattr(now, name)) for name in DELTA_FIELDS},
+        pass_rate_interval=paired_rates_interval(
+            flips[True, True], flips[True, False], flips[False, True], len(current)
+        ),
+        score_interval=mean_interval([(new.score or 0.0) - (old.score or 0.0) for old, new in pairs]),
         pass_k=[
             PassAtK(
-                baseline_entry.k,
-                round(current_entry.at_least_one - baseline_entry.at_least_one, DIGITS),
-                round(current_entry.every_one - baseline_entry.every_one, DIGITS),
+                old.k,
+                round(new.at_least_one - old.at_least_one, DIGITS),
+                round(new.every_one - old.every_one, DIGITS),
             )
-            for baseline_entry, current_entry in zip(
-                baseline_statistics.pass_k, current_statistics.pass_k, strict=False
-            )
+            for old, new in zip(before.pass_k, now.pass_k, strict=False)
         ],
     )
 

@@ -6,6 +6,8 @@ import posixpath
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.errors import Problem
 from evalgate.evaluators.core.field_problems import FieldProblem, Path
 from evalgate.measures.redaction.redact import add_project_secrets
@@ -57,20 +59,13 @@ def hide_project_secrets(document: Document, diagnostics: Diagnostics) -> None:
         add_project_secrets(secrets)
 
 
-class SharedDefaults:
+class SharedDefaults(Struct):
     """The defaults of a project for every suite, and its document; `folder` is the project's."""
 
-    def __init__(
-        self,
-        document: Document | None,
-        defaults: Defaults,
-        folder: str = ".",
-        prices: Mapping[str, PriceEntry | None] | None = None,
-    ) -> None:
-        self.document = document
-        self.defaults = defaults
-        self.folder = folder
-        self.prices = prices or {}
+    document: Document | None
+    defaults: Defaults
+    folder: str = "."
+    prices: Mapping[str, PriceEntry | None] = {}
 
     def parse_assertions(self) -> list[Assertion]:
         """The project's assertions, compiled; its errors were reported when it was parsed."""

@@ -100,12 +100,10 @@ class ScenarioBuilder:
             self._note_variants(variants)
         plain = self._build_plain(entry, path)
         checks = CheckCompiler(self._document, entry, path, self._find_forbidden)
-        if not variants:
-            scenarios = [replace(plain, assertions=[*common, *checks.compile_checks(None)])]
-        else:
-            scenarios = [
-                replace(plain, variant=each, assertions=[*common, *checks.compile_checks(each)]) for each in variants
-            ]
+        in_variants: Sequence[Variant | None] = variants or [None]
+        scenarios = [
+            replace(plain, variant=each, assertions=[*common, *checks.compile_checks(each)]) for each in in_variants
+        ]
         for each in checks.used_variants:
             self._unused_variants.pop(id(each), None)
         self._diagnostics.problems += checks.problems

@@ -62,16 +62,14 @@ def compare(
     families: Counter[str] = Counter(pair.policy.correction for pair in testable)
     found = _find_changes(pairs, families)
     changes = {key: found.get(key) or _judge_unpaired(outcome) for key, outcome in current.items()}
-    removed_keys = sorted(
-        baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or "")
-    )
-    baseline_outcomes = {pair.key: pair.baseline for pair in pairs}
-    trial_counts = {
-        pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs
-    }
-    removed = [baseline[key] for key in removed_keys]
+    removed = sorted(baseline.keys() - baseline_keys.values(), key=lambda key: (key.suite, key.id, key.variant or ""))
     return Comparison(
-        changes, removed, baseline_outcomes, trial_counts, _measure_evidence(pairs, testable, families), current
+        changes,
+        [baseline[key] for key in removed],
+        {pair.key: pair.baseline for pair in pairs},
+        {pair.key: (len(pair.baseline.trials), len(pair.current.trials) + pair.current.unmeasured) for pair in pairs},
+        _measure_evidence(pairs, testable, families),
+        current,
     )
 
 
@@ -145,10 +143,8 @@ def _judge_change(
     is_unjudged = bool({baseline.verdict, current.verdict} & NOT_EVALUATED)
     if is_unjudged or baseline.score is None or current.score is None:
         return Change("unchanged", _format_verdicts(baseline, current))
-    score_text, delta = (
-        f"score {format_change(baseline.score, current.score)}",
-        round(current.score - baseline.score, DIGITS),
-    )
+    score_text = f"score {format_change(baseline.score, current.score)}"
+    delta = round(current.score - baseline.score, DIGITS)
     if abs(delta) <= round(policy.threshold, DIGITS):
         return Change("unchanged", f"{_format_verdicts(baseline, current)}{f', {score_text}' if delta else ''}")
     return run_score_test(Change("improved" if delta > 0 else "regressed", score_text), baseline, current, policy)
@@ -166,13 +162,8 @@ def _judge_flip(
     """A scenario that passes on one side only; if a side was not evaluated, there is nothing to test."""
     if {baseline.verdict, current.verdict} & NOT_EVALUATED:
         return Change(kind, _format_verdicts(baseline, current))
-    baseline_passes, current_passes = (
-        f"{sum(baseline.passed)}/{len(baseline.passed)}",
-        f"{sum(current.passed)}/{len(current.passed)}",
-    )
-    return run_flip_test(
-        Change(kind, f"passed {baseline_passes} before, {current_passes} now"), baseline, current, policy
-    )
+    before, now = (f"{sum(each.passed)}/{len(each.passed)}" for each in (baseline, current))
+    return run_flip_test(Change(kind, f"passed {before} before, {now} now"), baseline, current, policy)
 
 
 def estimate_false_alarm(
@@ -225,19 +216,16 @@ def find_increases(baseline: ScenarioOutcome, current: ScenarioOutcome, policy: 
         ("tokens", policy.tokens, baseline.tokens, current.tokens),
     )
     entries = (
-        _explain_increase(name, limit, baseline_values, current_values)
-        for name, limit, baseline_values, current_values in amounts
-        if limit is not None
-        and (not policy.require_evidence or _is_evident(baseline_values, current_values, policy.alpha))
+        _explain_increase(name, limit, before, now)
+        for name, limit, before, now in amounts
+        if limit is not None and (not policy.require_evidence or _is_evident(before, now, policy.alpha))
     )
     return [entry for entry in entries if entry is not None]
 
 
 def _is_evident(baseline: Sequence[float | None], current: Sequence[float | None], alpha: float) -> bool:
-    baseline_values, current_values = ([value for value in side if value is not None] for side in (baseline, current))
-    return (
-        min(len(baseline_values), len(current_values)) > 1 and permutation_p(baseline_values, current_values) <= alpha
-    )
+    before, now = ([value for value in side if value is not None] for side in (baseline, current))
+    return min(len(before), len(now)) > 1 and permutation_p(before, now) <= alpha
 
 
 def _explain_increase(

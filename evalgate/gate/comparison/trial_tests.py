@@ -53,17 +53,12 @@ def run_flip_test(
     change: Change, baseline: ScenarioOutcome, current: ScenarioOutcome, policy: RegressionPolicy
 ) -> Change | UndecidedChange:
     """Tests a scenario that passes on one side only; decides at once if there are too few trials."""
-    baseline_passes, current_passes = (
-        (sum(baseline.passed), len(baseline.passed)),
-        (sum(current.passed), len(current.passed)),
-    )
-    if min(baseline_passes[1], current_passes[1]) < MIN_TRIALS:
+    if min(len(baseline.passed), len(current.passed)) < MIN_TRIALS:
         return judge_single_trial(change, policy)
     if policy.pair_by is None:
-        needed = partial(trials_for_flip, *baseline_passes, *current_passes)
-        return UndecidedChange(
-            change, policy, "Fisher", fisher_exact(*baseline_passes, *current_passes), needed, in_brackets=True
-        )
+        passes = sum(baseline.passed), len(baseline.passed), sum(current.passed), len(current.passed)
+        needed = partial(trials_for_flip, *passes)
+        return UndecidedChange(change, policy, "Fisher", fisher_exact(*passes), needed, in_brackets=True)
     pairs = pair_trials(baseline.trials, current.trials)
     if len(pairs) < MIN_TRIALS:
         return mark_inconclusive(change, TOO_FEW_PAIRS)
@@ -155,25 +150,14 @@ def count_flips(
     baseline: ScenarioOutcome, current: ScenarioOutcome, pairs: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
     """How many pairs passed only in the baseline, and only in this run."""
-    lost = sum(
-        baseline.passed[baseline_index] and not current.passed[current_index] for baseline_index, current_index in pairs
-    )
-    won = sum(
-        current.passed[current_index] and not baseline.passed[baseline_index] for baseline_index, current_index in pairs
-    )
-    return lost, won
+    found = [(baseline.passed[old], current.passed[new]) for old, new in pairs]
+    return found.count((True, False)), found.count((False, True))
 
 
 def _score_differences(baseline: ScenarioOutcome, current: ScenarioOutcome) -> list[float]:
-    found = [
-        (baseline.scores[baseline_value], current.scores[current_value])
-        for baseline_value, current_value in pair_trials(baseline.trials, current.trials)
-    ]
-    return [
-        current_value - baseline_value
-        for baseline_value, current_value in found
-        if baseline_value is not None and current_value is not None
-    ]
+    pairs = pair_trials(baseline.trials, current.trials)
+    found = [(baseline.scores[old], current.scores[new]) for old, new in pairs]
+    return [now - before for before, now in found if before is not None and now is not None]
 
 
 def _if_more_needed(recorded: int, needed: Callable[[float], int], alpha: float) -> int | None:

@@ -144,21 +144,17 @@ def diff_trajectories(baseline: Trajectory, current: Trajectory, baseline_trial:
 
 
 def _compare_calls(baseline: Sequence[TrajectoryCall], current: Sequence[TrajectoryCall]) -> Iterator[CallStep]:
-    pairs = align_calls(
-        [(call.name, call.arguments) for call in baseline], [(call.name, call.arguments) for call in current]
-    )
-    for baseline_index, current_index in pairs:
-        baseline_call, current_call = (
-            (baseline[baseline_index] if baseline_index is not None else None),
-            (current[current_index] if current_index is not None else None),
-        )
-        places = _call_place(baseline_call, baseline_index), _call_place(current_call, current_index)
-        if baseline_call is not None and current_call is not None:
-            yield _compare_pair(baseline_call, current_call, places)
-        elif baseline_call is not None:
-            yield CallStep("removed", baseline_call.name, *places, show(baseline_call.arguments, MAX_ARGUMENTS))
-        elif current_call is not None:
-            yield CallStep("added", current_call.name, *places, show(current_call.arguments, MAX_ARGUMENTS))
+    pairs = align_calls(*([(call.name, call.arguments) for call in side] for side in (baseline, current)))
+    for old_index, new_index in pairs:
+        old = None if old_index is None else baseline[old_index]
+        new = None if new_index is None else current[new_index]
+        places = _call_place(old, old_index), _call_place(new, new_index)
+        if old is not None and new is not None:
+            yield _compare_pair(old, new, places)
+        elif old is not None:
+            yield CallStep("removed", old.name, *places, show(old.arguments, MAX_ARGUMENTS))
+        elif new is not None:
+            yield CallStep("added", new.name, *places, show(new.arguments, MAX_ARGUMENTS))
 
 
 def _call_place(call: TrajectoryCall | None, index: int | None) -> CallPosition | None:

@@ -162,16 +162,11 @@ def _find_lowered_weights(pairs: Sequence[_Pair]) -> Iterator[WeakenedCheck]:
     baseline_total = fsum(pair.baseline.requirement.weight for pair in pairs)
     current_total = fsum(pair.current.requirement.weight for pair in pairs)
     for pair in pairs:
-        baseline_weight, current_weight = pair.baseline.requirement.weight, pair.current.requirement.weight
-        if current_weight < baseline_weight and round(_weight_share(current_weight, current_total), DIGITS) < round(
-            _weight_share(baseline_weight, baseline_total), DIGITS
-        ):
-            texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
+        old, new = pair.baseline.requirement.weight, pair.current.requirement.weight
+        shares = (new / current_total if current_total else 0.0), (old / baseline_total if baseline_total else 0.0)
+        if new < old and round(shares[0], DIGITS) < round(shares[1], DIGITS):
+            texts = f"weight: {old:g}", f"weight: {new:g}"
             yield WeakenedCheck("weight_lowered", pair.baseline.assertion, pair.current.assertion, *texts)
-
-
-def _weight_share(weight: float, total: float) -> float:
-    return weight / total if total else 0.0
 
 
 def _show_check(check: _Check) -> str:
@@ -199,12 +194,9 @@ def find_golden_weakenings(baseline: GoldenRules, current: GoldenRules | None) -
         texts = f"evaluate_{category}: true", f"evaluate_{category}: false"
         yield Weakening("check_removed", baseline=texts[0], current=texts[1])
     for name in current.dimensions:
-        baseline_weight, current_weight = (
-            baseline.weights.dimension_weight(name),
-            current.weights.dimension_weight(name),
-        )
-        if CATEGORY[name] not in baseline.left_out and round(current_weight, DIGITS) < round(baseline_weight, DIGITS):
-            texts = f"weight: {baseline_weight:g}", f"weight: {current_weight:g}"
+        old, new = (rules.weights.dimension_weight(name) for rules in (baseline, current))
+        if CATEGORY[name] not in baseline.left_out and round(new, DIGITS) < round(old, DIGITS):
+            texts = f"weight: {old:g}", f"weight: {new:g}"
             yield Weakening("weight_lowered", assertion=name, baseline=texts[0], current=texts[1])
 
 
