@@ -71,6 +71,8 @@ def tokenize_pattern(source: str) -> list[Token] | None:
 MAX_LENGTH = 2_000
 MAX_COMPILED_STEPS = 100_000
 """Steps of a compiled pattern: the engine unrolls `a{1000}` to a thousand steps before any time limit."""
+MAX_UNTIMED_STEPS = 1_000_000
+"""Steps of a search, some ms, which a pattern without variable repeats can't exceed and that needs no time limit."""
 MAX_SUBJECT = 1_000_000
 MAX_SECONDS = 1.0
 MAX_SLOW_SECONDS = 5.0
@@ -102,16 +104,19 @@ class Pattern:
     `required_run` is part of every match; a text without it is not searched.
     """
 
-    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required_run", "source")
+    __slots__ = ("_compiled", "_exhausted", "_slow_seconds", "required_run", "source", "untimed_length")
 
     def __init__(self, source: str, slow_seconds: float = MAX_SLOW_SECONDS) -> None:
         if len(source) > MAX_LENGTH:
             raise PatternError(f"a pattern may have at most {MAX_LENGTH:,} characters, this one has {len(source):,}")
         import regex  # imported only if a run has patterns
 
-        if _estimate_steps(source) > MAX_COMPILED_STEPS:
+        steps, pieces = _estimate_steps(source), tokenize_pattern(source)
+        if steps > MAX_COMPILED_STEPS:
             raise PatternError("the repeat counts make this pattern too large")
-        self.source, self.required_run = source, find_required_text(source)
+        self.source, self.required_run = source, longest_run(pieces or ())
+        is_fixed = pieces is not None and all(map(_has_one_length, pieces))
+        self.untimed_length = MAX_UNTIMED_STEPS // max(steps, 1) if is_fixed else 0
         self._exhausted = False
         self._slow_seconds = slow_seconds
         try:
@@ -126,6 +131,8 @@ class Pattern:
         """Returns whether the pattern matches somewhere in `text`. Raises PatternFailedError."""
         if self.required_run not in text:
             return False
+        if len(text) <= self.untimed_length:
+            return self._compiled.search(text) is not None
         if self._exhausted:
             raise PatternFailedError("the pattern exceeded its time limit earlier in this run")
         if len(text) > MAX_SUBJECT:
@@ -169,6 +176,12 @@ class Pattern:
         if (took := thread_time() - started) > SLOW_SECONDS:
             self._slow_seconds -= took
             self._exhausted = self._slow_seconds < 0
+
+
+def _has_one_length(token: Token) -> bool:
+    """Returns whether a token matches in one way at most: no group, and no quantifier but a count such as `{6}`."""
+    kind, text = token
+    return kind in ("literal", "any", "place", "either") or (kind == "quantifier" and text[1:-1].isdecimal())
 
 
 def _estimate_steps(source: str) -> int:

@@ -59,3 +59,17 @@ def test_pattern__with_usual_counts_is_accepted():
 def test_pattern__does_not_search_a_text_that_is_too_long():
     with pytest.raises(PatternFailedError, match="1,000,000 characters"):
         Pattern("a").is_found_in("a" * 1_000_001)
+
+
+@pytest.mark.parametrize("source", ["a*b", "a+", "(a|b)c", "a?" * 20 + "a" * 20, "a{1,3}b", "x{2,}", "(?:a{2}){2}"])
+def test_a_pattern_with_several_ways_to_match__always_has_a_time_limit(source):
+    assert Pattern(source).untimed_length == 0
+
+
+@pytest.mark.parametrize("source", [r"order [A-Z]\d{6}\b", "^o|b$", r"[^x]\s.{3}"])
+def test_a_pattern_of_one_length__is_searched_in_texts_of_any_length(source):
+    pattern = Pattern(source)
+    assert pattern.untimed_length > 10_000
+    text = "order A123456 a x  abc "
+    for length in (1, 10_000, pattern.untimed_length + 10):
+        assert pattern.is_found_in(text + "y" * length)
