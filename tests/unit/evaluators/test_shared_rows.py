@@ -12,6 +12,11 @@ LATE = make_trace(latency_seconds=9)
 UNKNOWN = make_trace(response=None)
 
 
+def unshared(row):
+    """A row without how it is kept."""
+    return replace(row, is_shared=False, fragment=None)
+
+
 def fine(number):
     return make_trace(
         calls=["search"],
@@ -138,7 +143,7 @@ def test_condition__that_does_not_hold_leaves_out_the_same_way(number):
     assertion = compile_assertion(raw)
     rows = [assertion.assess(fine(each)) for each in (1, number)]
     assert {row.outcome for row in rows} == {"skipped"}
-    assert rows == [compile_assertion(raw).assess(fine(1))] * 2
+    assert list(map(unshared, rows)) == [compile_assertion(raw).assess(fine(1))] * 2
 
 
 def test_a_row__that_one_trace_has_is_not_shared():
@@ -185,7 +190,7 @@ def test_rows__of_one_outcome_and_different_reasons_are_not_shared():
     ways = [["search"], ["book"], ["search"], [], ["book", "search"], ["search"]]
     rows = [assertion.assess(make_trace(calls=calls)) for calls in ways]
     fresh = [compile_assertion(assertion.written).assess(make_trace(calls=calls)) for calls in ways]
-    assert rows == fresh
+    assert list(map(unshared, rows)) == fresh
     assert {row.outcome for row in rows} == {"failed"}
     assert len({row.reason for row in rows}) == 4
     assert rows[0] is rows[2] is rows[5]
