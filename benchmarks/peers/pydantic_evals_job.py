@@ -20,11 +20,15 @@ Run = dict[str, Any]
 class Check(Evaluator[Run, Run, None]):
     """One of the checks, by the name of its function."""
 
-    evaluation_name: str
+    name: str
+
+    def get_default_evaluation_name(self) -> str:
+        """The name of its results in the report."""
+        return self.name
 
     def evaluate(self, ctx: EvaluatorContext[Run, Run, None]) -> bool:
         """Whether the recorded run passes."""
-        passed: bool = getattr(checks, self.evaluation_name)(ctx.output)
+        passed: bool = getattr(checks, self.name)(ctx.output)
         return passed
 
 
