@@ -74,9 +74,10 @@ LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 BASIC_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 RESULT_FIELDS = frozenset({"is_error", "exit_code", "duration_seconds"})
+BASIC_RESULT_FIELDS = BASIC_FIELDS | RESULT_FIELDS
 MESSAGE_FIELDS = DETAILS.keys | {"parts", "turn", "tool_name"}
 IGNORED_FIELDS = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
-KNOWN_IN_MESSAGES = BASIC_FIELDS | RESULT_FIELDS | MESSAGE_FIELDS | IGNORED_FIELDS
+KNOWN_IN_MESSAGES = BASIC_RESULT_FIELDS | MESSAGE_FIELDS | IGNORED_FIELDS
 REQUEST_FIELDS = frozenset({"id", "name", "arguments"})
 
 
@@ -176,9 +177,10 @@ def _add_result(conversation: Conversation, recorded: dict[str, Any], content: A
     if call is not None and type(content) is dict:
         call["result"] = content
     if len(recorded) > 1 + (content is not None) + (call_id is not None) + (tool is not None):
-        if call is not None:
+        if call is not None and not RESULT_FIELDS.isdisjoint(recorded):
             _add_outcome(call, recorded)
-        _add_optional_fields(message, recorded, unknown)
+        if not BASIC_RESULT_FIELDS.issuperset(recorded):
+            _add_optional_fields(message, recorded, unknown)
 
 
 def _read_result_content(content: Any) -> tuple[str | None, list[dict[str, Any]] | None]:
@@ -188,7 +190,7 @@ def _read_result_content(content: Any) -> tuple[str | None, list[dict[str, Any]]
 
 
 def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
-    code, seconds, is_error = map(recorded.get, ("exit_code", "duration_seconds", "is_error"))
+    code, seconds, is_error = recorded.get("exit_code"), recorded.get("duration_seconds"), recorded.get("is_error")
     if code is not None:
         call["exit_code"] = whole_number(code, "exit_code")
     if seconds is not None:

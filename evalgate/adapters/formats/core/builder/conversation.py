@@ -129,14 +129,12 @@ class Conversation:
             self._turn += 1
         elif role == "assistant":
             self.step += 1
-        message: Message = {
-            **BLANK_MESSAGE,
-            "index": len(self.messages),
-            "turn": self._turn,
-            "role": role,
-            "content": content,
-            "tool_calls": [],
-        }
+        message = BLANK_MESSAGE.copy()
+        message["index"] = len(self.messages)
+        message["turn"] = self._turn
+        message["role"] = role
+        message["content"] = content
+        message["tool_calls"] = []
         self.messages.append(message)
         return message
 
@@ -144,17 +142,15 @@ class Conversation:
         """Adds a tool call that the message requests; its status is `missing` until its result is added."""
         value, raw, error = arguments
         message["tool_calls"].append({"id": call_id, "name": name, "arguments": value})
-        call: ToolCall = {
-            **BLANK_CALL,
-            "index": len(self.calls),
-            "turn": self._turn,
-            "step": self.step,
-            "id": call_id,
-            "name": name,
-            "arguments": value,
-            "arguments_raw": raw,
-            "arguments_error": error,
-        }
+        call = BLANK_CALL.copy()
+        call["index"] = len(self.calls)
+        call["turn"] = self._turn
+        call["step"] = self.step
+        call["id"] = call_id
+        call["name"] = name
+        call["arguments"] = value
+        call["arguments_raw"] = raw
+        call["arguments_error"] = error
         if message["role"] == "user":
             call["requestor"] = "user"
         self.calls.append(call)
