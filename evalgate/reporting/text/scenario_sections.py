@@ -59,7 +59,10 @@ def find_failed_outcomes(scenario: ScenarioDoc) -> set[str]:
 
 def has_failures(scenario: ScenarioDoc) -> bool:
     """Whether some trial failed, or some check of a trial did not pass."""
-    return bool(find_failed_outcomes(scenario)) or count_failed_trials(scenario) > 0
+    trials = scenario["trials"]
+    if isinstance(trials, TrialDocs):
+        return any([each.summary.failed or each.status in FAILED_STATUSES for each in trials.trials])
+    return count_failed_trials(scenario) > 0 or bool(find_failed_outcomes(scenario))
 
 
 def is_clean(scenario: ScenarioDoc) -> bool:
