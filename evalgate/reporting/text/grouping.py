@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -96,7 +97,8 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
     for section, items in enumerate(sections):
         for item in items:
             cause = _find_cause(section, item)
-            lacking.update(each.reason for each in cause.missing)
+            for each in cause.missing:
+                lacking[each.reason] += 1
             group = groups.setdefault(_key(cause), cause)
             group.members.append(item)
             if not cause.is_lost:
@@ -108,7 +110,7 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
 
 def group_passing(items: Sequence[SuiteScenario]) -> list[FailureGroup | SuiteScenario]:
     """Groups scenarios that pass by what failed in them; those without failures are last in `items`, and stay so."""
-    hidden = [item for item in items if not is_clean(item.scenario)]
+    hidden = items[: bisect_left(items, True, key=lambda item: is_clean(item.scenario))]
     return [*group_failures(hidden[:MAX_PASSING]), *hidden[MAX_PASSING:], *items[len(hidden) :]]
 
 

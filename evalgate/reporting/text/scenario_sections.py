@@ -61,7 +61,7 @@ def has_failures(scenario: ScenarioDoc) -> bool:
     """Whether some trial failed, or some check of a trial did not pass."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        return any([each.summary.failed or each.status in FAILED_STATUSES for each in trials.trials])
+        return any(each.summary.failed or each.status in FAILED_STATUSES for each in trials.trials)
     return count_failed_trials(scenario) > 0 or bool(find_failed_outcomes(scenario))
 
 
@@ -230,9 +230,11 @@ def _is_critical(scenario: ScenarioDoc) -> bool:
 
 def find_failed_checks(scenario: ScenarioDoc) -> list[FailedCheck]:
     """Lists checks that did not pass in some trial: required ones first, then by lost weight."""
-    trials = scenario["n"]
-    checks = [FailedCheck(min(count, trials), trials, first) for count, first in count_failed_checks(scenario).values()]
-    return sorted(checks, key=lambda check: (not check.is_required, -check.failed * check.first["weight"]))
+    counts, trials = count_failed_checks(scenario), scenario["n"]
+    checks = [FailedCheck(min(count, trials), trials, first) for count, first in counts.values()]
+    if len(checks) > 1:
+        checks.sort(key=lambda check: (not check.is_required, -check.failed * check.first["weight"]))
+    return checks
 
 
 def find_reason(scenario: ScenarioDoc) -> str:
