@@ -6,6 +6,8 @@ DEMO := .demo/venv/bin
 # A plain path entry: other kinds of editable installs slow down every start by an import hook.
 EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test matrix check bench bench-peers lock schema docs python clean
 

@@ -137,6 +137,15 @@ def combine_undecided(combined: Finding, causes: Iterable[Finding]) -> Finding:
     return build_undecided(combined, may_fail=may_fail, may_pass=may_pass)
 
 
+def combine(findings: Sequence[Finding]) -> Finding:
+    """Combines the findings of several rules: failed decides, then not_evaluable."""
+    for outcome in ("failed", "not_evaluable"):
+        reasons = list(dict.fromkeys(found.reason for found in findings if found.outcome == outcome))
+        if reasons:
+            return combine_undecided(Finding(outcome, "; ".join(reasons)), findings)
+    return Finding("passed", "; ".join(found.reason for found in findings))
+
+
 class EvidenceCheck:
     """A check in two forms: `plain` for traces without gaps in their evidence, `careful` for the others."""
 

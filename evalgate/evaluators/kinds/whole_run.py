@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalgate.evaluators.core.evaluator import FAILED, Amount, Check, Count, Evaluator, Finding, Order, require_evidence
+from evalgate.evaluators.core.evaluator import (
+    FAILED,
+    Amount,
+    Check,
+    Count,
+    Evaluator,
+    Finding,
+    Order,
+    combine,
+    require_evidence,
+)
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.kinds.calls.tool_counts import combine
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import format_distinct, shorten, show
 

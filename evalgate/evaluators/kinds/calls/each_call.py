@@ -15,11 +15,11 @@ from evalgate.evaluators.core.evaluator import (
     Finding,
     Order,
     ToolName,
+    combine,
     require_evidence,
 )
 from evalgate.evaluators.core.field_problems import FieldProblemError
 from evalgate.evaluators.kinds.calls.call_selection import CallFilter, describe_other_calls
-from evalgate.evaluators.kinds.calls.tool_counts import combine
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.measures.values.json_values import Schema, SchemaError, format_distinct, json_equal, shorten, show
 from evalgate.models.trace.trace_view import is_captured

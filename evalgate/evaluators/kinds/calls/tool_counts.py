@@ -21,7 +21,7 @@ from evalgate.evaluators.core.evaluator import (
     Order,
     ToolName,
     careful_form,
-    combine_undecided,
+    combine,
     plain_form,
     require_evidence,
 )
@@ -59,15 +59,6 @@ class ToolCalled(Evaluator):
         """Describes the calls that were made although the assertion is negated."""
         names = trace.called
         return f"expected no call of {self.tool}, got {sum(map(names.count, find_names(self.tool, names))):,}"
-
-
-def combine(findings: Sequence[Finding]) -> Finding:
-    """Combines the findings of several rules: failed decides, then not_evaluable."""
-    for outcome in ("failed", "not_evaluable"):
-        reasons = list(dict.fromkeys(found.reason for found in findings if found.outcome == outcome))
-        if reasons:
-            return combine_undecided(Finding(outcome, "; ".join(reasons)), findings)
-    return Finding("passed", "; ".join(found.reason for found in findings))
 
 
 def combine_rules(rules: Sequence[Check]) -> Check:
