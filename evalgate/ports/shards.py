@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-SCHEMA: Literal["evalgate.shard/2"] = "evalgate.shard/2"
 MAX_SHARDS = 1_000
 
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0, le=10**9)]
-Pattern = Annotated[str, Field(max_length=4_096)]
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Meta(ge=0, le=10**9)]
+Pattern = Annotated[str, Meta(max_length=4_096)]
 
 
 class Shard(NamedTuple):
@@ -32,26 +31,24 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.of}"
 
 
-class ShardHead(BaseModel):
+class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"}):
     """The heading of a shard.
 
     Shards of one run agree in all fields but `shard`. `plan` is the fingerprint of the files to read,
     `baseline` that of the baseline's results; `batches` are the numbers of batches of each suite.
     """
 
-    model_config = ConfigDict(strict=True, frozen=True)
-
-    schema_: Annotated[Literal["evalgate.shard/2"], Field(alias="schema")] = SCHEMA
-    evalgate_version: Annotated[str, Field(max_length=50)]
-    shard: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
-    of: Annotated[int, Field(ge=1, le=MAX_SHARDS)]
+    schema_: Literal["evalgate.shard/2"] = "evalgate.shard/2"
+    evalgate_version: Annotated[str, Meta(max_length=50)]
+    shard: Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
+    of: Annotated[int, Meta(ge=1, le=MAX_SHARDS)]
     config_hash: Digest
     baseline: Digest | None
     plan: Digest
     keeps_traces: bool
-    traces: Annotated[list[Pattern], Field(max_length=10_000)] | None
-    format: Annotated[str, Field(max_length=100)] | None
-    batches: Annotated[list[Count], Field(max_length=100_000)]
+    traces: Annotated[list[Pattern], Meta(max_length=10_000)] | None
+    format: Annotated[str, Meta(max_length=100)] | None
+    batches: Annotated[list[Count], Meta(max_length=100_000)]
 
 
 class ShardDraft(Protocol):

@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from typing import TYPE_CHECKING, BinaryIO
 
-from pydantic import ValidationError
+import msgspec
 
 from evalgate.adapters.archives.archive_writer import build_entry
 from evalgate.adapters.file_writer import open_to_write
@@ -50,7 +50,7 @@ class ShardWriter:
                 open_to_write(path, is_own=True) as stream,
                 zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
             ):
-                archive.writestr(build_entry(HEAD), head.model_dump_json(by_alias=True))
+                archive.writestr(build_entry(HEAD), msgspec.json.encode(head))
                 for name, content in ((BATCHES, self._batches), (TRACES, self._traces)):
                     content.seek(0)
                     with archive.open(build_entry(name), "w", force_zip64=True) as member:
@@ -85,10 +85,10 @@ class ShardReader:
         content = self._files.read(file.real, MAX_PACKED, what="shard")
         try:
             archive = SafeZip(content, MAX_UNPACKED)
-            head = ShardHead.model_validate_json(archive.read(HEAD, MAX_HEAD))
+            head = msgspec.json.decode(archive.read(HEAD, MAX_HEAD), type=ShardHead)
         except ZipRefusedError as error:
             raise damaged_shard_error(file.path, str(error)) from None
-        except ValidationError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise damaged_shard_error(file.path, f"its {HEAD} was not written by this version of EvalGate") from None
         return ZippedShard(file.path, archive, head)
 

@@ -46,8 +46,8 @@ class CountedTrials(NamedTuple):
     """The trials of a scenario that count, the order they were put in, and what is alike among its traces."""
 
     kept: Sequence[Trial]
-    order: Sequence[int] = (0,)
-    duplicates: Duplicates | None = None
+    order: Sequence[int]
+    duplicates: Duplicates | None
 
     def describe_duplicates(self, scenario: Scenario, judged: ScenarioJudgement) -> Sequence[DuplicateNote]:
         """What is alike; traces that may be copies only if the result would be another without them."""
@@ -69,17 +69,23 @@ class CountedTrials(NamedTuple):
 
 def count_trials(trials: Sequence[Trial]) -> CountedTrials:
     """The trials that count, numbered and in order."""
-    if len(trials) == 1:  # most scenarios have one
+    found: Duplicates | None = None
+    order: Sequence[int] = range(len(trials))
+    if len(trials) == 1:  # as most scenarios have
         trials[0].trial = _identify(trials[0]).number or 0
-        return CountedTrials(tuple(trials))
-    found = find_duplicates(trials)
-    kept = trials if found is None else [trials[index] for index in found.kept]
-    facts = [_identify(trial) for trial in kept]
-    order, numbers = order_trials([each.number for each in facts], [each.started_at for each in facts])
-    in_order = [kept[place] for place in order]
-    for trial, number in zip(in_order, numbers, strict=True):
-        trial.trial = number
-    return CountedTrials(in_order, order, found)
+        trials = tuple(trials)
+    else:
+        found = find_duplicates(trials)
+        kept = trials if found is None else [trials[index] for index in found.kept]
+        facts = [_identify(trial) for trial in kept]
+        order, numbers = order_trials([each.number for each in facts], [each.started_at for each in facts])
+        trials = [kept[place] for place in order]
+        for trial, number in zip(trials, numbers, strict=True):
+            trial.trial = number
+    for trial in trials:
+        if isinstance(trial, StoredTrial):  # no longer needed, in a run of very many trials
+            trial.named = trial.content = trial.started_at = None
+    return CountedTrials(trials, order, found)
 
 
 def _identify(trial: Trial) -> StoredTrial | TraceRef:

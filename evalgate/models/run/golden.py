@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Index = Annotated[int, Meta(ge=0, le=2**53)]
-Scores = Mapping[str, Annotated[float, Meta(ge=0, le=1 + 1e-9)] | None]
+Score = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1 + 1e-9)]
+"""From 0 to 1, but for rounding; 1 and 1.0 are written as they are."""
+Scores = Mapping[str, Score | None]
 TurnScores = Mapping[str, Sequence[float | None]]
 
 IssueCategory = Literal["identity", "memory", "tools", "tone", "refusal", "accuracy", "completeness"]
@@ -21,13 +23,10 @@ Severity = Literal["info", "warning", "error", "critical"]
 Level = Literal["excellent", "good", "fair", "poor", "failing"]
 RegressionStatus = Literal["pass", "fail", "improvement", "degradation"]
 
-CATEGORIES: tuple[IssueCategory, ...] = (
-    *("identity", "memory", "tools", "tone", "refusal", "accuracy"),
-    "completeness",
-)
-SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error", "critical")
-LEVELS: tuple[Level, ...] = ("excellent", "good", "fair", "poor", "failing")
-REGRESSION_STATUSES: tuple[RegressionStatus, ...] = ("pass", "fail", "improvement", "degradation")
+CATEGORIES: tuple[IssueCategory, ...] = get_args(IssueCategory)
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+LEVELS: tuple[Level, ...] = get_args(Level)
+REGRESSION_STATUSES: tuple[RegressionStatus, ...] = get_args(RegressionStatus)
 
 
 class Issue(NamedTuple):

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 
 # Needed when a shard is decoded:
 from evalgate.errors import Location  # noqa: TC001
-from evalgate.models.run.golden import GoldenTrial, Index  # noqa: TC001
+from evalgate.models.run.golden import GoldenTrial, Index, Score  # noqa: TC001
 from evalgate.models.trace.pricing import Amount, Pricing, Tokens  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ MAX_SCENARIOS = 100_000
 """Maximum number of scenarios of a run, both written in suites and found by their globs."""
 
 
-Score = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1 + 1e-9)]
-"""From 0 to 1, but for rounding; 1 and 1.0 are written as they are."""
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 

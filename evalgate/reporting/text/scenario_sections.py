@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
@@ -105,8 +106,9 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
     return [trial["reason"] for trial in trials if trial["reason"] and trial["status"] == "error"]
 
 
+@lru_cache(maxsize=2_000)
 def _count_failed_in_store(docs: TrialDocs) -> FailedChecks:
-    """Does the same for stored trials, decoding at most one trial per check."""
+    """Does the same for stored trials, decoding at most one trial per check; several reports ask for it."""
     counts: dict[CheckKey, int] = {}
     first: dict[CheckKey, tuple[int, int, Outcome]] = {}
     for trial_index, trial in enumerate(docs.trials):
