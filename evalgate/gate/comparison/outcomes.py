@@ -5,12 +5,13 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, cast, get_args
 
+from msgspec.structs import replace
+
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Verdict
 from evalgate.models.run.run_statistics import RunStatistics, SuiteStatistics
 from evalgate.models.run.trials import filter_by_status, list_measured
-from evalgate.records import replace
 from evalgate.scoring.run_statistics import compute_delta, compute_statistics, find_costliest_assertions, sort_by_cost
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.gate.common.wording import format_p_value
 from evalgate.gate.comparison.significance import (
@@ -20,7 +21,6 @@ from evalgate.gate.comparison.significance import (
 )
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.models.comparison.comparison import SINGLE_TRIAL_CAVEAT
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.measures.numeric.estimates import wilson_interval
 from evalgate.models.run.run import NOT_EVALUATED
 from evalgate.models.store.stability import FAILED, MIN_RUNS, PASSED, WINDOW, Flip, PastOutcomes, Stability
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
