@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Suite
     from evalgate.suite.policy import Policy, RegressionPolicy
 
-
 _GRADED = frozenset({"recorded_score", "trajectory_score", "similarity", DIMENSION_TYPE})
 """Built-in types whose score may be below 1 where they pass."""
 _BY_HARD_FAIL = frozenset({"hard_fail", "new_hard_fail", "broken"})

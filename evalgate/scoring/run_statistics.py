@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ScenarioOutcome
     from evalgate.models.run.run import AssertionResult, ScenarioResult, Trial
 
-
 KS = (1, 2, 3, 4, 5, 8, 10, 16, 32, 64)
 """Values of k for which pass@k and pass^k are computed, as far as every scenario has so many trials."""
 DELTA_FIELDS = (

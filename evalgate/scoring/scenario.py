@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import AssertionResult, Trial, TrialStatus, Verdict
 
-
 SCORED = frozenset({"passed", "failed"})
 """Outcomes whose score enters the mean; an assertion that could not be checked enters it as 0."""
 ACCEPTED = frozenset({"passed", "skipped"})

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evalgate.suite.golden_file import GoldenEntry
     from evalgate.suite.suite_file import ScenarioEntry, VariantEntry
 
-
 FileModel = TypeVar("FileModel", bound=StrictModel)
 START_HINT = "a suite has `scenarios`, a project has `suites`"
 

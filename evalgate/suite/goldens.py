@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Variant
     from evalgate.suite.suite_file import PolicyEntry, SuiteFile
 
-
 ITEMS, SETTINGS, THRESHOLD = "goldens", "golden", "critical_issue_threshold"
 NO_STORE_MESSAGE = "these goldens need a store, and none is configured"
 Model = TypeVar("Model", bound=StrictModel)

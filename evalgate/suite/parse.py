@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evalgate.suite.models import Scenario, Variant
     from evalgate.suite.suite_file import CustomEntry, PriceEntry
 
-
 ASSERTIONS = ("defaults", "assertions")
 SHARED_VARIANTS = ("defaults", "variants")
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     _RowKey = tuple[str, int, float | None, type]
 
-
 MAX_CACHED_ROWS = 20
 """Result rows per outcome that an assertion caches, since other traces may get the same row."""
 

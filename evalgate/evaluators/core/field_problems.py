@@ -98,7 +98,6 @@ def _is_union_tag(step: str | int) -> bool:
 
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "list", "dict", "none", "literal"})
 
-
 KEY_MARKER = "[key]"
 """What pydantic adds to the path of an invalid key."""
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evalgate.errors import Location
     from evalgate.models.trace.trace import Trace
 
-
 MAX_DEPTH = 16
 """Levels of groups within groups."""
 

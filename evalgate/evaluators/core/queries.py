@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
-
 _CALL_FIELDS = frozenset({"tool_calls", "tool_call_count"})
 _WITH_CALLS = frozenset({"exchanges", "turns"})
 """Sections whose entries contain calls."""

@@ -37,7 +37,6 @@ _CLASS_NAMES = {"icontains": "IContains", "jmespath": "QueryAssertion"}
 BUILT_IN_TYPES = dict(sorted((kind, module) for module, kinds in _FAMILIES.items() for kind in kinds))
 """The module of each type."""
 
-
 _WITH_TOOL_NAMES = (
     *("convergence", "exit_code", "expected_tool", "has_timing", "is_recurring", "no_run_code", "no_tool"),
     *("output_contains", "output_json", "output_numeric", "staggered_timing", "tool_arguments", "tool_called"),

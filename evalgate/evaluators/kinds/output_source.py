@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
-
 SourcePart = Literal["result", "exit_code"]
 OutputReader = Callable[["Trace"], str]
 

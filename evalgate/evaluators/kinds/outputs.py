@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.kinds.output_source import Verdict
     from evalgate.models.trace.trace import Trace
 
-
 Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(resolve_alias)]
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import Outcome
 
-
 Metric = Literal["jaccard", "levenshtein", "rouge_l", "bleu"]
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import Trace, Usage
 
-
 TokenKind = Literal["total", "input", "output"]
 
 _USAGE_FIELDS: dict[TokenKind, Literal["total_tokens", "input_tokens", "output_tokens"]] = {

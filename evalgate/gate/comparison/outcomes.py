@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Run, ScenarioResult, SuiteResult
     from evalgate.models.run.run_statistics import CostlyAssertion, Statistics
 
-
 VERDICTS = frozenset(get_args(Verdict))
 UNKNOWN_VERDICT: Verdict = "NOT_EVALUABLE"
 

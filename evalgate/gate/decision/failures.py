@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Rule = Callable[[ScenarioResult, Change | None], str | None]
 
-
 BELOW_THRESHOLD = frozenset({"FAIL", "PARTIAL"})
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Outcomes = tuple[bool | None, bool | None]
     PartsOfScenario = Callable[[ScenarioKey], Iterable[AgentParts]]
 
-
 BASELINE_RULES = "under the baseline's rules"
 SAME_RULES = Cause("agent", "the rules of this scenario are the same as the baseline's")
 _TOO_STRICT: CauseText = ("rules_stricter", "the agent is the same, the rules got stricter")

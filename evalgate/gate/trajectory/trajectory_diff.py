@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.trajectory import TextPart
     from evalgate.models.trace.trace import ToolCall, Trace
 
-
 MOST_CALLS = 1_000
 MOST_MESSAGES = 10_000
 MOST_TURNS = 200

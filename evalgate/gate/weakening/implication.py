@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.run.run import Required
 
-
 NO_CALL = "expected_tool"
 """The type for which null has a meaning other than absence: no call at all."""
 _COMMON = frozenset({"type", *COMMON})

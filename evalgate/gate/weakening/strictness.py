@@ -26,7 +26,6 @@ Implies = Callable[[Any, Any], bool]
 MAX_COMPARED = 1_000
 """Members of lists that are compared with one another."""
 
-
 ORDERS: dict[Order, Implies] = {
     "at_most": lambda weaker, stronger: weaker is None or (stronger is not None and stronger <= weaker),
     "at_least": lambda weaker, stronger: weaker is None or (stronger is not None and stronger >= weaker),

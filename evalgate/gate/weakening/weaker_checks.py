@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.weakening import WeakeningKind
     from evalgate.scoring.golden.rules import GoldenRules
 
-
 MAX_SHOWN = 120
 MOST_COMPARED = 200
 """Checks of a scenario that are compared with one another; the rest only by their text as written."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     Entry = tuple[str, Any, Any]
 
-
 MAX_SHOWN = 120
 CUSTOM = "custom"
 

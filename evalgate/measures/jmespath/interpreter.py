@@ -14,7 +14,6 @@ from jmespath import functions, visitor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 MAX_ELEMENTS = 1_000_000
 MAX_SECONDS = 1.0
 LONG_TEXT = 1_000

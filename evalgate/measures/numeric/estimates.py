@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-
 Z_95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 

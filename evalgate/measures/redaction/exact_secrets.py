@@ -16,7 +16,6 @@ from evalgate.measures.text.plain_text import INVISIBLE, remove_invisible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-
 _HEX = "[0-9a-fA-F]"
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 # After a backslash: JSON, also quoted inside of JSON. Only the first of a run counts, so that no run is read twice.

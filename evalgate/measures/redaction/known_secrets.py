@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-
 REDACTED = "[redacted: "
 """The beginning of the mark that replaces a redacted secret."""
 
@@ -89,7 +88,6 @@ SHAPES: Sequence[TokenShape] = (
     TokenShape("age key", [b"AGE-SECRET-KEY-1"], rb"[A-Z0-9]{50,}"),
     TokenShape("JWT", [b"eyJ"], rb"[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?"),
 )
-
 
 ContextMatch = re.Match[bytes]
 

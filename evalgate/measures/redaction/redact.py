@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalgate.measures.redaction.exact_secrets import ExactSecrets
     from evalgate.measures.redaction.project_secrets import ProjectSecrets
 
-
 MAX_DEPTH = 64
 MAX_PASSES = 8
 """How often a text is searched again after something in it was redacted."""
@@ -277,7 +276,6 @@ def _long_runs(flat: bytes) -> bytes:
 _is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
 _REDACTOR = Redactor()
 _LISTENERS: list[Callable[[], None]] = []
-
 
 SEAM = b'","'
 """Without a backslash before it, its first quote ends a text, so no value crosses its comma."""

@@ -15,7 +15,6 @@ from evalgate.measures.values.json_values import ALIASES, COMPARE, is_number, js
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-
 MAX_DEPTH = 32
 """Levels of lists and objects in the arguments that a suite demands."""
 DEFAULT_TOLERANCE = 1e-6

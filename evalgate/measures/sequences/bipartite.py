@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-
 LOOKUPS_PER_COMPARISON = 16
 """Lookups that take about as long as one comparison."""
 

@@ -13,7 +13,6 @@ from evalgate.models.comparison.trajectory import TextPart, ValueDifference
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-
 MOST_CELLS = 250_000
 """Pairs of entries that are compared; beyond it, the differing part is reported as removed and added."""
 

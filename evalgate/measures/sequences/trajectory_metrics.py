@@ -109,7 +109,6 @@ METRICS: dict[str, Metric] = {
     "any_order": any_order,
 }
 
-
 MAX_CYCLE = 1_000
 """Entries of the longest block that is searched: keeps the search linear in the length of the list."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
 MAX_MARKS = 4
 
 # Format characters (Cf) and others that are not shown: fillers, variation selectors, tags.

@@ -19,7 +19,6 @@ from evalgate.measures.text.plain_text import remove_invisible
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-
 MAX_TEXT = 1_000_000
 """Characters of the longest text that is compared."""
 MAX_CELLS = 400_000_000

@@ -15,7 +15,6 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 LOW_MEMORY = 600_000_000
 """Bytes; with more of them, the fast methods are safe for values of any size that a record may hold."""
 

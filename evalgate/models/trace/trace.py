@@ -15,14 +15,12 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 EvidenceKind = Literal["messages", "calls", "arguments", "results", "usage", "cost", "times", "errors"]
 EvidenceState = Literal["complete", "partial", "missing"]
 KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
 NO_GAPS: Mapping[EvidenceKind, str] = {}
 """The gaps of a trace are the kinds of evidence that may be incomplete, each with the reason."""
-
 
 SCHEMA = "evalgate.trace/1"
 MAX_ID_LENGTH = 512

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.trace.trace import Message, Trace
 
-
 SCALARS = (
     "trace_id",
     "scenario_id",

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import Due, GoldenRules
     from evalgate.scoring.golden.turns import TurnPair
 
-
 REFUSE, ALLOW = "correct_refusal", "correct_allowance"
 NOTHING = "the golden does not define what must be refused or allowed"
 NO_ANSWER = "the trace has no answer that could refuse or allow"

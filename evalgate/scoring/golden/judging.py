@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.rules import GoldenRules
     from evalgate.scoring.golden.turns import DimensionIssue, DimensionSource, TurnPair
 
-
 NO_SOURCE = "no score of this name is recorded, and no assertion is assigned to it"
 MEMORY_EVIDENCE: tuple[EvidenceKind, ...] = ("calls", "results")
 FORMULAS = (*("memory_precision", "memory_recall", "tool_success_rate", "refusal_correctness"), "response_completeness")

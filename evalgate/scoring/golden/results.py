@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evalgate.scoring.golden.judging import GoldenJudgement
     from evalgate.scoring.golden.rules import GoldenRules
 
-
 MOST_TURNS = 200
 MOST_ISSUES = 100
 MOST_VALUES = 50

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.assertion import Assertion
     from evalgate.models.run.golden import Dimension, Golden, IssueCategory, Level, Severity
 
-
 TOLERANCE = 1e-6
 CATEGORY: Mapping[Dimension, IssueCategory] = {
     "identity_correctness": "identity",

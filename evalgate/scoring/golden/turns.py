@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import ToolCall, Trace
     from evalgate.scoring.golden.rules import Due, GoldenRules
 
-
 UNPAIRED_COST = 0.5
 """The cost of a turn without a counterpart."""
 MAX_CELLS = 250_000

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     NumberedCall = tuple[int, ToolCall]
 
-
 MAX_LISTED = 12
 """Calls that a reason or evidence lists; the rest is counted."""
 

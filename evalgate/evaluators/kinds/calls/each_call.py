@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import Trace
 
-
 SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 """Keys under which recorders write a tool's schema."""
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from evalgate.evaluators.kinds.calls.call_selection import NumberedCall
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
-
 Argument = Annotated[str, Field(min_length=1, max_length=512)]
 
 

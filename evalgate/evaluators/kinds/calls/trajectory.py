@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evalgate.models.run.run import Outcome
     from evalgate.models.trace.trace import ToolCall, Trace
 
-
 MAX_REFERENCE = 10_000
 _GROWING = frozenset({"recall", "in_order", "any_order"})
 """Metrics that more calls never lower."""
