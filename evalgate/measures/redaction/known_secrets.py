@@ -101,11 +101,12 @@ _BEFORE_TOKEN = "access|auth|refresh|bearer|session|secret|api|bot|oauth|persona
 _BEFORE_SECRET = "client|app|api|shared|consumer|webhook|signing|jwt"  # noqa: S105 - names, not secrets
 _REACH = 14  # bytes before a word: the longest of these names and a separator fit
 
-_FIELD = (
+SECRET_FIELD = (
     r"(?i)(?:passw(?:or)?d|passphrase|passwd|credentials?|authorization|^pwd|[_-]pwd|^secret|[_-]secret|^token|"
     rf"^cookie|^set-cookie|apikey|secretkey|(?:{_BEFORE_KEY})[ _-]?key|(?:{_BEFORE_TOKEN})[ _-]?token|"
     rf"(?:{_BEFORE_SECRET})[ _-]?secret)$"
 )
+"""Names of fields whose text is always a secret."""
 _UUID_OR_HASH = rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32,128}"
 _PLACEHOLDER = (
     rb"(?i)(?:required|optional|string|text|none|null|true|false|undefined|redacted|unknown|missing|invalid|"
@@ -135,11 +136,6 @@ class SecretContext(NamedTuple):
             if match and self.is_secret(match, flat[slice(*match.span("secret"))]):
                 yield *match.span("secret"), self.kind
             position = lowered.find(word, match.end() if match else position + len(word))
-
-
-def is_secret_field(name: str) -> bool:
-    """Returns whether the text of a field with this name is always a secret."""
-    return bool(_compiled(_FIELD).search(name[-NAME_END:]))
 
 
 def _is_value(_: ContextMatch, value: bytes) -> bool:
@@ -230,21 +226,3 @@ CONTEXTS: Sequence[SecretContext] = (
     ),
     SecretContext("cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _is_value),
 )
-
-_WORDS = tuple(word.decode() for context in CONTEXTS for word in context.words)
-_WITH_SLASH, _WITH_EQUALS = (tuple(word for word in _WORDS if mark in word) for mark in "/=")
-_OTHERS = tuple(word for word in _WORDS if word not in (*_WITH_SLASH, *_WITH_EQUALS))
-
-
-def may_have_context(text: str) -> bool:
-    """Returns whether a context is possible: a check of ASCII text that costs a tenth of the search."""
-    has_equals, has_slash = "=" in text, "/" in text
-    has_mark = has_equals or ":" in text or "earer" in text or "EARER" in text or "-----" in text
-    if not has_mark and not has_slash:
-        return False
-    is_in = text.lower().__contains__
-    return (
-        (has_mark and any(map(is_in, _OTHERS)))
-        or (has_equals and any(map(is_in, _WITH_EQUALS)))
-        or (has_slash and any(map(is_in, _WITH_SLASH)))
-    )

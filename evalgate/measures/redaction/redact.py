@@ -14,10 +14,9 @@ from evalgate.measures.redaction.known_secrets import (
     CONTEXTS,
     NAME_END,
     REDACTED,
+    SECRET_FIELD,
     SHAPES,
     SHORTEST_SHAPE,
-    is_secret_field,
-    may_have_context,
 )
 from evalgate.measures.text.plain_text import is_all_visible, remove_invisible
 
@@ -43,6 +42,9 @@ PROBE = "x"
 """A text that holds no secret, but is one under the name of a password."""
 
 Span = tuple[int, int, str]
+_WORDS = tuple(word.decode() for context in CONTEXTS for word in context.words)
+_WITH_SLASH, _WITH_EQUALS = (tuple(word for word in _WORDS if mark in word) for mark in "/=")
+_OTHERS = tuple(word for word in _WORDS if word not in (*_WITH_SLASH, *_WITH_EQUALS))
 
 
 def redact(text: str) -> str:
@@ -119,10 +121,10 @@ class Redactor:
         if (
             self.project is None
             and (len(text) < _MIN_SECRET or _is_ordinary(text))
-            and (self.exact is None or not self.exact.is_in(remove_invisible(text)))
+            and (self.exact is None or not self.exact.is_in(_bare(text)))
         ):
             return text
-        bare = remove_invisible(text)
+        bare = _bare(text)
         clean = self._replace_secrets(bare)
         return text if clean == bare else clean
 
@@ -170,9 +172,9 @@ class Redactor:
 
     def redact_field(self, name: str, clean: Any) -> Any:
         """Redacts the whole of a value, its texts already redacted, if its name marks it as a secret."""
-        if isinstance(clean, str) and clean and _is_secret_field(remove_invisible(name)[-NAME_END:]):
+        if isinstance(clean, str) and clean and _is_secret_field(_bare(name)[-NAME_END:]):
             return f"{REDACTED}field]"
-        if self.project is not None and self.project.is_field(remove_invisible(name)):
+        if self.project is not None and self.project.is_field(_bare(name)):
             from evalgate.measures.redaction.project_secrets import redact_contents  # most projects have none
 
             return redact_contents(clean)
@@ -196,6 +198,15 @@ class Redactor:
         return [*exact, *_find_known(text), *project]
 
 
+def _bare(text: str) -> str:
+    return text if text.isascii() else remove_invisible(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_field(name: str) -> bool:
+    return re.search(SECRET_FIELD, name) is not None
+
+
 def _replace_spans(text: str, spans: Sequence[Span]) -> str:
     parts: list[str] = []
     position = 0
@@ -205,6 +216,20 @@ def _replace_spans(text: str, spans: Sequence[Span]) -> str:
         position = max(position, end)
     parts.append(text[position:])
     return "".join(parts)
+
+
+def _may_have_context(text: str) -> bool:
+    """Returns whether a context is possible: a check of ASCII text that costs a tenth of the search."""
+    has_equals, has_slash = "=" in text, "/" in text
+    has_mark = has_equals or ":" in text or "earer" in text or "EARER" in text or "-----" in text
+    if not has_mark and not has_slash:
+        return False
+    is_in = text.lower().__contains__
+    return (
+        (has_mark and any(map(is_in, _OTHERS)))
+        or (has_equals and any(map(is_in, _WITH_EQUALS)))
+        or (has_slash and any(map(is_in, _WITH_SLASH)))
+    )
 
 
 def _is_ordinary(text: str) -> bool:
@@ -219,7 +244,7 @@ def _is_ordinary(text: str) -> bool:
             runs = _long_runs(flat)
             if len(runs) > _SHORT or _first_of_prefix().search(runs) is not None:
                 return False
-    return not may_have_context(text)
+    return not _may_have_context(text)
 
 
 def _find_known(text: str) -> list[Span]:
@@ -229,7 +254,7 @@ def _find_known(text: str) -> list[Span]:
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
         for prefix in _prefixes_in(runs):
             found.extend(_BY_PREFIX[prefix].find_spans(flat, prefix))
-    if may_have_context(flat.decode()):
+    if _may_have_context(flat.decode()):
         lowered = flat.lower()
         for word, context in _BY_WORD:
             if word in lowered:
@@ -273,7 +298,6 @@ def _long_runs(flat: bytes) -> bytes:
     return b" ".join(parts)
 
 
-_is_secret_field = lru_cache(maxsize=4096)(is_secret_field)
 _REDACTOR = Redactor()
 _LISTENERS: list[Callable[[], None]] = []
 
