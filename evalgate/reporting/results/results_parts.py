@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import ScenarioKey
@@ -146,7 +147,7 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         "threshold": scenario.threshold,
         "n": len(scenario.trials) - unmeasured,
         "pass_rate": scenario.pass_rate,
-        "pass_rate_interval": None if interval is None else list(interval),
+        "pass_rate_interval": _list_interval(interval),
         "dimensions": None,
         "reason": None if scenario.reason is None else clean_text(scenario.reason),
         "location": build_location_doc(scenario.location),
@@ -163,6 +164,12 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         document["dimensions"] = dict(scenario.golden.dimensions)
         document["golden"] = build_golden_doc(scenario.golden)
     return document
+
+
+@lru_cache(maxsize=1_024)
+def _list_interval(interval: tuple[float, float] | None) -> list[float] | None:
+    """The interval as JSON, one list for all scenarios that share it."""
+    return None if interval is None else list(interval)
 
 
 def _build_change_doc(change: Change) -> ChangeDoc:

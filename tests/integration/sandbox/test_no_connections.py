@@ -205,7 +205,7 @@ def test_a_worker_connects_only_if_the_user_asked_for_it(tmp_path, options, code
     _, engine, _ = pool
     engine.begin(find_in_worker)
     try:
-        assert engine.submit(None).result() == str(code).encode()
+        assert engine.submit(None)() == str(code).encode()
     finally:
         engine.close()
 
