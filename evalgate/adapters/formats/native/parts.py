@@ -10,6 +10,7 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     FieldTable,
     amount,
+    any_value,
     count,
     identifier,
     listing,
@@ -173,6 +174,7 @@ def _read_model_error(value: Any, path: str) -> ModelError | None:
 
 
 LLM_CALL = FieldTable(
+    index=any_value,
     turn=position,
     step=position,
     provider=text,
@@ -188,8 +190,9 @@ LLM_CALL = FieldTable(
 
 def read_llm_calls(value: Any, path: str) -> list[LlmCall]:
     """Requests to models; the index of each is its position in the list."""
-    calls: list[Any] = [{"index": index, **call} for index, call in enumerate(LLM_CALL.read_each(value, path))]
-    for call in calls:
+    calls = LLM_CALL.read_each(value, path)
+    for index, call in enumerate(calls):
+        call["index"] = index
         if call["error"] is None:
             del call["error"]
     return calls
@@ -236,7 +239,7 @@ PARTS = {
     "source": SOURCE.keys,
     "evaluations": EVALUATION.keys,
     "warnings": WARNING.keys,
-    "llm_calls": LLM_CALL.keys | {"index"},
+    "llm_calls": LLM_CALL.keys,
 }
 """The known fields of the parts of a trace."""
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import Message, Role, ToolCall
 
 CALL = FieldTable(
+    index=any_value,
     turn=position,
     step=position,
     id=text,
@@ -66,18 +67,17 @@ CALL = FieldTable(
     requestor=one_of("assistant", "user"),
     agent=text,
 )
-CALL_KEYS = CALL.keys | {"index", "type", "server", "span_id", "source"}
+CALL_KEYS = CALL.keys | {"type", "server", "span_id", "source"}
 DETAILS = FieldTable(timestamp=time, agent=text, model=text, reasoning=text, finish_reason=read_finish_reason)
 """Fields that few messages have."""
 LEVELS_ABOVE_ARGUMENTS = 5  # trace, messages, message, tool_calls, call
 LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-BASIC_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 RESULT_FIELDS = frozenset({"is_error", "exit_code", "duration_seconds"})
-BASIC_RESULT_FIELDS = BASIC_FIELDS | RESULT_FIELDS
-MESSAGE_FIELDS = DETAILS.keys | {"parts", "turn", "tool_name"}
-IGNORED_FIELDS = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
-KNOWN_IN_MESSAGES = BASIC_RESULT_FIELDS | MESSAGE_FIELDS | IGNORED_FIELDS
+BASIC_RESULT_FIELDS = RESULT_FIELDS | {"role", "content", "tool_calls", "tool_call_id", "name"}
+KNOWN_IN_MESSAGES = DETAILS.keys | BASIC_RESULT_FIELDS | {
+    *("parts", "turn", "tool_name", "index", "finish_reason_raw", "span_id", "copied_context"),
+}
 REQUEST_FIELDS = frozenset({"id", "name", "arguments"})
 
 
@@ -101,9 +101,10 @@ def read_conversation(document: dict[str, Any], unknown: UnknownFields) -> Conve
 def _read_calls(recorded: Any, unknown: UnknownFields) -> list[ToolCall]:
     """The calls of a full native trace, joined with their results; the index of each is its position in the list."""
     require_shallow(recorded, 1)
-    calls: list[Any] = [{"index": index, **call} for index, call in enumerate(CALL.read_each(recorded, "tool_calls"))]
-    for call in recorded:
-        unknown.check("tool_calls[]", call, CALL_KEYS, 3)
+    calls = CALL.read_each(recorded, "tool_calls")
+    for index, call in enumerate(calls):
+        call["index"] = index
+        unknown.check("tool_calls[]", recorded[index], CALL_KEYS, 3)
     return calls
 
 
@@ -116,22 +117,18 @@ def _add_message(conversation: Conversation, recorded: Any, unknown: UnknownFiel
     if role == "tool" and not is_joined:
         _add_result(conversation, recorded, content, unknown)
         return
+    parts = None
     if type(content) is not str and content is not None:
-        _add_mixed_content(conversation.add_message(ROLES[role], None), content)
-    else:
-        conversation.add_message(ROLES[role], content)
-    message = conversation.messages[-1]
+        require_shallow(content, LEVELS_ABOVE_FIELDS)
+        content, parts = read_content(content, "content")
+    message = conversation.add_message(ROLES[role], content)
+    message["parts"] = parts
     if is_joined:
         _add_references(message, recorded, unknown)
     elif calls is not None:
         _add_calls(conversation, message, calls, unknown)
-    if len(recorded) > 1 + (content is not None) + (calls is not None):
+    if len(recorded) > 1 + ("content" in recorded) + (calls is not None):
         _add_optional_fields(message, recorded, unknown)
-
-
-def _add_mixed_content(message: Message, content: Any) -> None:
-    require_shallow(content, LEVELS_ABOVE_FIELDS)
-    message["content"], message["parts"] = read_content(content, "content")
 
 
 def _add_calls(conversation: Conversation, message: Message, recorded: Any, unknown: UnknownFields) -> None:
@@ -203,14 +200,14 @@ def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: Un
     """Sets fields that few messages have and notes unknown ones."""
     if message["role"] != "tool" or recorded.get("tool_name") is not None:
         message["name"] = text(recorded.get("name"), "name")
-    if not MESSAGE_FIELDS.isdisjoint(recorded):
+    if not DETAILS.keys.isdisjoint(recorded):
         message.update(DETAILS.read(recorded))
-        if recorded.get("tool_name") is not None:
-            message["tool_name"] = text(recorded["tool_name"], "tool_name")
-        if recorded.get("parts") is not None:
-            _add_parts(message, recorded)
-        if recorded.get("turn") is not None:
-            message["turn"] = position(recorded["turn"], "turn")
+    if recorded.get("tool_name") is not None:
+        message["tool_name"] = text(recorded["tool_name"], "tool_name")
+    if recorded.get("parts") is not None:
+        _add_parts(message, recorded)
+    if recorded.get("turn") is not None:
+        message["turn"] = position(recorded["turn"], "turn")
     unknown.check("messages[]", recorded, KNOWN_IN_MESSAGES, LEVELS_ABOVE_FIELDS)
 
 
