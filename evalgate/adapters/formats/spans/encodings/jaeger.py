@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.fields import FieldError, FieldTable, listing, mapping, text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.spans.detect import find_jaeger_traces
 from evalgate.adapters.formats.spans.encodings.values import (
@@ -12,6 +12,7 @@ from evalgate.adapters.formats.spans.encodings.values import (
     find_unknown_fields,
     parse_id,
     parse_scaled,
+    read_name,
     require_id,
 )
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
@@ -27,12 +28,6 @@ SCOPE_TAGS = ("otel.scope.name", "otel.library.name")
 LONGEST_NUMBER = 40
 INTEGER_TYPES = frozenset({"int64", "int"})
 BOOLEANS = {"true": True, "false": False}
-SPAN_FIELDS = frozenset(
-    {
-        *("traceID", "spanID", "parentSpanID", "operationName", "references", "flags", "startTime", "duration"),
-        *("tags", "logs", "processID", "process", "warnings"),
-    }
-)
 
 
 def read_spans(documents: Sequence[Any], span_file: SpanFile) -> None:
@@ -69,29 +64,13 @@ def _iter_traces(documents: Sequence[Any]) -> Iterator[tuple[Any, str]]:
             yield trace, place if trace is document else f"{place}.data[{at}]".lstrip(".")
 
 
-def _read_span(fields: dict[str, Any], path: str, trace: dict[str, Any], processes: dict[str, Any]) -> Span:
-    own_id = require_id(fields.get("spanID"), f"{path}.spanID")
-    trace_id = require_id(fields.get("traceID") or trace.get("traceID"), f"{path}.traceID")
-    tags = _read_tags(fields.get("tags"), f"{path}.tags")
-    start = parse_scaled(fields.get("startTime"), MICROSECOND, f"{path}.startTime") or None
-    lasted = parse_scaled(fields.get("duration"), MICROSECOND, f"{path}.duration")
-    message = tags.get("otel.status_description")
-    scope = next((tags[key] for key in SCOPE_TAGS if type(tags.get(key)) is str), None)
-    return Span(
-        trace_id=trace_id,
-        span_id=own_id,
-        parent_id=_read_parent(fields, own_id, path),
-        name=text(fields.get("operationName"), f"{path}.operationName") or "",
-        start_ns=start,
-        end_ns=None if start is None or lasted is None else start + lasted,
-        attributes=tags,
-        resource=_read_resource(fields, processes, path),
-        scope=scope,
-        events=_read_events(fields.get("logs"), f"{path}.logs"),
-        has_failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        status_message=message if type(message) is str and message else None,
-        unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
-    )
+def _read_time(value: Any, path: str) -> int | None:
+    """A time in microseconds as nanoseconds; None for 0."""
+    return _read_duration(value, path) or None
+
+
+def _read_duration(value: Any, path: str) -> int | None:
+    return parse_scaled(value, MICROSECOND, path)
 
 
 def _read_parent(fields: dict[str, Any], own_id: str, path: str) -> str | None:
@@ -121,7 +100,7 @@ def _read_events(value: Any, path: str) -> list[SpanEvent]:
         where = f"{path}[{number}]"
         log = mapping(item, where)
         fields = _read_tags(log.get("fields"), f"{where}.fields")
-        at = parse_scaled(log.get("timestamp"), MICROSECOND, f"{where}.timestamp") or None
+        at = _read_time(log.get("timestamp"), f"{where}.timestamp")
         name = fields.pop("event", None)
         found.append(SpanEvent(name if type(name) is str else "", at, fields))
     return found
@@ -153,6 +132,34 @@ def _parse_typed(value: Any, kind: Any) -> Any:
     except ValueError:
         return value
     return number if type(number) is not float or abs(number) < float("inf") else value
+
+
+SPAN = FieldTable(
+    trace_id=(require_id, "traceID"),
+    span_id=(require_id, "spanID"),
+    name=(read_name, "operationName"),
+    start_ns=(_read_time, "startTime"),
+    duration=_read_duration,
+    attributes=(_read_tags, "tags"),
+    events=(_read_events, "logs"),
+)
+SPAN_FIELDS = SPAN.keys | {"parentSpanID", "references", "flags", "processID", "process", "warnings"}
+
+
+def _read_span(fields: dict[str, Any], path: str, trace: dict[str, Any], processes: dict[str, Any]) -> Span:
+    span = SPAN.read({**fields, "traceID": fields.get("traceID") or trace.get("traceID")}, path)
+    start, lasted, tags = span["start_ns"], span.pop("duration"), span["attributes"]
+    message = tags.get("otel.status_description")
+    return Span(
+        **span,
+        parent_id=_read_parent(fields, span["span_id"], path),
+        end_ns=None if start is None or lasted is None else start + lasted,
+        resource=_read_resource(fields, processes, path),
+        scope=next((tags[key] for key in SCOPE_TAGS if type(tags.get(key)) is str), None),
+        has_failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+        status_message=message if type(message) is str and message else None,
+        unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
+    )
 
 
 def _read_trace_id(value: Any) -> str | None:

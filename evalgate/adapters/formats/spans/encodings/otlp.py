@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.fields import FieldError, FieldTable, filled_text, listing, mapping, text
+from evalgate.adapters.formats.messages.blocks import get_first
 from evalgate.adapters.formats.spans import detect
 from evalgate.adapters.formats.spans.encodings.values import (
     decode_attributes,
@@ -12,6 +13,7 @@ from evalgate.adapters.formats.spans.encodings.values import (
     find_unknown_fields,
     parse_id,
     parse_nanos,
+    read_name,
     require_id,
 )
 from evalgate.adapters.formats.spans.span import MAX_SPANS, NO_SPAN, Span, SpanEvent
@@ -25,25 +27,7 @@ if TYPE_CHECKING:
 
 FAILED = frozenset({"2", "STATUS_CODE_ERROR", "ERROR"})
 MODEL_EVENT_PREFIX = "gen_ai."
-SNAKE_CASE = {
-    "traceId": "trace_id",
-    "spanId": "span_id",
-    "parentSpanId": "parent_span_id",
-    "startTimeUnixNano": "start_time_unix_nano",
-    "endTimeUnixNano": "end_time_unix_nano",
-    "timeUnixNano": "time_unix_nano",
-    "observedTimeUnixNano": "observed_time_unix_nano",
-    "eventName": "event_name",
-}
-SPAN_FIELDS = frozenset(
-    {
-        *SNAKE_CASE,
-        *SNAKE_CASE.values(),
-        *("endTimeUnixNano", "end_time_unix_nano", "name", "kind", "attributes", "events", "links", "status", "flags"),
-        *("traceState", "trace_state", "droppedAttributesCount", "droppedEventsCount", "droppedLinksCount"),
-        *("dropped_attributes_count", "dropped_events_count", "dropped_links_count"),
-    }
-)
+TRACE_IDS = ("traceId", "trace_id")
 
 
 class ScopeContext(NamedTuple):
@@ -99,40 +83,52 @@ def _add_records(scope: ScopeRecords, span_file: SpanFile) -> None:
             span_file.unplaced += span.events[0].name.startswith(MODEL_EVENT_PREFIX)
 
 
-def _read_span(fields: dict[str, Any], path: str, context: ScopeContext) -> Span:
-    status = mapping(fields.get("status"), f"{path}.status")
-    own_id = require_id(_get_field(fields, "spanId"), f"{path}.spanId")
-    parent = parse_id(_get_field(fields, "parentSpanId"), f"{path}.parentSpanId")
-    return Span(
-        trace_id=require_id(_get_field(fields, "traceId"), f"{path}.traceId"),
-        span_id=own_id,
-        parent_id=None if parent == own_id else parent,
-        name=text(fields.get("name"), f"{path}.name") or "",
-        start_ns=parse_nanos(_get_field(fields, "startTimeUnixNano"), f"{path}.startTimeUnixNano"),
-        end_ns=parse_nanos(_get_field(fields, "endTimeUnixNano"), f"{path}.endTimeUnixNano"),
-        attributes=decode_attributes(fields.get("attributes"), f"{path}.attributes"),
-        resource=context.resource,
-        scope=context.scope,
-        events=_read_events(fields.get("events"), f"{path}.events"),
-        has_failed=str(status.get("code")) in FAILED,
-        status_message=text(status.get("message"), f"{path}.status.message") or None,
-        unknown_fields=find_unknown_fields(fields, SPAN_FIELDS),
-    )
+EVENT = FieldTable(
+    name=read_name, time_ns=(parse_nanos, "timeUnixNano", "time_unix_nano"), attributes=decode_attributes
+)
 
 
 def _read_events(value: Any, path: str) -> list[SpanEvent]:
-    found = []
-    for number, item in enumerate(listing(value, path)):
-        where = f"{path}[{number}]"
-        fields = mapping(item, where)
-        found.append(
-            SpanEvent(
-                name=text(fields.get("name"), f"{where}.name") or "",
-                time_ns=parse_nanos(_get_field(fields, "timeUnixNano"), f"{where}.timeUnixNano"),
-                attributes=decode_attributes(fields.get("attributes"), f"{where}.attributes"),
-            )
-        )
-    return found
+    return [SpanEvent(**event) for event in EVENT.read_each(value, path)]
+
+
+def _has_failed(code: Any, path: str) -> bool:
+    del path
+    return str(code) in FAILED
+
+
+SPAN = FieldTable(
+    trace_id=(require_id, "traceId", "trace_id"),
+    span_id=(require_id, "spanId", "span_id"),
+    parent_id=(parse_id, "parentSpanId", "parent_span_id"),
+    name=read_name,
+    start_ns=(parse_nanos, "startTimeUnixNano", "start_time_unix_nano"),
+    end_ns=(parse_nanos, "endTimeUnixNano", "end_time_unix_nano"),
+    attributes=decode_attributes,
+    events=_read_events,
+    has_failed=(_has_failed, "status.code"),
+    status_message=(filled_text, "status.message"),
+)
+SPAN_FIELDS = SPAN.keys | {
+    *("kind", "links", "flags", "traceState", "trace_state", "timeUnixNano", "time_unix_nano"),
+    *("observedTimeUnixNano", "observed_time_unix_nano", "eventName", "event_name"),
+    *("droppedAttributesCount", "droppedEventsCount", "droppedLinksCount"),
+    *("dropped_attributes_count", "dropped_events_count", "dropped_links_count"),
+}
+LOG = FieldTable(
+    trace_id=(parse_id, "traceId", "trace_id"),
+    span_id=(parse_id, "spanId", "span_id"),
+    time_ns=(parse_nanos, "timeUnixNano", "time_unix_nano"),
+    observed_ns=(parse_nanos, "observedTimeUnixNano", "observed_time_unix_nano"),
+    body=decode_value,
+)
+
+
+def _read_span(fields: dict[str, Any], path: str, context: ScopeContext) -> Span:
+    unknown = find_unknown_fields(fields, SPAN_FIELDS)
+    span = Span(**SPAN.read(fields, path), resource=context.resource, scope=context.scope, unknown_fields=unknown)
+    span.parent_id = None if span.parent_id == span.span_id else span.parent_id
+    return span
 
 
 def _span_from_log(fields: dict[str, Any], path: str, context: ScopeContext) -> Span | None:
@@ -141,20 +137,19 @@ def _span_from_log(fields: dict[str, Any], path: str, context: ScopeContext) -> 
     None for a record without an event name: it is ordinary program output.
     """
     found = decode_attributes(fields.get("attributes"), f"{path}.attributes")
-    name = _get_field(fields, "eventName") or found.get("event.name") or found.get("otel.event.name")
+    name = get_first(fields, ("eventName", "event_name")) or found.get("event.name") or found.get("otel.event.name")
     if type(name) is not str:
         return None
-    at = parse_nanos(_get_field(fields, "timeUnixNano"), f"{path}.timeUnixNano")
-    if at is None:
-        at = parse_nanos(_get_field(fields, "observedTimeUnixNano"), f"{path}.observedTimeUnixNano")
+    log = LOG.read(fields, path)
+    at = log["observed_ns"] if log["time_ns"] is None else log["time_ns"]
     return Span(
-        trace_id=parse_id(_get_field(fields, "traceId"), f"{path}.traceId") or "",
-        span_id=parse_id(_get_field(fields, "spanId"), f"{path}.spanId") or NO_SPAN,
+        trace_id=log["trace_id"] or "",
+        span_id=log["span_id"] or NO_SPAN,
         parent_id=None,
         name="",
         resource=context.resource,
         scope=context.scope,
-        events=[SpanEvent(name, at, found, decode_value(fields.get("body"), f"{path}.body"))],
+        events=[SpanEvent(name, at, found, log["body"])],
         is_from_logs=True,
     )
 
@@ -168,15 +163,10 @@ def _read_context(scope: ScopeRecords) -> ScopeContext:
     )
 
 
-def _get_field(fields: dict[str, Any], name: str) -> Any:
-    value = fields.get(name)
-    return fields.get(SNAKE_CASE[name]) if value is None else value
-
-
 def _read_trace_id(record: Any) -> str | None:
     """The trace id of a record, or None if it can't be read."""
     try:
-        return parse_id(_get_field(record, "traceId"), "") if isinstance(record, dict) else None
+        return parse_id(get_first(record, TRACE_IDS), "") if isinstance(record, dict) else None
     except FieldError:
         return None
 

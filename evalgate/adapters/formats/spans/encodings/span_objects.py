@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
+from evalgate.adapters.formats.core.fields import FieldError, FieldTable, any_value, mapping, text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.messages.blocks import get_first
 from evalgate.adapters.formats.spans.detect import (
@@ -26,6 +26,7 @@ from evalgate.adapters.formats.spans.encodings.values import (
     parse_id,
     parse_nanos,
     parse_time,
+    read_name,
     require_id,
 )
 from evalgate.adapters.formats.spans.span import Span, SpanEvent
@@ -106,8 +107,6 @@ ENDS = ("end_time", "endTime")
 EXACT_STARTS = ("startTimeUnixNano", "start_time_unix_nano")
 EXACT_ENDS = ("endTimeUnixNano", "end_time_unix_nano")
 EVENT_LISTS = ("events", "span_events")
-EVENT_NAMES = ("name", "event_name", "eventName")
-EVENT_TIMES = ("timestamp", "time", "time_unix_nano", "timeUnixNano")
 STATUS_KEYS = ("status_code", "status_message")
 KIND = "openinference.span.kind"
 OPENINFERENCE_KINDS = frozenset(
@@ -178,7 +177,7 @@ def _read_span(fields: dict[str, Any], path: str) -> Span:
         trace_id=require_id(get_first(context, TRACE_IDS), f"{path}.trace_id"),
         span_id=own_id,
         parent_id=None if parent == own_id else parent,
-        name=text(fields.get("name"), f"{path}.name") or "",
+        name=read_name(fields.get("name"), f"{path}.name"),
         start_ns=_read_time(fields, EXACT_STARTS, STARTS, path),
         end_ns=_read_time(fields, EXACT_ENDS, ENDS, path),
         attributes=_read_attributes(fields, path),
@@ -241,17 +240,16 @@ def _read_message(status: dict[str, Any], path: str) -> str | None:
     return text(get_first(status, ("message", "description", "status_message")), f"{path}.message") or None
 
 
+EVENT = FieldTable(
+    name=(read_name, "name", "event_name", "eventName"),
+    time_ns=(parse_time, "timestamp", "time", "time_unix_nano", "timeUnixNano"),
+    attributes=decode_attributes,
+    body=any_value,
+)
+
+
 def _read_events(fields: dict[str, Any], path: str) -> list[SpanEvent]:
-    found = []
-    for key in EVENT_LISTS:
-        for number, item in enumerate(listing(fields.get(key), f"{path}.{key}")):
-            where = f"{path}.{key}[{number}]"
-            event = mapping(item, where)
-            event_attributes = decode_attributes(event.get("attributes"), f"{where}.attributes")
-            name = text(get_first(event, EVENT_NAMES), f"{where}.name") or ""
-            at = parse_time(get_first(event, EVENT_TIMES), f"{where}.timestamp")
-            found.append(SpanEvent(name, at, event_attributes, event.get("body")))
-    return found
+    return [SpanEvent(**event) for key in EVENT_LISTS for event in EVENT.read_each(fields.get(key), f"{path}.{key}")]
 
 
 def _read_trace_id(value: Any) -> str | None:

@@ -96,6 +96,11 @@ ENCODED_LENGTHS = {24: 16, 12: 8}
 PAIR_LENGTH = 2
 
 
+def read_name(value: Any, path: str) -> str:
+    """Text; empty for None."""
+    return text(value, path) or ""
+
+
 def parse_id(value: Any, path: str) -> str | None:
     """A trace or span id as lower-case text; None for None, "" and all zeros.
 
