@@ -41,28 +41,28 @@ def encode_trace(trace: Trace) -> dict[str, Any]:
     document: dict[str, Any] = {"schema": SCHEMA}
     document.update({name: value for name in SCALARS if (value := getattr(trace, name)) is not None})
     if trace.error is not None:
-        document["error"] = _drop_unknown(trace.error)
+        document["error"] = drop_unknown(trace.error)
     document["messages"] = [_encode_message(message) for message in trace.messages]
-    document["tool_calls"] = [_drop_unknown(call) for call in trace.tool_calls]
-    document["response"] = _drop_unknown(trace.response)
+    document["tool_calls"] = [drop_unknown(call) for call in trace.tool_calls]
+    document["response"] = drop_unknown(trace.response)
     document.update({name: value for name in LISTS if (value := _drop_unknown_in_each(getattr(trace, name)))})
     document.update({name: value for name in AS_RECORDED if (value := getattr(trace, name))})
     if trace.usage != unknown_usage():
-        document["usage"] = _drop_unknown(trace.usage)
+        document["usage"] = drop_unknown(trace.usage)
     if trace.cost != unknown_cost():
-        document["cost"] = _drop_unknown(trace.cost)
-    document["latency"] = _drop_unknown(trace.latency)
+        document["cost"] = drop_unknown(trace.cost)
+    document["latency"] = drop_unknown(trace.latency)
     if trace.gaps:
         document["missing_evidence"] = dict(trace.gaps)
     source = trace.source
-    document["source"] = _drop_unknown({name: getattr(source, name) for name in source.__struct_fields__})
+    document["source"] = drop_unknown({name: getattr(source, name) for name in source.__struct_fields__})
     return document
 
 
 def _encode_message(message: Message) -> dict[str, Any]:
-    document = _drop_unknown(message)
+    document = drop_unknown(message)
     if message["tool_calls"]:
-        document["tool_calls"] = [_drop_unknown(call) for call in message["tool_calls"]]
+        document["tool_calls"] = [drop_unknown(call) for call in message["tool_calls"]]
     else:
         del document["tool_calls"]
     return document
@@ -70,10 +70,11 @@ def _encode_message(message: Message) -> dict[str, Any]:
 
 def _drop_unknown_in_each(items: list[Any]) -> list[Any]:
     """Removes unknown values from records; leaves other items unchanged."""
-    return [_drop_unknown(item) if isinstance(item, dict) else item for item in items]
+    return [drop_unknown(item) if isinstance(item, dict) else item for item in items]
 
 
-def _drop_unknown(record: Mapping[str, Any]) -> dict[str, Any]:
+def drop_unknown(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without the fields that are None."""
     return {key: value for key, value in record.items() if value is not None}
 
 

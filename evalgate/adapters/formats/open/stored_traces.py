@@ -6,7 +6,9 @@ formats it holds the trace in native form. Lines of older baselines are whole na
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.core.strict_json import decode
@@ -17,6 +19,7 @@ from evalgate.errors import TraceError
 from evalgate.measures.redaction.redact import redact_value
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
+from evalgate.models.trace.trace_document import drop_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,12 +36,11 @@ def encode_stored_trace(trace: Trace) -> bytes:
     source, fields = trace.source, {"scenario_id": trace.scenario_id, "trial": trace.trial}
     form, record = (NATIVE, to_native(trace)) if trace.record is None else (source.format, trace.record)
     cost = None if trace.cost["source"] in AS_RECORDED else trace.cost
-    location = {name: getattr(source, name) for name in source.__struct_fields__}
     entry = {
         "format": form,
-        **redact_value(_drop_none({**fields, "cost": cost})),
+        **redact_value(drop_unknown({**fields, "cost": cost})),
         "record": redact_value(record),
-        "source": redact_value(_drop_none(location)),
+        "source": redact_value(drop_unknown(asdict(source))),
     }
     return encode_json(entry) + b"\n"
 
@@ -76,7 +78,3 @@ def _identify(line: bytes) -> tuple[str | None, int | None]:
         return reader.identify(decode(line))
     except TraceError:
         return None, None
-
-
-def _drop_none(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

@@ -11,7 +11,7 @@ from evalgate.adapters.formats.native import reader
 from evalgate.adapters.formats.native.parts import GAPS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import SCHEMA, unknown_cost, unknown_latency, unknown_usage
-from evalgate.models.trace.trace_document import encode_trace
+from evalgate.models.trace.trace_document import drop_unknown, encode_trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ def _encode_message(message: Message, calls: Mapping[str | None, ToolCall]) -> d
         short["name"] = message["name"]
     if message["tool_calls"]:
         short["tool_calls"] = [
-            _encode_request(calls.get(request["id"]), _drop_none(request)) for request in message["tool_calls"]
+            _encode_request(calls.get(request["id"]), drop_unknown(request)) for request in message["tool_calls"]
         ]
     return short | {name: message[name] for name in MESSAGE_FIELDS if message[name] is not None}  # type: ignore[literal-required]
 
@@ -100,18 +100,18 @@ def _encode_outcome(message: Message, call: ToolCall | None) -> dict[str, Any]:
 
 def _add_measurements(document: dict[str, Any], trace: Trace) -> None:
     if trace.usage != unknown_usage():
-        document["usage"] = _drop_none(trace.usage)
+        document["usage"] = drop_unknown(trace.usage)
     if trace.cost["source"] == "recorded":
         document["cost_usd"] = trace.cost["usd"]
     elif trace.cost != unknown_cost():
-        document["cost"] = _drop_none(trace.cost)
+        document["cost"] = drop_unknown(trace.cost)
     if trace.latency["source"] == "recorded" and trace.latency["total_ms"] is not None:
         document["latency_seconds"] = trace.latency["total_ms"] / 1000
     elif trace.latency != unknown_latency():
-        document["latency"] = _drop_none(trace.latency)
+        document["latency"] = drop_unknown(trace.latency)
     if trace.evaluations:
         scores = {found["name"]: found["score_value"] for found in trace.evaluations}
-        is_plain = all(_drop_none(found).keys() <= {"name", "score_value"} for found in trace.evaluations)
+        is_plain = all(drop_unknown(found).keys() <= {"name", "score_value"} for found in trace.evaluations)
         is_map = is_plain and len(scores) == len(trace.evaluations)
         document["scores" if is_map else "evaluations"] = scores if is_map else _drop_none(trace.evaluations)
 
