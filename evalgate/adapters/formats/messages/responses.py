@@ -6,6 +6,7 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.fields import do_each, required_text, text
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments, get_first, join_text, parse_result
@@ -14,12 +15,10 @@ SHOWN_CHARS = 60
 CALL = "_call"
 OUTPUT = "_call_output"
 NAMED_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
-IGNORED_TYPES = frozenset(
-    {
-        *("item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "compaction"),
-        *("compaction_summary", "context_compaction", "ghost_snapshot", "additional_tools"),
-    }
-)
+IGNORED_TYPES = words("""
+    item_reference mcp_list_tools mcp_approval_request mcp_approval_response compaction compaction_summary
+    context_compaction ghost_snapshot additional_tools
+""")
 RESULT_KEYS = ("output", "outputs", "results", "error")
 FAILED = ("failed", "incomplete")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.adapters.formats.core.fields import (
@@ -22,7 +21,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     time,
 )
-from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
+from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.adapters.formats.core.usage import (
     read_cost_usd,
     read_finish_reason,
@@ -46,7 +45,7 @@ from evalgate.models.trace.trace import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalgate.models.trace.trace import EvidenceKind, ModelError, Trace, Warning_
+    from evalgate.models.trace.trace import EvidenceKind, ModelError, Trace
 
 TOLERANCE = 1e-9
 
@@ -306,50 +305,3 @@ def _are_equal(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
     return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-
-
-MAX_WARNINGS = 20
-CHECKED_CHARS = 3_000
-"""Characters of a name that are kept: more than are shown, so that redaction sees a secret as a whole."""
-
-
-class UnknownFields:
-    """Collects unknown fields while a trace is read; a field of a hundred messages is one warning."""
-
-    __slots__ = ("found",)
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], frozenset[str]] = {}
-
-    def check(self, where: str, recorded: dict[str, Any], known: frozenset[str], levels_above: int) -> None:
-        """Notes the unknown fields of an object; raises TraceError for one too deep within `levels_above` others.
-
-        `where` is the kind of the object (`messages[]`), empty for the trace itself.
-        """
-        if known.issuperset(recorded):
-            return
-        for name in sorted(recorded.keys() - known):
-            require_shallow(recorded[name], levels_above)
-            if len(self.found) < MAX_WARNINGS:
-                self.found.setdefault((where, name), known)
-
-    def list_warnings(self) -> list[Warning_]:
-        """One warning a field."""
-        return [
-            {
-                "code": "unknown_field",
-                "message": _format_message(name[:CHECKED_CHARS], known),
-                "where": where or None,
-            }
-            for (where, name), known in self.found.items()
-        ]
-
-
-@lru_cache(maxsize=1_024)
-def _format_message(name: str, known: frozenset[str]) -> str:
-    """The warning's text; cached, as it is slow to find and the same in every trace of a file."""
-    import difflib
-
-    close = difflib.get_close_matches(name[:100], sorted(known), n=1)
-    hint = f"; did you mean `{close[0]}`?" if close else ""
-    return f"the field `{make_printable(name)}` is unknown{hint}"

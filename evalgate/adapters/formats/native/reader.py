@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import (
@@ -36,7 +37,6 @@ from evalgate.adapters.formats.native.parts import (
     KNOWN,
     PARTS,
     UNREADABLE,
-    UnknownFields,
     position,
     read_error_info,
     read_gaps,
@@ -46,7 +46,54 @@ from evalgate.adapters.formats.native.parts import (
 from evalgate.models.trace.trace import SCHEMA, Response, Trace
 
 if TYPE_CHECKING:
-    from evalgate.models.trace.trace import Message, Role, ToolCall
+    from evalgate.models.trace.trace import Message, Role, ToolCall, Warning_
+
+MAX_WARNINGS = 20
+CHECKED_CHARS = 3_000
+"""Characters of a name that are kept: more than are shown, so that redaction sees a secret as a whole."""
+
+
+class UnknownFields:
+    """Collects unknown fields while a trace is read; a field of a hundred messages is one warning."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], frozenset[str]] = {}
+
+    def check(self, where: str, recorded: dict[str, Any], known: frozenset[str], levels_above: int) -> None:
+        """Notes the unknown fields of an object; raises TraceError for one too deep within `levels_above` others.
+
+        `where` is the kind of the object (`messages[]`), empty for the trace itself.
+        """
+        if known.issuperset(recorded):
+            return
+        for name in sorted(recorded.keys() - known):
+            require_shallow(recorded[name], levels_above)
+            if len(self.found) < MAX_WARNINGS:
+                self.found.setdefault((where, name), known)
+
+    def list_warnings(self) -> list[Warning_]:
+        """One warning a field."""
+        return [
+            {
+                "code": "unknown_field",
+                "message": _format_message(name[:CHECKED_CHARS], known),
+                "where": where or None,
+            }
+            for (where, name), known in self.found.items()
+        ]
+
+
+@lru_cache(maxsize=1_024)
+def _format_message(name: str, known: frozenset[str]) -> str:
+    """The warning's text; cached, as it is slow to find and the same in every trace of a file."""
+    import difflib
+
+    close = difflib.get_close_matches(name[:100], sorted(known), n=1)
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    return f"the field `{make_printable(name)}` is unknown{hint}"
+
 
 CALL = FieldTable(
     index=any_value,
@@ -198,8 +245,8 @@ def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
 
 def _add_optional_fields(message: Message, recorded: dict[str, Any], unknown: UnknownFields) -> None:
     """Sets fields that few messages have and notes unknown ones."""
-    if message["role"] != "tool" or recorded.get("tool_name") is not None:
-        message["name"] = text(recorded.get("name"), "name")
+    if recorded.get("name") is not None and (message["role"] != "tool" or recorded.get("tool_name") is not None):
+        message["name"] = text(recorded["name"], "name")
     if not DETAILS.keys.isdisjoint(recorded):
         message.update(DETAILS.read(recorded))
     if recorded.get("tool_name") is not None:

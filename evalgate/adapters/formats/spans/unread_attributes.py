@@ -24,6 +24,7 @@ from evalgate.adapters.formats.core.builder.unread_calls import (
     is_tool_name_key,
 )
 from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.python_literals import unwrap_text
 from evalgate.adapters.formats.core.strict_json import make_printable
 
@@ -47,12 +48,9 @@ READ_PREFIXES = ("gen_ai.", "llm.", "input.", "output.", "traceloop.", "ai.", "g
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "mcp.tool.name")
 """Attributes that name the tool of a span, even if nothing else shows that the span is a tool's."""
 KIND = "openinference.span.kind"
-KINDS = frozenset(
-    {
-        *("LLM", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "RERANKER", "EMBEDDING", "GUARDRAIL", "EVALUATOR", "PROMPT"),
-        "UNKNOWN",
-    }
-)
+KINDS = words("""
+    LLM TOOL AGENT CHAIN RETRIEVER RERANKER EMBEDDING GUARDRAIL EVALUATOR PROMPT UNKNOWN
+""")
 OUTPUTS = ("gen_ai.output.messages", "gen_ai.response.finish_reasons", "llm.output_messages.")
 """Attributes that only a model's or an agent's answer has."""
 NO_MESSAGES = ("gen_ai.response.finish_reasons",)

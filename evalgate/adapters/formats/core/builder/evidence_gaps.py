@@ -16,19 +16,34 @@ from evalgate.adapters.formats.core.builder.unread_calls import (
     format_path,
     is_result,
 )
-from evalgate.adapters.formats.core.content import find_unknown_part, may_hold_calls
-from evalgate.adapters.formats.core.format import EACH, Shape
+from evalgate.adapters.formats.core.content import MEDIA_TYPES, TEXT_TYPES
+from evalgate.adapters.formats.core.format import EACH, Shape, words
 from evalgate.adapters.formats.core.strict_json import make_printable
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from evalgate.adapters.formats.core.format import Reader
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 SHOWN_CHARS = 60
+HARMLESS_TYPES = (
+    TEXT_TYPES
+    | MEDIA_TYPES
+    | words("""
+    summary_text reasoning_content reasoningContent reasoning-file redacted encrypted_content output_audio video_url
+    input_video audio_url media image-data image-url file-data file-url audio-url video-url document-url
+    computer_screenshot inline_data file_data blob uri binary uploaded-file data search_result resource
+    resource_link cache-point cache_point cachePoint guardContent citation citationsContent compaction
+    container_upload fallback tool_reference tool_addition tool_removal mcp_tool_listing step-start
+    non_standard_annotation text-plain
+""")
+)
+"""Types of parts that are no calls: text, reasoning, media, sources and settings."""
+HARMLESS_PREFIXES = ("source-", "data-")
+"""Of the Vercel AI SDK's parts with sources, and with data that an interface shows."""
 
 
 def find_unknown(record: Any, shapes: Sequence[Shape]) -> str | None:
@@ -45,6 +60,22 @@ def find_unknown(record: Any, shapes: Sequence[Shape]) -> str | None:
                 for key in value.keys() - shape.fields:
                     if holds_objects(value[key]):
                         return f"`{format_path((path, key))}` is an unknown field"
+    return None
+
+
+def may_hold_calls(value: Any) -> bool:
+    """True for objects, lists and JSON as text; the value of an unknown field may hold a call."""
+    return type(value) in (dict, list) or (type(value) is str and value.lstrip()[:1] in JSON_STARTS)
+
+
+def find_unknown_part(messages: Iterable[Any]) -> str | None:
+    """Describes the first part of the messages that is not known to be text, reasoning or media; None without one."""
+    for message in messages:
+        for part in message["parts"] or () if message["role"] != "tool" else ():
+            kind = part.get("type")
+            if type(kind) is str and kind not in HARMLESS_TYPES and not kind.startswith(HARMLESS_PREFIXES):
+                shown = make_printable(kind[:SHOWN_CHARS])
+                return f"message {message['index'] + 1} has a content part of the unknown type `{shown}`"
     return None
 
 

@@ -16,7 +16,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.format import Identity, build_identity
+from evalgate.adapters.formats.core.format import Identity, build_identity, words
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import read_cost_usd, read_latency_seconds, read_scores
 
@@ -94,12 +94,9 @@ def add_side_fields(trace: Trace, fields: dict[str, Any]) -> None:
     trace.warnings += warnings
 
 
-SIDE_FIELDS = frozenset(
-    {
-        *("id", "model", "provider", "metadata", "scenario_id", "trial", "tools", "scores"),
-        *("cost", "cost_usd", "latency_ms", "latency_seconds"),
-    }
-)
+SIDE_FIELDS = words("""
+    id model provider metadata scenario_id trial tools scores cost cost_usd latency_ms latency_seconds
+""")
 
 
 def select_side_fields(document: dict[str, Any]) -> dict[str, Any]:

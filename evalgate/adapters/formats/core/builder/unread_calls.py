@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from evalgate.adapters.formats.core.fields import FieldError
+from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
@@ -29,21 +30,16 @@ NAME_KEYS = (
     *("action", "recipient_name", "api_name", "command_name"),
 )
 KIND_KEYS = ("type", "kind", "part_kind", "block_type", "event_kind", "message_type", "$type")
-ARGUMENT_KEYS = frozenset(
-    {
-        *("arguments", "args", "input", "tool_input", "toolInput", "tool_args", "toolArgs", "kwargs"),
-        *("parameters", "params", "action_input", "actionInput", "function_args", "tool_arguments", "toolArguments"),
-        *("tool_kwargs", "toolKwargs", "input_parameters", "inputParameters", "tool_parameters", "rawInput"),
-    }
-)
-CALL_KEYS = frozenset(
-    {
-        *("toolcall", "toolcalls", "tooluse", "tooluses", "functioncall", "functioncalls", "toolinvocation"),
-        *("toolinvocations", "toolrequest", "toolrequests", "functioninvocations", "toolcallparts", "invokedtools"),
-        *("toolscalled", "calledtools", "actioncalls", "tooluseblocks", "tooluseblock", "calls", "invocations"),
-        *("toolsused", "usedtools", "toolsinvoked", "toolcallnames", "mcpcall", "mcptoolcall", "dynamictool"),
-    }
-)
+ARGUMENT_KEYS = words("""
+    arguments args input tool_input toolInput tool_args toolArgs kwargs parameters params action_input actionInput
+    function_args tool_arguments toolArguments tool_kwargs toolKwargs input_parameters inputParameters
+    tool_parameters rawInput
+""")
+CALL_KEYS = words("""
+    toolcall toolcalls tooluse tooluses functioncall functioncalls toolinvocation toolinvocations toolrequest
+    toolrequests functioninvocations toolcallparts invokedtools toolscalled calledtools actioncalls tooluseblocks
+    tooluseblock calls invocations toolsused usedtools toolsinvoked toolcallnames mcpcall mcptoolcall dynamictool
+""")
 """Names of fields that hold calls, in lower case without separators."""
 TOOL_NAMES = frozenset({"toolname", "toolcallname", "calledtool", "toolused", "usedtool", "invokedtool"})
 """Names of fields with the name of a called tool, in the same spelling."""
@@ -53,13 +49,11 @@ TOOL_LISTS = frozenset({"tools", "functions"})
 SEARCHED_DEFINITIONS = TOOL_LISTS | {"metadata"}
 TOOL_PREFIX = "tool-"
 TOOL_BLOCKS = frozenset({"tool-call", "tool-result", "tool-error", "tool-invocation", "tool-approval-request"})
-DEFINITION_KEYS = frozenset(
-    {
-        *("tools", "tool_definitions", "toolDefinitions", "functions", "available_tools", "toolConfig", "tool_config"),
-        *("tool_schemas", "schema", "json_schema", "input_schema", "inputSchema", "tool_choice", "toolChoice"),
-        *("expected_tools", "expected_tool_calls", "reference_tool_calls", "metadata", "invocation_params"),
-    }
-)
+DEFINITION_KEYS = words("""
+    tools tool_definitions toolDefinitions functions available_tools toolConfig tool_config tool_schemas schema
+    json_schema input_schema inputSchema tool_choice toolChoice expected_tools expected_tool_calls
+    reference_tool_calls metadata invocation_params
+""")
 """Fields with descriptions of tools, expectations and free data: what is in them was not called."""
 RESULT_ROLES = frozenset({"tool", "function", "toolResult", "tool_result", "ipython", "environment", "observation"})
 RESULT_KEYS = frozenset({"tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "tool_responses"})
