@@ -95,10 +95,6 @@ def read_responses_usage(usage: dict[str, Any]) -> Usage:
     return RESPONSES_USAGE.read(usage, "")
 
 
-def _read_chat_usage(usage: dict[str, Any]) -> Usage:
-    return PROVIDER_USAGE.read(usage, "")
-
-
 def read_anthropic_usage(usage: dict[str, Any]) -> Usage:
     """Usage of Anthropic's Messages API; raises FieldError."""
     return ANTHROPIC_USAGE.read(usage, "")
@@ -118,7 +114,7 @@ def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
 
 
 READERS = {
-    CHAT: _read_chat_usage,
+    CHAT: lambda usage: PROVIDER_USAGE.read(usage, ""),
     RESPONSES: read_responses_usage,
     ANTHROPIC: read_anthropic_usage,
     GEMINI: _read_gemini_usage,

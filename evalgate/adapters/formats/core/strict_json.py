@@ -139,11 +139,9 @@ def _require_unique_keys(data: bytes, value: Any) -> None:
 
 
 def _has_as_many_colons(data: bytes, encoded: bytes) -> bool:
-    return data.count(b":") == encoded.count(b":") and (b"\\u003" not in data or _has_no_hidden_colon(data))
-
-
-def _has_no_hidden_colon(data: bytes) -> bool:
-    return b"\\u003a" not in data and b"\\u003A" not in data
+    if data.count(b":") != encoded.count(b":"):
+        return False
+    return b"\\u003" not in data or (b"\\u003a" not in data and b"\\u003A" not in data)
 
 
 def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -318,13 +318,10 @@ def _drop_data(value: Any) -> Any:
     """A block without image data and encrypted content; values of a tool stay complete."""
     if type(value) is not dict:
         return value
-    if _is_data_type(value.get("type")):
-        return {"type": value["type"]}
+    kind = value.get("type")
+    if type(kind) is str and kind in DATA_BLOCKS:
+        return {"type": kind}
     return {key: inner for key, inner in value.items() if key != "encrypted_content"}
-
-
-def _is_data_type(kind: Any) -> bool:
-    return type(kind) is str and kind in DATA_BLOCKS
 
 
 def _add_text(builder: MessageBuilder, block: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ def read_messages(value: Any) -> list[RawMessage]:
 
 def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     """One content, as several messages if code ran within it."""
-    parts = [_normalize_keys(part) if type(part) is dict else part for part in _list_parts(recorded)]
+    parts = [_normalize_keys(part) if type(part) is dict else part for part in listing(recorded.get("parts"), "parts")]
     role = text(recorded.get("role"), "role")
     if role is None:
         role = "model" if any("function_call" in part for part in parts if type(part) is dict) else "user"
@@ -48,10 +48,6 @@ def read_message(recorded: dict[str, Any]) -> list[RawMessage]:
     builder = MessageBuilder(RawMessage(ROLES[role]))
     do_each(parts, "parts", lambda part: _add_part(builder, part))
     return builder.build_messages()
-
-
-def _list_parts(recorded: dict[str, Any]) -> list[Any]:
-    return listing(recorded.get("parts"), "parts")
 
 
 def _is_part(value: Any) -> bool:

@@ -159,10 +159,6 @@ def read_source(value: Any, path: str) -> TraceLocation:
     return TraceLocation(**{**found, "path": found["path"] or "", "format": found["format"] or ""})
 
 
-def _read_call_usage(value: Any, path: str) -> Usage | None:
-    return None if value is None else read_usage(value, path)
-
-
 def _read_model_error(value: Any, path: str) -> ModelError | None:
     """Why a request to a model failed: an object, or only the message."""
     error = read_error_info(value, path)
@@ -179,7 +175,7 @@ LLM_CALL = FieldTable(
     provider=text,
     model=text,
     response_id=text,
-    usage=_read_call_usage,
+    usage=lambda value, path: None if value is None else read_usage(value, path),
     cost_usd=amount,
     duration_ms=amount,
     finish_reason=read_finish_reason,

@@ -122,9 +122,8 @@ LEVELS_ABOVE_FIELDS = 3  # trace, messages, message
 ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 RESULT_FIELDS = frozenset({"is_error", "exit_code", "duration_seconds"})
 BASIC_RESULT_FIELDS = RESULT_FIELDS | {"role", "content", "tool_calls", "tool_call_id", "name"}
-KNOWN_IN_MESSAGES = DETAILS.keys | BASIC_RESULT_FIELDS | {
-    *("parts", "turn", "tool_name", "index", "finish_reason_raw", "span_id", "copied_context"),
-}
+IGNORED_FIELDS = frozenset({"index", "finish_reason_raw", "span_id", "copied_context"})
+KNOWN_IN_MESSAGES = DETAILS.keys | BASIC_RESULT_FIELDS | IGNORED_FIELDS | {"parts", "turn", "tool_name"}
 REQUEST_FIELDS = frozenset({"id", "name", "arguments"})
 
 

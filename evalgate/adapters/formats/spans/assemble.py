@@ -52,7 +52,7 @@ def build_conversation(nodes: list[SpanNode], main: Sequence[ModelCall]) -> Conv
     """Builds the conversation of the outermost agent: instructions, messages and tool results."""
     agents = _speaking_agents(nodes)
     messages = _call_messages(main)
-    own = _agent_messages(agents[-1]) if agents else []
+    own = [*(agents[-1].facts.input or []), *(agents[-1].facts.output or [])] if agents else []
     if not messages or _count_parts(own) > _count_parts(messages):
         messages = own
     elif messages[0].role == "assistant" and own and own[0].role != "assistant":
@@ -79,10 +79,6 @@ def _speaking_agents(nodes: list[SpanNode]) -> list[SpanNode]:
     return sorted((agent for agent in agents if agent.depth == depth), key=lambda agent: agent.end)
 
 
-def _agent_messages(agent: SpanNode) -> list[RawMessage]:
-    return [*(agent.facts.input or []), *(agent.facts.output or [])]
-
-
 def _call_messages(main: Sequence[ModelCall]) -> list[RawMessage]:
     """The last call's input and output if they hold all earlier messages, else those of several calls."""
     captured = [call for call in main if call.get_fact("input") or call.get_fact("output")]
@@ -97,7 +93,8 @@ def _call_messages(main: Sequence[ModelCall]) -> list[RawMessage]:
         return [*given, *(last.get_fact("output") or [])]
     if given and any(message.role == "user" and not message.answers for message in given):
         return _join_equal_inputs(ordered, given)
-    return _concatenate_calls(ordered)
+    # each call records only new messages
+    return [item for call in ordered for part in ("input", "output") for item in call.get_fact(part) or []]
 
 
 def _add_finish_reason(call: ModelCall) -> None:
@@ -121,11 +118,6 @@ def _join_equal_inputs(calls: list[ModelCall], given: list[RawMessage]) -> list[
         answers += [] if keys and keys <= seen else output  # the same answer, recorded twice
         seen |= keys
     return [*given, *answers]
-
-
-def _concatenate_calls(calls: list[ModelCall]) -> list[RawMessage]:
-    """Concatenates calls that each record only new messages."""
-    return [item for call in calls for part in ("input", "output") for item in call.get_fact(part) or []]
 
 
 def _messages_before_answer(own: list[RawMessage]) -> list[RawMessage]:

@@ -296,7 +296,7 @@ def merge_duplicates(spans: Iterable[Span]) -> tuple[list[Span], dict[str, int]]
     for span in spans:
         key = span.trace_id, span.span_id
         other = kept.setdefault(key, span)
-        if other is span or _is_equal(other, span):
+        if other is span or _sort_key(other) == _sort_key(span):
             continue
         conflicts.setdefault(span.trace_id, set()).add(span.span_id)
         kept[key] = max(other, span, key=_sort_key)
@@ -313,7 +313,7 @@ def add_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
     seen: dict[tuple[str, str], set[str]] = {}
     for log in logs:
         key = log.trace_id, log.span_id
-        content = _serialize_event(log.events[0])
+        content = encode_json(list(log.events[0]))
         if content in seen.setdefault(key, set()):
             continue
         seen[key].add(content)
@@ -329,19 +329,11 @@ def add_logs(spans: list[Span], logs: Iterable[Span]) -> list[Span]:
     return [*spans, *added.values()]
 
 
-def _is_equal(one: Span, other: Span) -> bool:
-    """True for equal content; scope and resource may differ, they belong to the writer of the copy."""
-    return _sort_key(one) == _sort_key(other)
-
-
 def _sort_key(span: Span) -> tuple[int, int, str]:
+    """Equal for equal content; scope and resource may differ, they belong to the writer of the copy."""
     content = [span.name, span.parent_id, span.start_ns, span.has_failed, span.status_message]
     text = encode_json([content, span.attributes, [list(event) for event in span.events]])
     return -1 if span.end_ns is None else span.end_ns, len(span.attributes), text
-
-
-def _serialize_event(event: SpanEvent) -> str:
-    return encode_json(list(event))
 
 
 def _sort_time(event: SpanEvent) -> int:

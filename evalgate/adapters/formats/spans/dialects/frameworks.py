@@ -81,11 +81,6 @@ ANY_AGENT_OUTPUT, ANY_AGENT_ARGUMENTS = "gen_ai.output", "gen_ai.tool.args"
 ANY_AGENT_NAME = "tool.name"
 
 
-def _find_any_agent_kind(_span: Span) -> SpanKind | None:
-    """Always None: every span has the kind attribute of the GenAI conventions."""
-    return None
-
-
 def _add_any_agent(span: Span, facts: SpanFacts) -> None:
     """Adds arguments and result of a tool, output and cost of a model call."""
     attributes = span.attributes
@@ -116,7 +111,8 @@ def _is_any_agent_call(value: Any) -> bool:
     return type(value) is dict and type(value.get(ANY_AGENT_NAME)) is str and bool(value[ANY_AGENT_NAME])
 
 
-ANY_AGENT = Dialect(_find_any_agent_kind, _add_any_agent)
+ANY_AGENT = Dialect(lambda _: None, _add_any_agent)
+"""Its spans all have the kind attribute of the GenAI conventions."""
 
 
 CLAUDE_CODE_PREFIX = "claude_code."
