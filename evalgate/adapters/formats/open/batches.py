@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from evalgate.adapters.formats.core.builder.trace_builder import EQUAL_DURATIONS, MIN_EQUAL_RUNS, compare_durations
+from evalgate.adapters.formats.core.builder.trace_builder import (
+    compare_durations,
+    find_equal_duration,
+    warn_of_duration,
+)
 from evalgate.adapters.formats.core.format import ReadBudget
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.open.raw_file import RawFile
@@ -15,7 +19,7 @@ from evalgate.models.trace.trace import Trace
 from evalgate.ports.batches import Batch, LineRange, TracePart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Format
     from evalgate.models.trace.trace import TraceRecord
@@ -219,25 +223,3 @@ def count_line_ends(block: bytes) -> int:
         if position < 0:
             return found
     return len(block) // LONG_LINE_BYTES + block.count(b"\n", position + 1)
-
-
-def find_equal_duration(records: Iterable[TraceRecord | FilePart]) -> float | None:
-    """The duration of a file's first runs if all are equal, else None; see plausibility.compare_durations."""
-    runs: list[float | None] = []
-    for record in records:
-        if isinstance(record, Trace):
-            runs.append(record.latency["total_ms"])
-            if runs[-1] is None or runs[-1] != runs[0]:
-                return None
-            if len(runs) == MIN_EQUAL_RUNS:
-                return runs[0]
-    return None
-
-
-def warn_of_duration(record: TraceRecord, duration: float | None) -> None:
-    """Warns that the clock may be made up if the run took exactly as long as the first ones of its file."""
-    if duration is not None and isinstance(record, Trace) and record.latency["total_ms"] == duration:
-        codes = {warning["code"] for warning in record.warnings}
-        if "suspicious_latency" not in codes:
-            new_warning = {"code": "suspicious_latency", "message": EQUAL_DURATIONS, "where": "latency"}
-            record.warnings = [*record.warnings, new_warning]  # type: ignore[list-item]

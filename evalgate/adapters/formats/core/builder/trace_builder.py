@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
+from itertools import tee
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalgate.adapters.formats.core.builder.conversation import find_opening_text
@@ -105,39 +106,37 @@ def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
 
     Only the first few are held back, until it is known whether they differ.
     """
-    waiting: list[Record] = []
-    runs: list[Trace] = []
-    records = iter(records)
+    kept, records = tee(records)
+    duration = find_equal_duration(kept)
+    del kept  # so that no more records are held back
     for record in records:
-        waiting.append(record)
-        if isinstance(record, Trace):
-            runs.append(record)
-            if _total_ms(record) != _total_ms(runs[0]) or _total_ms(record) is None:
-                yield from waiting
-                yield from records
-                return
-            if len(runs) == MIN_EQUAL_RUNS:
-                break
-    if len(runs) < MIN_EQUAL_RUNS:
-        yield from waiting
-        return
-    for run in runs:
-        _add_warning(run, "suspicious_latency", EQUAL_DURATIONS, "latency")
-    yield from waiting
-    for record in records:
-        if isinstance(record, Trace) and _total_ms(record) == _total_ms(runs[0]):
-            _add_warning(record, "suspicious_latency", EQUAL_DURATIONS, "latency")
+        warn_of_duration(record, duration)
         yield record
+
+
+def find_equal_duration(records: Iterable[Any]) -> float | None:
+    """The duration of a file's first runs if all are equal, else None; takes no more records than that needs."""
+    durations: list[float | None] = []
+    for record in records:
+        if isinstance(record, Trace):
+            durations.append(record.latency["total_ms"])
+            if durations[-1] is None or durations[-1] != durations[0]:
+                return None
+            if len(durations) == MIN_EQUAL_RUNS:
+                return durations[0]
+    return None
+
+
+def warn_of_duration(record: Any, duration: float | None) -> None:
+    """Warns that the clock may be made up if the run took exactly as long as the first ones of its file."""
+    if duration is not None and isinstance(record, Trace) and record.latency["total_ms"] == duration:
+        _add_warning(record, "suspicious_latency", EQUAL_DURATIONS, "latency")
 
 
 def _have_repeated_id(calls: Sequence[ToolCall]) -> bool:
     """Whether two calls of one step share an id; across steps, valid traces may repeat ids too."""
     named = [(call["step"], call["id"]) for call in calls if call["id"]]
     return len(set(named)) < len(named)
-
-
-def _total_ms(trace: Trace) -> float | None:
-    return trace.latency["total_ms"]
 
 
 def _add_warning(trace: Trace, code: str, message: str, where: str | None) -> None:
