@@ -1,4 +1,4 @@
-"""Evaluates the expressions of a suite; errors name the expression and what it found."""
+"""Builds conversations with the expressions of a suite; errors name the expression and what it found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the fields of a native trace besides its messages and calls; warns about unknown ones."""
+"""Reads the fields of a native trace besides its messages and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads native traces, `evalgate.trace/1`: the short form people write, or the full form EvalGate writes."""
+"""Reads native traces, `evalgate.trace/1`: the short form people write or the full form; warns of unknown fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads messages that are flattened into one attribute for each field."""
+"""Reads the vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`, and messages in flat attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads messages that are flattened into one attribute for each field."""
+"""Reads the vocabulary of OpenLLMetry (Traceloop) that extends the GenAI conventions, with flattened messages."""
 
 from __future__ import annotations
 
