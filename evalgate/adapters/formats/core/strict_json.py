@@ -87,6 +87,11 @@ def encode_json(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
+def encode_text(value: Any) -> str | None:
+    """Text as it is, None as None, any other value as JSON text."""
+    return value if value is None or type(value) is str else encode_json(value)
+
+
 def decode_leniently(data: bytes) -> Any:
     """What can still be read of a text that `decode` refused; None if nothing can.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, required_text, text, time
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, check_arguments, read_each
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def _add_request_part(messages: list[RawMessage], part: dict[str, Any], timestam
         answer = ToolResult(
             text(part.get("tool_call_id"), "tool_call_id") or None,
             tool,
-            _format_retry_reason(part.get("content")) if kind == "retry-prompt" else part.get("content"),
+            encode_text(part.get("content")) if kind == "retry-prompt" else part.get("content"),
             kind == "retry-prompt" or part.get("outcome") == "failed",
         )
         messages.append(RawMessage("tool", answers=[answer], timestamp=timestamp))
         return
     role: Role = "system" if kind == "system-prompt" else "user"
     if kind == "retry-prompt":
-        messages.append(RawMessage(role, _format_retry_reason(part.get("content")), timestamp=timestamp))
+        messages.append(RawMessage(role, encode_text(part.get("content")), timestamp=timestamp))
         return
     content, parts = read_content(_add_content_types(part.get("content")), "content")
     messages.append(RawMessage(role, content, parts=parts, timestamp=timestamp))
@@ -75,11 +75,6 @@ def _add_content_types(content: Any) -> Any:
     if type(content) is not list:
         return content
     return [{"type": item.get("kind") or "text", **item} if type(item) is dict else item for item in content]
-
-
-def _format_retry_reason(content: Any) -> str | None:
-    """The reason for a retry: text, or a list of validation errors as JSON text."""
-    return content if content is None or type(content) is str else encode_json(content)
 
 
 def _read_response(recorded: dict[str, Any], parts: list[Any], timestamp: str | None) -> list[RawMessage]:

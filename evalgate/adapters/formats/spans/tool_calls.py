@@ -14,7 +14,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     conversation_from_messages,
     read_arguments,
 )
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.spans.aggregate import duration_ms
 from evalgate.adapters.formats.spans.span import UNKNOWN
 from evalgate.adapters.formats.spans.timeline import format_rfc3339
@@ -242,7 +242,7 @@ def _add_execution(call: ToolCall, node: SpanNode) -> None:
         call["arguments"], call["arguments_raw"], call["arguments_error"] = read_arguments(facts.arguments)
     if call["status"] == "missing" and facts.result is not None:
         call["result"] = facts.result
-        call["result_text"] = facts.result if isinstance(facts.result, str) else encode_json(facts.result)
+        call["result_text"] = encode_text(facts.result)
     if span.has_failed or facts.error_type:
         call["status"] = "error"
         call["error"] = {"type": facts.error_type, "message": span.status_message or call["result_text"]}

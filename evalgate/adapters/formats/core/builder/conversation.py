@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.core import strict_json
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_json, encode_text
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.errors import TraceError
 
@@ -360,8 +360,7 @@ def add_raw_message(conversation: Conversation, raw: RawMessage) -> Message | No
 
 def _add_result(conversation: Conversation, result: ToolResult, raw: RawMessage) -> None:
     content = result.content
-    content_text = content if content is None or isinstance(content, str) else encode_json(content)
-    message, call = conversation.add_result(result.id, result.name, content_text)
+    message, call = conversation.add_result(result.id, result.name, encode_text(content))
     message["timestamp"] = raw.timestamp
     message["agent"] = raw.agent
     if call is None:

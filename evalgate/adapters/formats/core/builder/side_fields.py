@@ -17,7 +17,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import Identity, build_identity, words
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import read_cost_usd, read_latency_seconds, read_scores
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def add_call_details(call: ToolCall, recorded: dict[str, Any], path: str) -> Non
     result = recorded.get("result")
     if result is not None:
         call["result"] = result
-        call["result_text"] = result if isinstance(result, str) else encode_json(result)
+        call["result_text"] = encode_text(result)
     status, error = recorded.get("status"), recorded.get("error")
     if status == "error" or error:
         mark_failed(call)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.provider_response import read_provider_response
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import add_cached_input, build_usage, none_if_uncounted
 from evalgate.adapters.formats.spans.dialects.attributes import (
     add_texts,
@@ -210,18 +210,11 @@ def _add_pydantic_ai(span: Span, facts: SpanFacts) -> None:
     )
     if conversation:
         facts.input, facts.output = conversation, None
-    result = _read_pydantic_ai_result(decode(attributes.get("final_result")))
+    result = encode_text(decode(attributes.get("final_result"))) or None
     if result is not None:
         facts.output = [RawMessage("assistant", result)]
         if conversation and conversation[-1].role == "assistant" and conversation[-1].content == result:
             facts.input, facts.output = conversation[:-1], [conversation[-1]]
-
-
-def _read_pydantic_ai_result(value: Any) -> str | None:
-    """The result as text, or as JSON text of a structure."""
-    if value is None or type(value) is str:
-        return value or None
-    return encode_json(value)
 
 
 PYDANTIC_AI = Dialect(_find_pydantic_ai_kind, _add_pydantic_ai)

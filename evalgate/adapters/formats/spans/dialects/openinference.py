@@ -1,4 +1,4 @@
-"""Reads the vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`, and messages in flat attributes."""
+"""Reads the vocabulary of OpenInference (Arize): `openinference.span.kind`, `llm.*`; messages in flat attributes."""
 
 from __future__ import annotations
 
