@@ -26,8 +26,7 @@ LOADED_BY_BOTH = (
     "evalgate.adapters.files.workspace",
     "evalgate.application.messages.judge_response",
     "evalgate.application.approvals.approvals",
-    "evalgate.application.messages.write_outputs",
-    "evalgate.application.messages.request_codec",
+    "evalgate.application.messages.request",
     "evalgate.bootstrap.judge_context",
     "evalgate.bootstrap.sources",
     "evalgate.models.comparison.comparison",
@@ -38,6 +37,7 @@ LOADED_BY_BOTH = (
     "evalgate.version",
     "hashlib",
     "json",
+    "pickle",
     "threading",
 )
 """Modules that parent and judge need; imported once before the fork."""

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
 from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, CpuAllowance, is_out_of_memory
-from evalgate.application.messages.judge_response import encode_bug, encode_judgement, encode_refusal, encode_report
-from evalgate.application.messages.request_codec import decode_value
+from evalgate.application.messages.judge_response import (
+    encode_approved,
+    encode_bug,
+    encode_judgement,
+    encode_refusal,
+    encode_report,
+)
 from evalgate.bootstrap import process
 from evalgate.errors import InvalidInput
 
@@ -29,7 +35,7 @@ def answer_request(folder: str, *, is_filtered: bool = False) -> int:
     exchange = Path(folder)
     process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
-        verb, context, arguments = decode_value(json.loads((exchange / QUESTION).read_bytes()))
+        verb, context, arguments = pickle.loads((exchange / QUESTION).read_bytes())  # noqa: S301  (of the parent process)
         response = HANDLERS[verb](context, *arguments)
     except InvalidInput as refusal:
         response = encode_refusal(refusal)
@@ -43,7 +49,7 @@ def answer_request(folder: str, *, is_filtered: bool = False) -> int:
 
 def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.adapters.files.output_folder import OutputFolder
-    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.application.messages.request import write_outputs
 
     judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
     write_outputs(judgement, OutputFolder(context.folder, context.cwd))
@@ -57,8 +63,6 @@ def _render_report(context: JudgeContext, path: str, run: Any, options: Any) -> 
 
 
 def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
-    from evalgate.application.messages.approval_response import encode_approved
-
     report = context.approve(*arguments)
     _write_rendered(context, report.rendered)
     return encode_approved(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,15 +95,14 @@ class SandboxedJudge:
         notes: Sequence[str],
     ) -> ApprovedReport:
         """Decides the report of a run again with the approvals; raises InvalidInput."""
-        from evalgate.application.messages.approval_response import decode_approved
+        from evalgate.application.messages.judge_response import decode_approved
 
         exchange, answer = self._ask("approve", content, run, approvals, options, notes)
         return decode_approved(answer, _clean_file_reader(exchange), approvals)
 
     def _run_judge(self, request: JudgeRequest) -> Judgement:
         from evalgate.adapters.files.output_folder import OutputFolder
-        from evalgate.application.messages.judge_response import decode_judgement
-        from evalgate.application.messages.response_checks import check_head
+        from evalgate.application.messages.judge_response import check_head, decode_judgement
 
         context = self._context
         folder = OutputFolder(context.folder, context.cwd, context.root)
@@ -123,13 +122,12 @@ class SandboxedJudge:
     def _ask(self, verb: str, *arguments: Any) -> tuple[ExchangeDir, Any]:
         from evalgate.adapters.sandbox.exchange_dir import FILES, ExchangeDir
         from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
-        from evalgate.application.messages.request_codec import encode_value
-        from evalgate.application.messages.response_checks import parse_json
+        from evalgate.application.messages.judge_response import parse_json
 
         self._request_count += 1
         exchange = ExchangeDir(self._folder / f"judge-{self._request_count}", self._user, JUDGE_GROUP)
         context = self._context.with_folder(f"{exchange.path}/{FILES}")
-        exchange.write_request(json.dumps(encode_value([verb, context, list(arguments)])).encode())
+        exchange.write_request(pickle.dumps((verb, context, arguments)))
         wait_for_judge(self._begin(exchange), exchange, self._bounds)
         answer = parse_json(remove_exact_secrets(exchange.read_answer() or b""))
         if self._log is not None and not (isinstance(answer, dict) and answer.get("is_filtered") is True):

@@ -127,11 +127,8 @@ class ComparableBaseline(NamedTuple):
 class BaselineFiles(Protocol):
     """Baselines on disk: a `baseline.zip` or a `results.json`."""
 
-    def load(self, path: str, *, whole: bool = True) -> Baseline:
-        """Reads a baseline; raises SettingError (missing, damaged) or OverLimit.
-
-        Without `whole`, single assertions are not validated, since a comparison reads none.
-        """
+    def load(self, path: str) -> Baseline:
+        """Reads a baseline; raises SettingError (missing, damaged) or OverLimit."""
 
     def load_run(self, path: str, *, whole: bool = False) -> ComparableBaseline:
         """Reads what a comparison needs, and all results if `whole`; raises the same errors as `load`."""

@@ -17,7 +17,7 @@ from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
 from evalgate.records import replace
-from evalgate.reporting.results.baseline_json import convert_baseline_run
+from evalgate.reporting.results.load_results import convert_baseline_run
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration
 from evalgate.suite.parse import SharedDefaults, parse_suite

@@ -15,7 +15,6 @@ from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
 from evalgate.models.results.document_names import BASELINE_SCHEMA, BASELINE_SCHEMA_1
 from evalgate.ports import Baseline, BaselineParts, ComparableBaseline
-from evalgate.reporting.results.results_json import load_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,16 +51,18 @@ class BaselineZips:
 
         return BaselineTraceSpool(self._limits, encode)
 
-    def load(self, path: str, *, whole: bool = True) -> Baseline:
+    def load(self, path: str) -> Baseline:
         """Reads a `baseline.zip` or `results.json`; raises SettingError or OverLimit. See the port."""
+        from evalgate.reporting.results.load_results import load_results
+
         content = self._read(path)
         with _add_path_to_errors(path):
             archive = self._open_archive(content)
             if archive is None:
-                baseline = Baseline(load_results(content, with_assertions=whole), None)
+                baseline = Baseline(load_results(content), None)
             else:
                 manifest = _parse_manifest(archive.read(MANIFEST))
-                baseline = Baseline(load_results(archive.read(RESULTS), with_assertions=whole), manifest)
+                baseline = Baseline(load_results(archive.read(RESULTS)), manifest)
         if baseline.results["summary"] is None:
             raise _unfinished_run_error(path)
         return baseline
@@ -213,7 +214,7 @@ def _unfinished_run_error(path: str) -> SettingError:
 
 
 def _load_run(results: bytes, *, whole: bool) -> BaselineRun:
-    from evalgate.reporting.results.baseline_json import load_baseline_run  # most runs have no baseline
+    from evalgate.reporting.results.load_results import load_baseline_run  # most runs have no baseline
 
     return load_baseline_run(results, f"{len(results)}-{crc32(results):08x}", whole=whole)
 

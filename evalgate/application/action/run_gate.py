@@ -17,7 +17,7 @@ from evalgate.application.action.post_comment import (
 )
 from evalgate.application.action.step_outputs import outputs_of
 from evalgate.application.approvals.approvals import with_approvals
-from evalgate.application.messages.write_outputs import write_outputs
+from evalgate.application.messages.request import write_outputs
 from evalgate.errors import Unreachable
 from evalgate.models.run.chunks import join_chunks
 

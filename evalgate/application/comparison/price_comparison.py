@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from evalgate.application.evaluation.pricing import Pricer
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from evalgate.models.comparison.baseline_run import BaselineEntry, BaselineRun, BaselineTrial
     from evalgate.models.run.run import Run, SuiteResult
-    from evalgate.models.trace.pricing import Pricing
     from evalgate.models.trace.trace import Warning_
     from evalgate.ports import PriceTable
     from evalgate.suite.models import Configuration
@@ -47,8 +45,8 @@ def _is_priced(baseline: BaselineRun) -> bool:
 def _reprice(trial: BaselineTrial, pricer: Pricer) -> BaselineTrial:
     if trial.pricing is None:
         return trial
-    repriced = pricer.reprice(cast("Pricing", trial.pricing))
-    return msgspec.structs.replace(trial, cost_usd=repriced["usd"], pricing=cast("dict[str, Any]", repriced))
+    repriced = pricer.reprice(trial.pricing)
+    return replace(trial, cost_usd=repriced["usd"], pricing=repriced)
 
 
 def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRun, list[Warning_]]:
@@ -66,13 +64,13 @@ def drop_incomparable_costs(baseline: BaselineRun, run: Run) -> tuple[BaselineRu
         origins, current_origins = {_cost_origin(trial) for trial in entry.measured} - {None}, now.get(key, set())
         if origins and current_origins and origins != current_origins:
             dropped.append(key.id)
-            trials = [msgspec.structs.replace(trial, cost_usd=None) for trial in entry.trials]
+            trials = [replace(trial, cost_usd=None) for trial in entry.trials]
             entries[key] = _replace_trials(entry, trials)
     return _replace_entries(baseline, entries), _dropped_warnings(dropped)
 
 
 def _replace_trials(entry: BaselineEntry, trials: list[BaselineTrial]) -> BaselineEntry:
-    return msgspec.structs.replace(entry, trials=trials)
+    return replace(entry, trials=trials)
 
 
 def _replace_entries(baseline: BaselineRun, entries: Mapping[ScenarioKey, BaselineEntry]) -> BaselineRun:

@@ -15,7 +15,7 @@ from evalgate.gate.weakening.weaker_evidence import (
 )
 from evalgate.models.approvals.approval import ApprovalRuling
 from evalgate.models.comparison.weakening import STRICTNESS, Weakening, WeakeningList
-from evalgate.reporting.results.approvals_doc import build_approval_doc
+from evalgate.reporting.results.rulings_doc import build_approval_doc
 from evalgate.suite.policy import build_effective_policy
 from evalgate.suite.suite_file import PolicyEntry
 

@@ -6,7 +6,7 @@ Texts of the document are redacted and bounded, so those of the evaluations are 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from evalgate.gate.comparison.golden_changes import regression_status
 from evalgate.measures.numeric.means import mean_amount
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc, TrialDoc
     from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, TurnDoc
-    from evalgate.models.run.golden import IssueCategory, Level, RegressionStatus, Severity
+    from evalgate.models.run.golden import RegressionStatus
 
 
 def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
@@ -37,7 +37,7 @@ def golden_result_of(scenario: ScenarioDoc) -> GoldenResult | None:
     return GoldenResult(
         golden_in(document),
         scenario["dimensions"] or {},
-        cast("Level | None", document["level"]),
+        document["level"],
         issues_in(document["issues"]),
         document["turns"],
     )
@@ -61,37 +61,14 @@ def golden_trial_of(trial: TrialDoc, scenario: ScenarioDoc) -> GoldenTrial | Non
 
 def golden_in(document: GoldenDoc) -> Golden:
     """The golden, as far as the document holds it."""
-    return Golden(
-        id=document["id"],
-        title=document["title"],
-        description=document["description"],
-        conversation_id=document["conversation_id"],
-        intent=document["intent"],
-        primary_stance=document["primary_stance"],
-        secondary_stances=tuple(document["secondary_stances"]),
-        required_memory_recall=tuple(document["required_memory_recall"]),
-        required_tool_usage=tuple(document["required_tool_usage"]),
-        required_refusal=tuple(document["required_refusal"]),
-        user_messages=tuple(document["user_messages"]),
-        golden_responses=tuple(document["golden_responses"]),
-        tags=tuple(document["tags"]),
-        creator=document["creator"],
-        version=document["version"],
-    )
+    fields: dict[str, Any] = {name: value for name, value in document.items() if name in Golden.__match_args__}
+    fields |= {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return Golden(**fields)
 
 
 def issues_in(documents: Sequence[IssueDoc]) -> list[Issue]:
     """Issues as reported."""
-    return [
-        Issue(
-            cast("IssueCategory", each["category"]),
-            cast("Severity", each["severity"]),
-            each["message"],
-            each["evidence"],
-            each["turn"],
-        )
-        for each in documents
-    ]
+    return [Issue(**each) for each in documents]
 
 
 def _turn(document: TurnDoc, at: int, golden: GoldenDoc, issues: Sequence[Issue]) -> TurnResult:
@@ -178,7 +155,7 @@ def _status(scenario: ScenarioDoc, score: float | None) -> RegressionStatus | No
     if score is None:
         return None
     if scenario["n"] == 1:
-        return cast("RegressionStatus | None", scenario["golden"]["regression_status"])
+        return scenario["golden"]["regression_status"]
     return regression_status(score, None, scenario["threshold"])
 
 

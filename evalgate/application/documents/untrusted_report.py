@@ -12,7 +12,7 @@ from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.render import render_comment, render_summary
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions

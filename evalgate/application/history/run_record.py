@@ -69,7 +69,7 @@ def build_stored_run(
     facts = RunFacts(
         run_identity(results, context.run_id),
         tuple(suite["suite"] for suite in suites),
-        cast("GateVerdict", results["verdict"]),
+        results["verdict"],
         results["exit_code"],
         started,
         completed,

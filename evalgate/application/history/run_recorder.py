@@ -18,8 +18,8 @@ from evalgate.models.run.chunks import join_chunks
 from evalgate.models.run.trials import list_measured
 from evalgate.models.store.stability import PastOutcomes, RunHistory
 from evalgate.ports.store import Subject
-from evalgate.reporting.results.history_doc import MAX_RUNS, build_history_doc
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
+from evalgate.reporting.results.rulings_doc import MAX_RUNS, build_history_doc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from evalgate.application.approvals.approve_change import resolve_consents
 from evalgate.application.documents.run_documents import changes_of, run_of
@@ -14,8 +14,8 @@ from evalgate.models.approvals.approval import Approvals
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.reporting.markdown.heading import build_heading
-from evalgate.reporting.results.approvals_doc import build_approval_doc
-from evalgate.reporting.results.results_parts import build_reason_doc
+from evalgate.reporting.results.rulings_doc import build_approval_doc
+from evalgate.reporting.results.scenario_doc import build_reason_doc
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
     from evalgate.models.approvals.approval import Approval, ApprovalRuling
     from evalgate.models.approvals.review import CommentApproval, TriggeringRun
-    from evalgate.models.comparison.decision import GateVerdict
     from evalgate.models.results.results import ReasonDoc, ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
 
@@ -58,7 +57,7 @@ def decide_with_approvals(results: ResultsDoc, approvals: Sequence[Approval], to
     run, changes = run_of(results), changes_of(results)
     rulings = rule_on_approvals(run, changes, Approvals(tuple(approvals)), today)
     first_decision = Decision(
-        cast("GateVerdict", results["verdict"]),
+        results["verdict"],
         results["exit_code"],
         [_reason(reason) for reason in results["reasons"]],
         results["report_only"],

@@ -20,7 +20,7 @@ from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
 from evalgate.records import replace
-from evalgate.reporting.results.baseline_json import convert_baseline_run
+from evalgate.reporting.results.load_results import convert_baseline_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -73,7 +73,7 @@ def backtest(
     past: _JudgedRun | None = None
     runs: list[PastRun] = []
     for path in _oldest_first(paths, tools.baselines):
-        baseline = tools.baselines.load(path, whole=False)
+        baseline = tools.baselines.load(path)
         left_out = _count_left_out(baseline, path)
         if left_out:
             runs.append(_incomplete_run(path, baseline.results, left_out))
@@ -88,7 +88,7 @@ def backtest(
 
 
 def _oldest_first(paths: Sequence[str], baselines: BaselineFiles) -> list[str]:
-    moments = {path: baselines.load(path, whole=False).results["created_at"] for path in paths}
+    moments = {path: baselines.load(path).results["created_at"] for path in paths}
     return sorted(moments, key=lambda path: (moments[path], path))
 
 

@@ -25,7 +25,7 @@ from evalgate.gate.trajectory.trial_pairs import add_tool_calls, compare_pair, p
 from evalgate.measures.redaction.redact import redact
 from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.reporting.results.results_json import build_results_document
-from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
 from evalgate.suite.policy import Policy
 
 if TYPE_CHECKING:

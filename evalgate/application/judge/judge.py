@@ -35,7 +35,7 @@ from evalgate.application.evaluation.trajectories import (
     add_behaviour,
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
-from evalgate.application.messages.tools import Tools as Tools  # noqa: PLC0414  re-exported
+from evalgate.application.messages.request import Tools as Tools  # noqa: PLC0414  re-exported
 from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.comparison.baseline_rules import DecidingRules
     from evalgate.application.comparison.policies import Policies
-    from evalgate.application.messages.request import Judgement, JudgeRequest
-    from evalgate.application.messages.tools import Tools
+    from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
     from evalgate.models.run.run import Run

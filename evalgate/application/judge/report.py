@@ -17,8 +17,12 @@ from evalgate.reporting.ci.annotations import build_annotations
 from evalgate.reporting.ci.junit import render_junit
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_summary
-from evalgate.reporting.results.results_json import build_invalid_document, build_results_document, dump_results
-from evalgate.reporting.results.results_writer import stream_results
+from evalgate.reporting.results.results_json import (
+    build_invalid_document,
+    build_results_document,
+    dump_results,
+    stream_results,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import OPERATORS
@@ -89,8 +89,8 @@ def _of_type(kind: Any) -> dict[str, Any]:
         needed = sorted(name for name in kind.__required_keys__ if get_origin(hints[name]) is not NotRequired)
         fields = {name: _of_type(each) for name, each in get_type_hints(kind).items()}
         return {"type": "object", "properties": fields, "required": needed}
-    if kind in _SIMPLE:
-        return {"type": _SIMPLE[kind]}
+    if kind in _SIMPLE or get_origin(kind) is Literal:
+        return {"type": _SIMPLE.get(kind, "string")}
     arguments = get_args(kind)
     if get_origin(kind) in {list, abc.Sequence}:
         return {"type": "array", "items": _of_type(arguments[0])}

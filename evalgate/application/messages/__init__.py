@@ -1,4 +1,4 @@
 """Messages between the parent process and the judge, encoded and checked.
 
-Entry points: `request.JudgeRequest`, `request.Judgement`, `judge_response.decode_judgement`, `tools.Tools`.
+Entry points: `request.JudgeRequest`, `request.Judgement`, `judge_response.decode_judgement`, `request.Tools`.
 """

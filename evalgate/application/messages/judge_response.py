@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 
-from evalgate.application.messages.request import Judgement, RenderedReport
-from evalgate.application.messages.response_checks import (
-    LONGEST,
-    MOST,
-    check_decision,
-    check_excuses,
-    check_subject,
-    count,
-    invalid_answer,
-    items,
-    maybe_count,
-    maybe_text,
-    parts,
-    record,
-    results_of,
-    text,
-)
-from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
-from evalgate.models.github import Annotation
+import msgspec
+from msgspec import Meta, Struct
+
+from evalgate.application.messages.request import ApprovedReport, Judgement, RenderedReport
+from evalgate.errors import JudgeCrashed, Problem, SettingError
+from evalgate.gate.decision.counts import find_wrong_count
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.comparison.decision import EXCUSES, VERDICTS, exit_code_of
+from evalgate.models.github import Annotation  # noqa: TC001  for the decoder
+from evalgate.models.results.results import ResultsDoc  # noqa: TC001  the same
+from evalgate.models.results.results_sections import ApprovalDoc, Count  # noqa: TC001  the same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evalgate.application.messages.request import JudgeRequest
     from evalgate.errors import InvalidInput
-    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.run.chunks import Content
 
 FILES = ("results.json", "comment.md", "summary.md", "junit.xml", "results.sarif")
 """Files of a judgement, besides its baseline."""
-LEVELS = frozenset({"error", "warning", "notice"})
 RESULT_KEYS = (
     *("schema", "evalgate_version", "created_at", "commit", "verdict", "exit_code", "report_only"),
     *("reasons", "summary", "baseline"),
@@ -43,6 +35,60 @@ RESULT_KEYS = (
 """Fields of the results needed after judging; scenarios are in the file."""
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 PLACE = re.compile(r"[A-Za-z0-9_.<>-]{1,80}:[0-9]{1,6} in [A-Za-z0-9_<>]{1,80}")
+EXIT_CODES = {"pass": {0}, "fail": {1}, "cannot_judge": {3, 4}, "invalid": {2}}
+GATING: Mapping[str, tuple[Literal["failed", "partial", "broken", "regressed"], ...]] = {
+    "below_threshold": ("failed", "partial"),
+    "broken": ("broken",),
+    "regression": ("regressed", "broken"),
+}
+"""Words of `fail_on` with the counts of scenarios that fail the gate then, if nothing excuses them."""
+FOUND = frozenset({"exact", "ancestor", "latest", "drifted", "given"})
+STATUSES = FOUND | {"expired", "unreachable", "none"}
+SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+FIRST_SUITE = b',"suites":['
+LEVELS = frozenset({"error", "warning", "notice"})
+MOST, MOST_APPROVALS = 1_000, 100_000
+LONGEST = 100_000
+MOST_CONTAINERS, MOST_VALUES = 3_000_000, 15_000_000
+"""Most brackets and commas in JSON of the judge, as in a results document."""
+Text = Annotated[str, Meta(max_length=LONGEST)]
+Texts = Annotated[list[Text], Meta(max_length=MOST)]
+Problems = Annotated[list[Problem], Meta(max_length=MOST)]
+A = TypeVar("A", bound=Struct)
+
+
+class _Failure(Struct):
+    """What an answer reports instead of a result: a bug and where it was raised, or unusable input."""
+
+    bug: Any = None
+    places: Texts = []
+    refused: Problems | None = None
+
+
+class _Report(Struct):
+    results: ResultsDoc
+    warnings: Texts
+
+
+class _Judgement(_Report):
+    heading: Text
+    annotations: Annotated[list[Annotation], Meta(max_length=MOST)]
+    problems: Problems
+    files: Texts
+    baseline: bool
+    excused: dict[str, Count]
+
+
+class _RefusedComment(Struct):
+    comment: int
+    why: str
+
+
+class _ApprovedReport(_Report):
+    heading: Text
+    approvals: Annotated[list[ApprovalDoc], Meta(max_length=MOST_APPROVALS)]
+    not_approved: list[_RefusedComment]
+
 
 # --- encoded by the judge -----------------------------------------------------
 
@@ -66,6 +112,16 @@ def encode_report(report: RenderedReport) -> dict[str, Any]:
     warnings = [each[:LONGEST] for each in report.warnings[:MOST]]
     results = {**_without_suites(report.results), "baseline": None, "reasons": []}
     return {"results": results, "warnings": warnings}
+
+
+def encode_approved(report: ApprovedReport) -> dict[str, Any]:
+    """A report decided again, without its files."""
+    return {
+        **encode_report(report.rendered),
+        "heading": report.heading,
+        "approvals": list(report.approvals[:MOST_APPROVALS]),
+        "not_approved": [{"comment": comment, "why": why} for comment, why in report.refused],
+    }
 
 
 def encode_refusal(refusal: InvalidInput) -> dict[str, Any]:
@@ -93,71 +149,202 @@ def _encode_problem(problem: Problem) -> list[Any]:
 
 
 def decode_judgement(
-    answer: Any, file: Callable[[str], Content | None], request: JudgeRequest, *, baseline_zip: str | None
+    plain: Any, file: Callable[[str], Content | None], request: JudgeRequest, *, baseline_zip: str | None
 ) -> Judgement:
     """Decodes the judgement in an answer to the request.
 
     Raises SettingError for unusable input, JudgeCrashed for a bug or an invalid answer.
     """
-    answer = _check_answer(answer)
-    results = results_of(answer.get("results"), report_only=request.report_only)
-    check_decision(results)
-    check_subject(results, request)
-    excused = {name: count(value) for name, value in record(answer.get("excused"), "excuses").items()}
-    check_excuses(results, excused, request)
+    answer = _decode(plain, _Judgement)
+    results = answer.results
+    _check_results(results, report_only=request.report_only)
+    _check_decision(results)
+    _check_subject(results, request)
+    _check_excuses(results, answer.excused, request)
     known = FILES if request.sarif else FILES[:-1]
-    names = [name for name in items(answer, "files") if name in known]
+    names = [name for name in answer.files if name in known]
     files = {name: content for name in names if (content := file(name)) is not None}
     if "results.json" not in files:
         raise invalid_answer("it has no results")
+    if not LEVELS.issuperset(each.level for each in answer.annotations):
+        raise invalid_answer("unknown annotation level")
+    texts = (part for each in (*answer.annotations, *answer.problems) for part in each)
+    if any(isinstance(text, str) and len(text) > LONGEST for text in texts):
+        raise invalid_answer("a text is too long")
     return Judgement(
         results,
         files,
-        heading=text(answer.get("heading")),
-        annotations=[_decode_annotation(each) for each in items(answer, "annotations")],
-        problems=[_decode_problem(each) for each in items(answer, "problems")],
-        baseline_zip=baseline_zip if answer.get("baseline") is True and request.make_baseline_zip else None,
-        warnings=[text(each) for each in items(answer, "warnings")],
-        excused=excused,
+        heading=answer.heading,
+        annotations=answer.annotations,
+        problems=answer.problems,
+        baseline_zip=baseline_zip if answer.baseline and request.make_baseline_zip else None,
+        warnings=answer.warnings,
+        excused=answer.excused,
     )
 
 
-def decode_report(answer: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
+def decode_report(plain: Any, file: Callable[[str], bytes | None]) -> RenderedReport:
     """Decodes the report in an answer; raises the same errors."""
-    answer = _check_answer(answer)
+    return _build_report(_decode(plain, _Report), file)
+
+
+def decode_approved(
+    plain: Any, file: Callable[[str], bytes | None], consents: Sequence[CommentApproval]
+) -> ApprovedReport:
+    """Decodes the report in an answer to a request with these consents; raises the same errors."""
+    answer = _decode(plain, _ApprovedReport)
+    report = _build_report(answer, file)
+    for each in answer.approvals:
+        _check_consent(each, consents)
+    refused = [(each.comment, each.why) for each in answer.not_approved]
+    return ApprovedReport(report, answer.heading, answer.approvals, refused)
+
+
+def _decode(plain: Any, kind: type[A]) -> A:
+    """Returns the answer, unless it reports a bug or unusable input."""
+    failure = _convert(plain, _Failure)
+    if failure.bug is not None:
+        places = [place for place in failure.places if PLACE.fullmatch(place)]
+        is_word = isinstance(failure.bug, str) and WORD.fullmatch(failure.bug)
+        raise JudgeCrashed(failure.bug if is_word else "Exception", places)
+    if failure.refused is not None:
+        raise SettingError(*failure.refused)
+    return _convert(plain, kind)
+
+
+def _convert(plain: Any, kind: type[A]) -> A:
+    try:
+        return msgspec.convert(plain, kind)
+    except (msgspec.ValidationError, RecursionError, OverflowError) as error:
+        raise invalid_answer(str(error).rpartition(" - at ")[2]) from None  # the rest may quote the answer
+
+
+def _build_report(answer: _Report, file: Callable[[str], bytes | None]) -> RenderedReport:
     comment, summary = file("comment.md"), file("summary.md")
     if comment is None or summary is None:
         raise invalid_answer("it has no comment")
+    _check_results(answer.results, report_only=answer.results["report_only"])
     return RenderedReport(
-        results_of(answer.get("results")),
-        comment.decode(errors="replace"),
-        summary.decode(errors="replace"),
-        [text(each) for each in items(answer, "warnings")],
+        answer.results, comment.decode(errors="replace"), summary.decode(errors="replace"), answer.warnings
     )
 
 
-def _check_answer(plain: Any) -> dict[str, Any]:
-    """Returns the answer, unless it reports a bug or unusable input."""
-    answer = record(plain, "answer")
-    if "bug" in answer:
-        kind = answer["bug"]
-        places = [place for place in items(answer, "places") if PLACE.fullmatch(text(place))]
-        raise JudgeCrashed(kind if isinstance(kind, str) and WORD.fullmatch(kind) else "Exception", places)
-    if "refused" in answer:
-        raise SettingError(*[_decode_problem(each) for each in items(answer, "refused")])
-    return answer
+def invalid_answer(what: str) -> JudgeCrashed:
+    """The error for an answer that the judge never gives."""
+    return JudgeCrashed("UnfitAnswer", [f"invalid response of the judge: {what}"])
 
 
-def _decode_problem(plain: Any) -> Problem:
-    message, place, hint = parts(plain, 3)
-    if place is None:
-        return Problem(text(message), None, maybe_text(hint))
-    file, line, column = parts(place, 3)
-    return Problem(text(message), Location(text(file), maybe_count(line), maybe_count(column)), maybe_text(hint))
+def _check_results(results: ResultsDoc, *, report_only: bool) -> None:
+    """Checks that results agree with themselves; exit code 0 without a pass needs report-only."""
+    verdict, code = results["verdict"], results["exit_code"]
+    if results["report_only"] is not report_only:
+        raise invalid_answer("its report-only setting")
+    if code not in EXIT_CODES[verdict] and not (report_only and code == 0 and verdict != "invalid"):
+        raise invalid_answer("its exit code does not match its verdict")
+    if (results["summary"] is None) is not (verdict == "invalid"):
+        raise invalid_answer("its summary does not match its verdict")
+    if results["summary"] is not None and (wrong := find_wrong_count(dict(results["summary"]))):
+        raise invalid_answer(wrong)
+    baseline = results["baseline"]
+    if baseline is not None and baseline["status"] not in STATUSES:
+        raise invalid_answer("its baseline")
+    if baseline is not None and baseline["sha"] is not None and not SHA.fullmatch(baseline["sha"]):
+        raise invalid_answer("its baseline")
 
 
-def _decode_annotation(plain: Any) -> Annotation:
-    level, title, message, file, line, column = parts(plain, len(Annotation._fields))
-    if text(level) not in LEVELS:
-        raise invalid_answer("unknown annotation level")
-    return Annotation(level, text(title), text(message), maybe_text(file), maybe_count(line), maybe_count(column))
+def _check_decision(results: ResultsDoc) -> None:
+    """Computes verdict and exit code again from the reasons and counts of a run of this process.
+
+    Raises JudgeCrashed if they are others, or if a run passes that evaluated nothing.
+    """
+    codes = {reason["code"] for reason in results["reasons"]}
+    summary = results["summary"]
+    if summary is None:
+        if not codes:
+            raise invalid_answer("it is invalid for no reason")
+        return
+    code = exit_code_of(codes)
+    if results["verdict"] != VERDICTS[code]:
+        raise invalid_answer("its verdict does not follow from its reasons")
+    if results["exit_code"] != (0 if results["report_only"] else code):
+        raise invalid_answer("its exit code does not follow from its reasons")
+    evaluated = summary["passed"] + summary["partial"] + summary["failed"] + summary["hard_fails"]
+    if results["verdict"] == "pass" and not (evaluated and summary.get("quarantined", 0) < summary["scenarios"]):
+        raise invalid_answer("it passes, and evaluated no scenario that counts")
+
+
+def _check_excuses(results: ResultsDoc, excused: Mapping[str, int], request: JudgeRequest) -> None:
+    """Raises JudgeCrashed if a run passes with hard fails that nothing excuses, or with excuses it can't have.
+
+    Who asks knows whether there are approvals, and the `fail_on` that it asked for.
+    """
+    summary = results["summary"]
+    if results["verdict"] != "pass" or summary is None:
+        return
+    quarantined, approved, not_gating = (excused.get(name, 0) for name in EXCUSES)
+    if quarantined + approved + not_gating != summary["hard_fails"] + summary["errors"] + summary["missing"]:
+        raise invalid_answer("it passes with hard fails that nothing excuses")
+    if quarantined > summary.get("quarantined", 0):
+        raise invalid_answer("more is excused by quarantine than is in quarantine")
+    if approved > (summary["hard_fails"] if request.has_approvals else 0):
+        raise invalid_answer("more is approved than can be")
+    if not_gating and "hard_fail" in (request.fail_on or ()):
+        raise invalid_answer("it passes with hard fails, which `fail-on` names")
+    for word in request.fail_on or ():
+        failed = sum(summary[name] for name in GATING.get(word, ()))
+        if failed > summary.get("quarantined", 0) and not request.has_approvals:
+            raise invalid_answer(f"it passes with {failed} that `fail-on` names ({word})")
+
+
+def _check_subject(results: ResultsDoc, request: JudgeRequest) -> None:
+    """Raises JudgeCrashed if the answer is about another commit, or about another baseline than it was given."""
+    if results["commit"] != request.commit:
+        raise invalid_answer("its commit")
+    compared, given = results["baseline"], request.baseline
+    if compared is None:
+        return
+    if given is None or (given.sha is not None and compared["sha"] not in (None, given.sha)):
+        raise invalid_answer("its baseline is not the one that it was given")
+    if compared["status"] in FOUND and given.status not in FOUND:
+        raise invalid_answer("its baseline was not found")
+
+
+def _check_consent(approval: ApprovalDoc, consents: Sequence[CommentApproval]) -> None:
+    """Raises JudgeCrashed for an approval that refers to a comment which did not approve this scenario."""
+    origin = approval.get("provenance")
+    if origin is None or origin["source"] != "comment" or approval["status"] != "active":
+        return
+    names = ScenarioKey(approval["suite"], approval["scenario"], approval["variant"]).spellings
+    by_comment = (each for each in consents if each.provenance.comment_id == origin["comment_id"])
+    if not any(each.scenario is None or each.scenario in names for each in by_comment):
+        raise invalid_answer("an approval that no comment gave")
+
+
+def check_head(results: ResultsDoc, pieces: Iterable[bytes]) -> None:
+    """Raises JudgeCrashed if results.json has another verdict than the answer: it is what other tools read."""
+    head = bytearray()
+    at = -1
+    for piece in pieces:
+        searched = max(0, len(head) - len(FIRST_SUITE))
+        head += piece
+        at = head.find(FIRST_SUITE, searched)
+        if at >= 0:
+            break
+    written = parse_json(bytes(head[: max(at, 0)]) + b"}")
+    for name in ("verdict", "exit_code", "report_only", "summary"):
+        if not isinstance(written, dict) or name not in written or written[name] != dict(results)[name]:
+            raise invalid_answer(f"its {name} is another one in results.json")
+
+
+def parse_json(content: bytes) -> Any:
+    """Parses JSON of the judge. Raises JudgeCrashed if it is invalid, or would take far more memory than bytes."""
+    if content.count(b"[") + content.count(b"{") > MOST_CONTAINERS or content.count(b",") > MOST_VALUES:
+        raise invalid_answer("it holds more values than any run")
+    try:
+        return json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise invalid_answer("it is not valid JSON") from None
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError

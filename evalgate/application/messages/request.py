@@ -1,4 +1,4 @@
-"""Request to the judge and its answer: plain data that can cross a process boundary."""
+"""Request to the judge and its answer, plain data that can cross a process boundary; the ports the judge works with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalgate.errors import Problem
     from evalgate.models.approvals.approval import Approval, ApprovalFile
@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
-    from evalgate.models.run.chunks import Content
+    from evalgate.models.run.chunks import Content, Spool
     from evalgate.models.store.stability import RunHistory
-    from evalgate.ports import Annotation
+    from evalgate.ports import (
+        Annotation,
+        BaselineFiles,
+        Clock,
+        Fingerprints,
+        OutputFolder,
+        PriceTable,
+        Progress,
+        SuiteSource,
+        TraceArchive,
+    )
+    from evalgate.ports.batches import EvaluationPools
+    from evalgate.ports.shards import OpenShard
 
 
 class JudgeRequest(Struct, frozen=True):
@@ -110,3 +122,32 @@ class ApprovedReport(Struct, frozen=True):
     heading: str
     approvals: Sequence[ApprovalDoc]
     refused: Sequence[tuple[int, str]] = ()
+
+
+class Tools(Struct, frozen=True):
+    """Everything outside that the judge can reach."""
+
+    suites: SuiteSource
+    traces: TraceArchive
+    baselines: BaselineFiles
+    output: OutputFolder
+    clock: Clock
+    progress: Progress
+    make_trial_spool: Callable[[], Spool]  # temporary storage for trials until results are written
+    prices: PriceTable | None = None
+    fingerprints: Fingerprints | None = None
+    pools: EvaluationPools | None = None
+    shards: Sequence[OpenShard] | None = None  # merges these shards instead of reading traces
+
+
+REPORTS = ("comment.md", "summary.md", "junit.xml", "results.sarif")
+
+
+def write_outputs(judgement: Judgement, folder: OutputFolder, *, keep: str | None = None) -> None:
+    """Writes the run's files except `keep`; removes reports of an earlier run, which would look like this run's."""
+    for name in REPORTS:
+        if name not in judgement.files:
+            folder.remove(name)
+    for name, content in judgement.files.items():
+        if name != keep:
+            folder.write(name, content)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalgate.application.comparison.baseline import LoadedBaseline
     from evalgate.application.evaluation.evaluate import TraceChoice
-    from evalgate.application.messages.tools import Tools
+    from evalgate.application.messages.request import Tools
     from evalgate.application.parallel.batched_evaluation import JudgedBatch
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceArchive, TraceSpool

@@ -34,8 +34,7 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalgate.application.messages.request import JudgeRequest
-    from evalgate.application.messages.tools import Tools
+    from evalgate.application.messages.request import JudgeRequest, Tools
     from evalgate.application.parallel.batched_evaluation import NumberedBatch
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.ports.batches import EvaluationPools

@@ -62,14 +62,14 @@ def _print_json(approvals: list[ListedApproval], shell: Shell) -> None:
     import orjson
 
     from evalgate.cli.shell import escape_invisible
-    from evalgate.reporting.results.approvals_doc import build_approval_doc
+    from evalgate.reporting.results.rulings_doc import build_approval_doc
 
     documents = [{"id": each.id, **build_approval_doc(each.ruling)} for each in approvals]
     shell.print_line(escape_invisible(orjson.dumps({"approvals": documents}, option=orjson.OPT_INDENT_2).decode()))
 
 
 def _print_lines(approvals: list[ListedApproval], shell: Shell) -> None:
-    from evalgate.reporting.results.approvals_doc import build_approval_doc
+    from evalgate.reporting.results.rulings_doc import build_approval_doc
     from evalgate.reporting.text.escaping import escape_terminal
     from evalgate.reporting.text.ruling_lines import format_approval
 

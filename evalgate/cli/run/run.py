@@ -121,7 +121,7 @@ def build_tools(arguments: argparse.Namespace, shell: Shell, parallel: ParallelO
 def judge_and_report(arguments: argparse.Namespace, shell: Shell, tools: Tools) -> int:
     """Judges with these tools, then writes, prints and stores the result."""
     from evalgate.application.judge.judge import judge
-    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.application.messages.request import write_outputs
     from evalgate.bootstrap.run_recording import open_shell_recorder
     from evalgate.records import replace
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
+from evalgate.models.results.results_sections import Amount, PricingDoc, Score, Tokens  # noqa: TC001  for the decoder
 from evalgate.models.run.run import AgentParts
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 TracePosition = tuple[str, int | None, int | None]
 """Path, line and record from which a trace was read; a baseline identifies its traces by these."""
-Tokens = Annotated[int, Meta(ge=0, le=10**15)]
-Score = Annotated[float, Meta(ge=0, le=1)]
-Amount = Annotated[float, Meta(ge=0, le=1e15)]
 
 
 class BaselineTrace(Struct, frozen=True):
@@ -44,7 +42,7 @@ class BaselineTrial(Struct, frozen=True):
     tool_calls: list[str]
     trace: BaselineTrace
     total_tokens: Tokens | None = None
-    pricing: dict[str, Any] | None = None
+    pricing: PricingDoc | None = None
 
     @property
     def passed(self) -> bool:

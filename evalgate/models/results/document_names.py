@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-RESULTS_SCHEMA = "evalgate.results/1"
+from typing import Final
+
+RESULTS_SCHEMA: Final = "evalgate.results/1"
 BASELINE_SCHEMA = "evalgate.baseline/2"
 """The manifest in a `baseline.zip`, which contains a results document."""
 BASELINE_SCHEMA_1 = "evalgate.baseline/1"

@@ -7,14 +7,23 @@ rendered again by another. Fields may be added; none is renamed or removed in th
 from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003  the schema is made of these types
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Required, TypedDict
 
 from evalgate.models.results.results_sections import (  # noqa: TC001  the same
+    Amount,
     ApprovalDoc,
     CauseDoc,
+    Count,
+    Dimension,
     HistoryDoc,
+    Interval,
+    PricingDoc,
     QuarantineDoc,
     RulesDoc,
+    Score,
+    SignedScore,
+    Sum,
+    Tokens,
     TrajectoryDiffDoc,
     WeakeningDoc,
 )
@@ -31,8 +40,8 @@ from evalgate.models.results.results_statistics import (  # noqa: TC001  the sam
 class ReasonDoc(TypedDict, total=False):
     """One reason for the gate's decision."""
 
-    code: str
-    message: str
+    code: Required[str]
+    message: Required[str]
     suite: str | None
     scenario: str | None
     variant: str | None
@@ -59,33 +68,33 @@ class SummaryDoc(TypedDict):
     an outage.
     """
 
-    scenarios: int
-    passed: int
-    failed: int
-    partial: int
-    hard_fails: int
-    missing: int
-    errors: int
-    not_evaluable: int
-    skipped: int
-    quarantined: NotRequired[int]
-    not_measured: NotRequired[int]
-    regressions: int
-    improvements: int
-    regressed: int
-    broken: int
-    improved: int
-    fixed: int
-    new: int
-    removed: int
-    inconclusive: int
-    score: float | None
-    pass_rate: float | None
-    cost_usd: float | None
-    cost_computed: NotRequired[int]
-    latency_p50_s: float | None
-    latency_p95_s: float | None
-    total_tokens: int | None
+    scenarios: Count
+    passed: Count
+    failed: Count
+    partial: Count
+    hard_fails: Count
+    missing: Count
+    errors: Count
+    not_evaluable: Count
+    skipped: Count
+    quarantined: NotRequired[Count]
+    not_measured: NotRequired[Count]
+    regressions: Count
+    improvements: Count
+    regressed: Count
+    broken: Count
+    improved: Count
+    fixed: Count
+    new: Count
+    removed: Count
+    inconclusive: Count
+    score: Score | None
+    pass_rate: Score | None
+    cost_usd: Sum | None
+    cost_computed: NotRequired[Count]
+    latency_p50_s: Sum | None
+    latency_p95_s: Sum | None
+    total_tokens: Count | None
     checks: ChecksDoc
 
 
@@ -140,7 +149,7 @@ class ChangeDoc(TypedDict):
 
     kind: str
     flags: list[str]
-    score_delta: float | None
+    score_delta: SignedScore | None
     reason: str
     increases: list[str]
     previous_verdict: str | None
@@ -187,29 +196,6 @@ class AssertionDoc(TypedDict):
     evidence: dict[str, Any] | None
 
 
-class ModelUsageDoc(TypedDict):
-    """Tokens of one model in all requests priced per token like one of `request_tokens`."""
-
-    model: str
-    provider: str | None
-    request_tokens: int
-    input_tokens: int
-    output_tokens: int
-    cache_read_input_tokens: int
-    cache_write_input_tokens: int
-
-
-class PricingDoc(TypedDict):
-    """How a cost that was not recorded was computed; see models.trace.pricing.Pricing."""
-
-    table: str | None
-    usd: float | None
-    known_usd: float
-    recorded_usd: float
-    missing_models: list[str]
-    usage: list[ModelUsageDoc] | None
-
-
 class TrialDoc(TypedDict):
     """One judged trace; `pricing` is present only if its cost had to be computed.
 
@@ -219,12 +205,12 @@ class TrialDoc(TypedDict):
     trial: int
     trace: TraceDoc
     status: str
-    score: float | None
-    cost_usd: float | None
-    latency_seconds: float | None
-    total_tokens: int | None
-    input_tokens: NotRequired[int | None]
-    output_tokens: NotRequired[int | None]
+    score: Score | None
+    cost_usd: Amount | None
+    latency_seconds: Amount | None
+    total_tokens: Tokens | None
+    input_tokens: NotRequired[Tokens | None]
+    output_tokens: NotRequired[Tokens | None]
     pricing: NotRequired[PricingDoc]
     tool_calls: list[str]
     reason: str | None
@@ -242,17 +228,17 @@ class ScenarioDoc(TypedDict):
     id: str
     variant: str | None
     verdict: str
-    score: float | None
+    score: Score | None
     threshold: float
     n: int
-    pass_rate: float | None
-    pass_rate_interval: list[float] | None
-    dimensions: dict[str, Any] | None
+    pass_rate: Score | None
+    pass_rate_interval: Interval | None
+    dimensions: dict[Dimension, Score | None] | None
     reason: str | None
     location: LocationDoc | None
     change: ChangeDoc | None
     quarantined: NotRequired[bool]
-    not_measured: NotRequired[int]
+    not_measured: NotRequired[Count]
     golden: NotRequired[GoldenDoc]
     trials: Sequence[TrialDoc]
 
@@ -266,7 +252,7 @@ class SuiteDoc(TypedDict):
     suite: str
     path: str
     verdict: str
-    score: float | None
+    score: Score | None
     unmatched: NotRequired[str]
     scenarios: list[ScenarioDoc]
     variants: NotRequired[list[VariantDoc]]
@@ -280,7 +266,7 @@ class RemovedDoc(TypedDict):
     id: str
     variant: str | None
     verdict: str
-    score: float | None
+    score: Score | None
 
 
 class UnclaimedDoc(TypedDict):
@@ -309,11 +295,11 @@ class ResultsDoc(TypedDict):
     baseline, `quarantines` if the suites have any, `history` if a store is used.
     """
 
-    schema: str
+    schema: Literal["evalgate.results/1"]
     evalgate_version: str
     created_at: str
     commit: str | None
-    verdict: str
+    verdict: Literal["pass", "fail", "cannot_judge", "invalid"]
     exit_code: int
     report_only: bool
     reasons: list[ReasonDoc]

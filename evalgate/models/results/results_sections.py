@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from evalgate.models.run.golden import DIMENSIONS
+
+Score = Annotated[float, Meta(ge=0, le=1)]
+SignedScore = Annotated[float, Meta(ge=-1, le=1)]
+Interval = Annotated[list[SignedScore], Meta(min_length=2, max_length=2)]
+Amount = Annotated[float, Meta(ge=0, le=1e15)]
+"""Money, time or tokens of one trial; bounds are so that later sums and tests can't fail."""
+Sum = Annotated[float, Meta(ge=0, le=1e24)]
+SignedSum = Annotated[float, Meta(ge=-1e24, le=1e24)]
+Count = Annotated[int, Meta(ge=0)]
+Tokens = Annotated[int, Meta(ge=0, le=10**15)]
+Dimension = Annotated[str, Meta(pattern=f"^({'|'.join(DIMENSIONS)})\\Z")]
+Days = Annotated[int, Meta(ge=-4_000_000, le=4_000_000)]
 
 
 class LocationDoc(TypedDict):
@@ -16,7 +32,7 @@ class LocationDoc(TypedDict):
 class ApprovalLimitDoc(TypedDict):
     """The lowest approved score."""
 
-    score: float
+    score: Score
 
 
 class ProvenanceDoc(TypedDict):
@@ -53,7 +69,7 @@ class ApprovalDoc(TypedDict):
     reason: str
     who: str
     until: str
-    days_left: int
+    days_left: Days
     status: str
     message: str
     location: LocationDoc | None
@@ -82,11 +98,11 @@ class QuarantineDoc(TypedDict):
     suite: str
     scenario: str
     variant: str | None
-    scenarios: int
+    scenarios: Count
     reason: str
     who: str | None
     until: str
-    days_left: int
+    days_left: Days
     status: str
     message: str
     location: LocationDoc | None
@@ -98,10 +114,10 @@ class PastRunDoc(TypedDict):
     at: str
     commit: str | None
     verdict: str
-    score: float | None
-    pass_rate: float | None
-    cost_usd: float | None
-    not_measured: NotRequired[int]
+    score: Score | None
+    pass_rate: Score | None
+    cost_usd: Sum | None
+    not_measured: NotRequired[Count]
 
 
 class FlakyDoc(TypedDict):
@@ -113,9 +129,9 @@ class FlakyDoc(TypedDict):
     suite: str
     scenario: str
     variant: str | None
-    runs: int
-    passed: int
-    flips: int
+    runs: Count
+    passed: Count
+    flips: Count
     since: str | None
     new: bool
 
@@ -148,7 +164,7 @@ class WeakeningDoc(TypedDict):
     before: str | None
     after: str | None
     location: LocationDoc | None
-    scenarios: int
+    scenarios: Count
     gates: bool
     message: str
 
@@ -235,8 +251,8 @@ class FigureDeltaDoc(TypedDict):
     """A figure of both trials: score, cost_usd, latency_seconds or total_tokens."""
 
     name: str
-    before: float | None
-    now: float | None
+    before: Amount | None
+    now: Amount | None
 
 
 class TrajectoryDiffDoc(TypedDict):
@@ -255,3 +271,26 @@ class TrajectoryDiffDoc(TypedDict):
     figures: list[FigureDeltaDoc]
     status: NotRequired[TextPairDoc]
     error: NotRequired[TextPairDoc]
+
+
+class ModelUsageDoc(TypedDict):
+    """Tokens of one model in all requests priced per token like one of `request_tokens`."""
+
+    model: str
+    provider: str | None
+    request_tokens: Tokens
+    input_tokens: Tokens
+    output_tokens: Tokens
+    cache_read_input_tokens: Tokens
+    cache_write_input_tokens: Tokens
+
+
+class PricingDoc(TypedDict):
+    """How a cost that was not recorded was computed; see models.trace.pricing.Pricing."""
+
+    table: str | None
+    usd: Amount | None
+    known_usd: Amount
+    recorded_usd: Amount
+    missing_models: list[str]
+    usage: list[ModelUsageDoc] | None

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from evalgate.models.results.results_sections import (  # noqa: TC001  the schema is made of these types
+    Amount,
+    Count,
+    Dimension,
+    Interval,
+    Score,
+    SignedScore,
+    SignedSum,
+    Sum,
+    Tokens,
+)
+from evalgate.models.run.golden import (  # noqa: TC001  the same
+    IssueCategory,
+    Level,
+    RegressionStatus,
+    Severity,
+)
+
 
 class PassKDoc(TypedDict):
     """Probability that at least one (`pass_at_k`), or every one (`pass_hat_k`), of k trials passes."""
 
     k: int
-    pass_at_k: float
-    pass_hat_k: float
+    pass_at_k: SignedScore
+    pass_hat_k: SignedScore
 
 
 class CostlyAssertionDoc(TypedDict):
@@ -22,32 +40,32 @@ class CostlyAssertionDoc(TypedDict):
     required: bool
     failed: int
     scenarios: int
-    weight_lost: float
+    weight_lost: Sum
 
 
 class AmountsDoc(TypedDict):
     """Amounts with an unknown part are null; scores are over scenarios, the others over trials."""
 
-    pass_rate: float | None
-    pass_rate_interval: list[float] | None
+    pass_rate: SignedScore | None
+    pass_rate_interval: Interval | None
     pass_k: list[PassKDoc]
-    score: float | None
-    score_min: float | None
-    score_p50: float | None
-    score_p95: float | None
-    cost_usd: float | None
-    cost_mean_usd: float | None
+    score: SignedScore | None
+    score_min: SignedScore | None
+    score_p50: SignedScore | None
+    score_p95: SignedScore | None
+    cost_usd: SignedSum | None
+    cost_mean_usd: SignedSum | None
     total_tokens: int | None
-    tokens_mean: float | None
-    latency_p50_s: float | None
-    latency_p95_s: float | None
+    tokens_mean: SignedSum | None
+    latency_p50_s: SignedSum | None
+    latency_p95_s: SignedSum | None
 
 
 class DeltaDoc(AmountsDoc):
     """Change of the amounts over the `scenarios` that both sides measured: this run minus baseline."""
 
     scenarios: int
-    score_interval: list[float] | None
+    score_interval: Interval | None
 
 
 class StatisticsDoc(AmountsDoc):
@@ -74,7 +92,7 @@ class ComparisonDoc(TypedDict):
     compared: int
     tested: int
     single_trial: int
-    expected_false_alarms: float | None
+    expected_false_alarms: Sum | None
 
 
 class ShareDoc(TypedDict):
@@ -94,35 +112,35 @@ class VariantDoc(TypedDict):
     name: str
     scenarios: int
     passed: int
-    pass_rate: float | None
+    pass_rate: Score | None
     trials: int
     correct_tool: ShareDoc
     correct_count: ShareDoc
-    input_tokens: float | None
-    output_tokens: float | None
-    total_tokens: float | None
-    cost_usd: float | None
-    latency_seconds: float | None
+    input_tokens: Amount | None
+    output_tokens: Amount | None
+    total_tokens: Amount | None
+    cost_usd: Amount | None
+    latency_seconds: Amount | None
 
 
 class IssueDoc(TypedDict):
     """One issue; `turn` counts from 0 and is null for an issue of the whole conversation."""
 
-    category: str
-    severity: str
+    category: IssueCategory
+    severity: Severity
     message: str
     evidence: str | None
-    turn: int | None
+    turn: Count | None
 
 
 class MoveDoc(TypedDict):
     """Change of a dimension since the baseline; `turn` (from 0) changed most, null if unknown."""
 
-    dimension: str
-    before: float | None
-    now: float | None
-    delta: float | None
-    turn: int | None
+    dimension: Dimension
+    before: Score | None
+    now: Score | None
+    delta: SignedScore | None
+    turn: Count | None
 
 
 class GoldenDoc(TypedDict):
@@ -133,7 +151,7 @@ class GoldenDoc(TypedDict):
     """
 
     id: str
-    version: int
+    version: Count
     title: str
     description: str
     conversation_id: str | None
@@ -147,13 +165,13 @@ class GoldenDoc(TypedDict):
     golden_responses: list[str]
     tags: list[str]
     creator: str | None
-    level: str | None
-    regression_status: str | None
-    previous_score: float | None
+    level: Level | None
+    regression_status: RegressionStatus | None
+    previous_score: Score | None
     moves: list[MoveDoc]
-    turns: dict[str, Any]
+    turns: dict[Dimension, list[Score | None]]
     issues: list[IssueDoc]
-    critical_issues: int
+    critical_issues: Count
 
 
 class TurnDoc(TypedDict):
@@ -162,14 +180,14 @@ class TurnDoc(TypedDict):
     `is_missing` is true if only the golden has it.
     """
 
-    number: int | None
+    number: Count | None
     is_missing: bool
     user_message: str | None
     actual_response: str | None
-    scores: dict[str, Any]
-    latency_ms: float | None
-    tokens: int | None
-    cost_usd: float | None
+    scores: dict[Dimension, Score | None]
+    latency_ms: Amount | None
+    tokens: Tokens | None
+    cost_usd: Amount | None
     retrieved_memories: list[Any]
     tools_invoked: list[str]
     tool_results: list[Any]
@@ -181,7 +199,7 @@ class GoldenTrialDoc(TypedDict):
     `conversation_id` is that of the trace, null if it has none.
     """
 
-    dimensions: dict[str, Any]
+    dimensions: dict[Dimension, Score | None]
     turns: list[TurnDoc]
     issues: list[IssueDoc]
     conversation_id: str | None

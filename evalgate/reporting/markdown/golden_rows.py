@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_statistics import GoldenDoc, IssueDoc, MoveDoc
+    from evalgate.models.run.golden import Severity
 
 BAR_WIDTH = 10
 FULL, EMPTY = "\u2588", "\u2591"
 MAX_MOVES = 3
-GRAVE = ("critical", "error", "warning")
+GRAVE: tuple[Severity, ...] = ("critical", "error", "warning")
 _CHANGED = frozenset({"degradation", "improvement"})
 _STATUS_ORDER = ("degradation", "fail", "improvement", "pass")
 
@@ -142,9 +143,8 @@ def format_issue_counts(golden: GoldenDoc) -> str:
     """Formats counts as `2 critical, 1 error`; infos are not counted."""
     counts = Counter(issue["severity"] for issue in golden["issues"])
     counts["critical"] = max(counts["critical"], golden["critical_issues"])
-    words = {"error": "error", "warning": "warning"}
     return ", ".join(
-        wording.pluralize(counts[word], words[word]) if word in words else f"{counts[word]:,} {word}"
+        f"{counts[word]:,} {word}" if word == "critical" else wording.pluralize(counts[word], word)
         for word in GRAVE
         if counts[word]
     )

@@ -1,14 +1,18 @@
-"""Builds `results.json` from a finished run, writes it, and reads it back as untrusted data."""
+"""Builds `results.json` from a finished run, and writes it by scenario, as all trials may not fit into memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from evalgate.errors import OverLimit, SettingError
+import orjson
+
 from evalgate.models.results.document_names import RESULTS_SCHEMA
-from evalgate.models.run.chunks import join_chunks
+from evalgate.models.results.trial_docs import TrialDocs
+from evalgate.models.run.chunks import ChunkedText, join_chunks
 from evalgate.reporting.results.clean_values import clean_text
-from evalgate.reporting.results.results_parts import (
+from evalgate.reporting.results.rulings_doc import build_approval_doc, build_quarantine_doc, build_weakenings_doc
+from evalgate.reporting.results.scenario_doc import (
     build_baseline_doc,
     build_problem_doc,
     build_reason_doc,
@@ -17,13 +21,11 @@ from evalgate.reporting.results.results_parts import (
     build_unclaimed_doc,
     build_warning_doc,
 )
-from evalgate.reporting.results.results_writer import stream_results
-from evalgate.reporting.results.statistics_doc import build_comparison_doc, build_statistics_doc
-from evalgate.reporting.results.summary import build_summary
+from evalgate.reporting.results.statistics_doc import build_comparison_doc, build_statistics_doc, build_summary
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from evalgate.errors import Problem
@@ -31,16 +33,13 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.decision import Decision
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
-    from evalgate.models.results.results import ResultsDoc, SummaryDoc
-    from evalgate.models.results.results_sections import ApprovalDoc, RulesDoc
+    from evalgate.models.results.results import ResultsDoc, ScenarioDoc, SummaryDoc
+    from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.run import Run
     from evalgate.models.run.run_statistics import RunStatistics
     from evalgate.models.trace.trace import Warning_
 
-MAX_BYTES = 256_000_000
-"""The largest document that is read, in bytes; a whole baseline unpacked must fit."""
-MAX_CONTAINERS, MAX_VALUES = 3_000_000, 15_000_000
-"""Most brackets and commas of a document: `[],[],` takes 20 times its bytes in memory."""
+    Write = Callable[[Any], Iterator[bytes]]
 
 
 def build_results_document(  # noqa: PLR0913  the document has all of it
@@ -93,7 +92,7 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
         "removed": [build_removed_doc(outcome) for outcome in removed],
         "unclaimed": [build_unclaimed_doc(unclaimed) for unclaimed in run.unclaimed],
         "warnings": [build_warning_doc(warning) for warning in (*warnings, *run.warnings)],
-        "approvals": _build_approvals(rulings),
+        "approvals": [build_approval_doc(ruling) for ruling in rulings],
         "command": clean_text(command) if command else None,
     }
     if statistics is not None:
@@ -103,12 +102,8 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
     if rules is not None:
         document["rules"] = rules
     if quarantines:
-        from evalgate.reporting.results.quarantine_doc import build_quarantine_doc
-
         document["quarantines"] = [build_quarantine_doc(ruling) for ruling in quarantines]
     if weakenings is not None:
-        from evalgate.reporting.results.weakenings_doc import build_weakenings_doc
-
         document["weakenings"] = build_weakenings_doc(weakenings)
     return document
 
@@ -145,44 +140,65 @@ def dump_results(document: ResultsDoc) -> bytes:
     return join_chunks(stream_results(document))
 
 
-def load_results(
-    data: bytes, *, what: str = "results.json", with_assertions: bool = True, limit: int = MAX_BYTES
-) -> ResultsDoc:
-    """Reads a document back and checks its shape field by field; unknown fields are kept.
-
-    `with_assertions=False` does not check single assertions, which a comparison does not read. Raises
-    SettingError, which names `what` and the wrong field, and OverLimit for more than `limit` bytes.
-    """
-    import orjson
-
-    from evalgate.reporting.results.results_shape import check_results
-
-    check_size(data, what, limit)
-    try:
-        document: Any = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise SettingError(f"{what} is not valid JSON: error at line {error.lineno}, column {error.colno}") from None
-    problem = check_results(document, with_assertions=with_assertions)
-    if problem:
-        raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {problem}")
-    return cast("ResultsDoc", document)
-
-
-def check_size(data: bytes, what: str, limit: int = MAX_BYTES) -> None:
-    """Raises OverLimit for a document that would take too much memory."""
-    if len(data) > limit:
-        raise OverLimit(f"{what} is larger than {limit:,} bytes")
-    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-        raise OverLimit(f"{what} holds more values than any run writes")
-
-
 def _format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _build_approvals(rulings: Sequence[ApprovalRuling]) -> list[ApprovalDoc]:
-    if not rulings:
-        return []
-    from evalgate.reporting.results.approvals_doc import build_approval_doc
+AT_ONCE = 1_000
+"""Most trials of a scenario that are encoded at once."""
 
-    return [build_approval_doc(ruling) for ruling in rulings]
+
+def stream_results(document: ResultsDoc) -> ChunkedText:
+    """Yields the document as UTF-8 JSON on one line; the same document always gives the same bytes."""
+    return ChunkedText(partial(_document, document))
+
+
+def _document(document: ResultsDoc) -> Iterator[bytes]:
+    yield from _object(document, "suites", partial(_list, write=_suite))
+    yield b"\n"
+
+
+def _suite(suite: Mapping[str, Any]) -> Iterator[bytes]:
+    return _object(suite, "scenarios", partial(_list, write=_scenario))
+
+
+def _scenario(scenario: ScenarioDoc) -> Iterator[bytes]:
+    trials = scenario["trials"]
+    if len(trials) > AT_ONCE and isinstance(trials, TrialDocs):
+        stored = trials.trials
+        yield from _object(scenario, "trials", lambda _: _join_arrays((trial.document,) for trial in stored))
+    else:
+        yield orjson.dumps(scenario, default=_encode_trials)
+
+
+def _object(fields: Mapping[str, Any], large: str, write: Write) -> Iterator[bytes]:
+    """Yields an object; `write` encodes the field `large`."""
+    opening = b"{"
+    for name, value in fields.items():
+        yield opening + orjson.dumps(name) + b":"
+        if name == large:
+            yield from write(value)
+        else:
+            yield orjson.dumps(value)
+        opening = b","
+    yield b"}"
+
+
+def _list(values: Iterable[Any], write: Write) -> Iterator[bytes]:
+    return _join_arrays(map(write, values))
+
+
+def _join_arrays(values: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    opening = b"["
+    for pieces in values:
+        yield opening
+        yield from pieces
+        opening = b","
+    yield b"[]" if opening == b"[" else b"]"
+
+
+def _encode_trials(trials: object) -> orjson.Fragment:
+    """Encodes trials that are stored as JSON documents."""
+    if not isinstance(trials, TrialDocs):
+        raise TypeError
+    return orjson.Fragment(b"[" + b",".join([trial.document for trial in trials.trials]) + b"]")

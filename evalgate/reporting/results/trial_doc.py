@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from orjson import Fragment
 
     from evalgate.errors import Location
-    from evalgate.models.results.results import AssertionDoc, LocationDoc, ModelUsageDoc, PricingDoc, TraceDoc, TrialDoc
+    from evalgate.models.results.results import AssertionDoc, LocationDoc, TraceDoc, TrialDoc
+    from evalgate.models.results.results_sections import ModelUsageDoc, PricingDoc
     from evalgate.models.run.run import AssertionResult, TraceRef, Trial
     from evalgate.models.trace.pricing import ModelUsage, Pricing
 

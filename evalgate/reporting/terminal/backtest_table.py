@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.models.comparison.decision import SCHEMA
 from evalgate.reporting.results.clean_values import clean_name
-from evalgate.reporting.results.results_parts import build_reason_doc
+from evalgate.reporting.results.scenario_doc import build_reason_doc
 from evalgate.reporting.text.escaping import escape_terminal
 from evalgate.reporting.text.wording import pluralize, scenario_name
 

@@ -12,7 +12,7 @@ from command import evalgate
 from evalgate.cli import main as main_of_command
 from evalgate.cli.shell import Shell
 from evalgate.reporting.ci.annotations import build_annotations
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
 
 # The command judges at 2027-01-15.
 THREE_DAYS, LONG_AGO, TOO_FAR = "2027-01-18", "2027-01-14", "2027-06-01"

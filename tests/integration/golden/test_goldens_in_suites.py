@@ -18,7 +18,7 @@ from evalgate.application.documents.run_documents import run_of
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.errors import SettingError, SuiteError
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
 
 if TYPE_CHECKING:
     from pathlib import Path

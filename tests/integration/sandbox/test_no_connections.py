@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import platform
 import shutil
 import socket
@@ -17,7 +18,6 @@ from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
 from evalgate.adapters.sandbox.preforked import fork_ready_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
-from evalgate.application.messages.request_codec import encode_value
 from evalgate.bootstrap.evaluation_pools import ConfiguredPools, ParallelOptions
 from evalgate.bootstrap.judge_main import run_ready_judge
 from evalgate.bootstrap.limited_process import run_in_limited_process
@@ -134,7 +134,7 @@ def ask(tmp_path, monkeypatch):
     def asked(verb, *arguments):
         ready = fork_ready_judge(run_ready_judge)
         ready.prepare(BOUNDS, ["taken_over_judge"])
-        place.write_request(json.dumps(encode_value([verb, None, list(arguments)])).encode())
+        place.write_request(pickle.dumps((verb, None, arguments)))
         wait_for_judge(ready.begin(place.path, None), place, BOUNDS)
         return json.loads(place.read_answer() or b"null")
 

@@ -12,6 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, ExchangeDir
@@ -303,9 +304,10 @@ print("printed on stdout"); print("printed on stderr", file=sys.stderr)
 with open(folder + "/answer.json", "w") as file:
     json.dump(seen, file)
 """
+PACKAGES = str(Path(msgspec.__file__).parents[1])
 PARENT = """
 import os, sys
-sys.path.insert(0, {root!r})
+sys.path[:0] = [{root!r}, {packages!r}]
 from evalgate.bootstrap.clean_start import reexec_without_environment
 reexec_without_environment()
 from pathlib import Path
@@ -341,7 +343,7 @@ def seen(tmp_path_factory):
         try:
             (folder / "downloads").mkdir(mode=0o755)
             (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=JUDGE_GROUP))
-            (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), secret=SECRET))
+            (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), packages=PACKAGES, secret=SECRET))
             python = an_open_python() if user else sys.executable
             done = subprocess.run(
                 [python, "-I", folder / "parent.py", folder / "downloads", folder / "probe.py", str(user)],

@@ -20,7 +20,8 @@ from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval, TriggeringRun
 from evalgate.models.run.chunks import join_chunks
-from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.results.load_results import load_results
+from evalgate.reporting.results.results_json import dump_results
 
 HEAD = "c" * 40
 NAMES = ("a", "b", "d")

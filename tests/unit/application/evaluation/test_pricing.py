@@ -12,7 +12,8 @@ from evalgate.application.messages.request import JudgeRequest
 from evalgate.measures.prices import Rates
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.trace.trace import unknown_usage
-from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.results.load_results import load_results
+from evalgate.reporting.results.results_json import dump_results
 from evalgate.suite.models import SuitePrices
 
 LIMITED = "suite: s\ntraces: [t]\nscenarios: [{id: s1, assertions: [{type: cost_limit, max_usd: 5, required: true}]}]\n"

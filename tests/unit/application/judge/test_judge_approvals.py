@@ -86,7 +86,7 @@ def test_an_error_in_the_file_of_the_base_approves_nothing_and_is_a_warning():
 def test_an_approval_of_the_store_is_used_and_is_not_a_weakening():
     from evalgate.application.comparison.weakening import added_approvals
     from evalgate.models.approvals.approval import Approvals
-    from evalgate.reporting.results.baseline_json import convert_baseline_run
+    from evalgate.reporting.results.load_results import convert_baseline_run
 
     [approval] = read_approvals(file())
     stored = replace(approval, location=None, provenance=Provenance("shell"))

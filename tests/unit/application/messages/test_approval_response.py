@@ -10,7 +10,7 @@ import pytest
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.judge.approved_report import approve_report
-from evalgate.application.messages.approval_response import decode_approved, encode_approved
+from evalgate.application.messages.judge_response import decode_approved, encode_approved
 from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.approval import Provenance

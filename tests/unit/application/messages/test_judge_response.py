@@ -7,15 +7,16 @@ import pytest
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.messages.judge_response import (
+    check_head,
     decode_judgement,
     decode_report,
     encode_bug,
     encode_judgement,
     encode_refusal,
     encode_report,
+    parse_json,
 )
 from evalgate.application.messages.request import Judgement, JudgeRequest, RenderedReport
-from evalgate.application.messages.response_checks import check_head, parse_json
 from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -126,7 +127,7 @@ MUTATIONS = {
     "a line that is text": lambda good: {**good, "annotations": [["error", "t", "m", "f", "1", None]]},
     "too many warnings": lambda good: {**good, "warnings": ["x"] * 1_001},
     "a warning that is too long": lambda good: {**good, "warnings": ["x" * 100_001]},
-    "a problem that is not an object": lambda good: {**good, "problems": [["x"]]},
+    "a problem without text": lambda good: {**good, "problems": [[1]]},
     "a heading that is null": lambda good: {**good, "heading": None},
     "files that are not a list": lambda good: {**good, "files": "results.json"},
     "no results among its files": lambda good: {**good, "files": ["comment.md"]},

@@ -12,7 +12,7 @@ from evalgate.gate.comparison.outcomes import (
 )
 from evalgate.models.comparison.comparison import ScenarioKey, ScenarioOutcome
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.baseline_json import convert_baseline_run
+from evalgate.reporting.results.load_results import convert_baseline_run
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun

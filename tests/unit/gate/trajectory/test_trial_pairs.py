@@ -7,7 +7,7 @@ from run_builders import make_scenario, make_suite, make_trial
 from evalgate.gate.trajectory.trial_pairs import add_tool_calls
 from evalgate.models.comparison.comparison import Change, Comparison, ScenarioKey
 from evalgate.models.run.run import Run
-from evalgate.reporting.results.baseline_json import convert_baseline_run
+from evalgate.reporting.results.load_results import convert_baseline_run
 
 KEY = ScenarioKey("support", "refund", None)
 EARLIER = [

@@ -9,7 +9,7 @@ from results_builder import a_change, some_calls
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
 from evalgate.reporting.markdown.scenario_rows import format_trajectory_diff
-from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
 
 
 def diff_lines(before, now):

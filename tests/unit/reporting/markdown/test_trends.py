@@ -14,7 +14,8 @@ from results_builder import a_scenario, a_suite, results
 from evalgate.errors import SettingError
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.markdown.trends import CHART_STYLE, build_trend
-from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.results.load_results import load_results
+from evalgate.reporting.results.results_json import dump_results
 
 HOSTILE = '```\n"]@everyone <!-- x --> | ![](http://evil) \x1b[31m'
 

@@ -17,7 +17,7 @@ from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_baseline
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.records import replace
-from evalgate.reporting.results.baseline_json import convert_baseline_run, load_baseline_run
+from evalgate.reporting.results.load_results import convert_baseline_run, load_baseline_run
 
 if TYPE_CHECKING:
     from evalgate.models.comparison.baseline_run import BaselineRun
@@ -106,24 +106,24 @@ def test_a_run_without_scenarios_is_read_too():
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("schema", "evalgate.results/2", "its schema is 'evalgate.results/2'"),
-        ("created_at", "yesterday", "created_at is not an RFC 3339 time"),
-        ("summary", [], "summary is not"),
-        ("summary.scenarios", -1, "summary.scenarios is not between"),
-        ("approvals.0.suite", 1, r"approvals\[0\].suite is not text"),
-        ("suites", {}, "suites is not a list"),
-        ("suites.0.scenarios.0.id", None, r"suites\[0\].scenarios\[0\].id is not text"),
-        ("suites.0.scenarios.0.score", 1.5, r"scenarios\[0\].score is not between 0 and 1"),
-        ("suites.0.scenarios.0.trials", None, r"scenarios\[0\].trials is not a list"),
-        ("suites.0.scenarios.0.trials.0.trial", True, r"trials\[0\].trial is not"),
-        ("suites.0.scenarios.0.trials.0.status", 1, r"trials\[0\].status is not text"),
-        ("suites.0.scenarios.0.trials.0.cost_usd", 1e30, r"trials\[0\].cost_usd is not between"),
-        ("suites.0.scenarios.0.trials.0.total_tokens", 1.5, r"trials\[0\].total_tokens is not"),
+        ("schema", "evalgate.results/2", "schema: Invalid enum value"),
+        ("created_at", "yesterday", "created_at: Expected an RFC 3339 time"),
+        ("summary", [], "summary: Expected `object"),
+        ("summary.scenarios", -1, "summary.scenarios: Expected `"),
+        ("approvals.0.suite", 1, r"approvals\[0\].suite: Expected `str`"),
+        ("suites", {}, "suites: Expected `array`"),
+        ("suites.0.scenarios.0.id", None, r"suites\[0\].scenarios\[0\].id: Expected `str`"),
+        ("suites.0.scenarios.0.score", 1.5, r"scenarios\[0\].score: Expected `"),
+        ("suites.0.scenarios.0.trials", None, r"scenarios\[0\].trials: Expected `array`"),
+        ("suites.0.scenarios.0.trials.0.trial", True, r"trials\[0\].trial: Expected `int`"),
+        ("suites.0.scenarios.0.trials.0.status", 1, r"trials\[0\].status: Expected `str`"),
+        ("suites.0.scenarios.0.trials.0.cost_usd", 1e30, r"trials\[0\].cost_usd: Expected `"),
+        ("suites.0.scenarios.0.trials.0.total_tokens", 1.5, r"trials\[0\].total_tokens: Expected `int"),
         ("suites.0.scenarios.0.trials.0.tool_calls", ["pay", None], r"trials\[0\].tool_calls"),
-        ("suites.0.scenarios.0.trials.0.trace.line", "7", r"trials\[0\].trace.line is not"),
-        ("suites.0.scenarios.0.trials.0.pricing", [], r"trials\[0\].pricing is not an object"),
-        ("suites.0.scenarios.0.trials.0.pricing.usd", -1, r"pricing.usd is not between"),
-        ("suites.0.scenarios.0.trials.0.trace.tools_hash", 7, r"trials\[0\].trace.tools_hash is not"),
+        ("suites.0.scenarios.0.trials.0.trace.line", "7", r"trials\[0\].trace.line: Expected `int"),
+        ("suites.0.scenarios.0.trials.0.pricing", [], r"trials\[0\].pricing: Expected `object`"),
+        ("suites.0.scenarios.0.trials.0.pricing.usd", -1, r"pricing.usd: Expected `"),
+        ("suites.0.scenarios.0.trials.0.trace.tools_hash", 7, r"trials\[0\].trace.tools_hash: Expected `str"),
     ],
 )
 def test_an_invalid_value_is_reported_with_its_location(place: str, value: Any, message: str):

@@ -10,7 +10,7 @@ from run_builders import store_trials
 
 from evalgate.models.run.chunks import join_chunks
 from evalgate.models.run.run import TraceRef, TrialResult
-from evalgate.reporting.results.results_writer import AT_ONCE, stream_results
+from evalgate.reporting.results.results_json import AT_ONCE, stream_results
 from evalgate.reporting.results.trial_doc import build_trial_doc, build_trial_docs
 
 

@@ -17,7 +17,7 @@ from results_builder import (
 )
 
 from evalgate.gate.trajectory.trajectory_diff import diff_trajectories, trajectory_from_trace
-from evalgate.reporting.results.trajectory_doc import build_trajectory_diff_doc
+from evalgate.reporting.results.scenario_doc import build_trajectory_diff_doc
 from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
 

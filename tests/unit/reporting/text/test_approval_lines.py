@@ -7,7 +7,8 @@ from results_builder import a_change, a_scenario, a_suite, a_trial, results
 
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.results.results_json import dump_results, load_results
+from evalgate.reporting.results.load_results import load_results
+from evalgate.reporting.results.results_json import dump_results
 from evalgate.reporting.terminal.explanation import render_explanation
 from evalgate.reporting.terminal.run_table import render_table
 from evalgate.reporting.text.ruling_lines import format_approval, render_approval

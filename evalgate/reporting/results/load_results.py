@@ -1,0 +1,129 @@
+"""Reads `results.json` back as untrusted data: the whole document, or as much as a comparison needs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+import orjson
+from msgspec.structs import replace
+
+from evalgate.errors import OverLimit, SettingError
+from evalgate.models.comparison.baseline_run import BaselineRun, BaselineSuite
+from evalgate.models.comparison.comparison import ScenarioKey
+from evalgate.models.results.document_names import RESULTS_SCHEMA
+from evalgate.models.results.results import ResultsDoc, SummaryDoc
+from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder
+from evalgate.models.run.run import MAX_SCENARIOS
+from evalgate.reporting.results.results_json import dump_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_BYTES = 256_000_000
+"""The largest document that is read, in bytes; a whole baseline unpacked must fit."""
+MAX_CONTAINERS, MAX_VALUES = 3_000_000, 15_000_000
+"""Most brackets and commas of a document: `[],[],` takes 20 times its bytes in memory."""
+
+
+class _Results(msgspec.Struct):
+    """The fields that a comparison reads."""
+
+    schema: str
+    created_at: str
+    suites: list[BaselineSuite]
+    summary: SummaryDoc | None
+    approvals: list[ApprovalDoc]
+    commit: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Results)
+
+
+def load_results(data: bytes, *, what: str = "results.json", limit: int = MAX_BYTES) -> ResultsDoc:
+    """Reads a document back and checks it by its types; unknown fields are dropped.
+
+    Raises SettingError, which names `what` and the wrong field, and OverLimit for more than `limit` bytes.
+    """
+    _check_size(data, what, limit)
+    try:
+        document = msgspec.convert(orjson.loads(data), ResultsDoc)
+        _check_time(document["created_at"])
+        _check_number(len(suite["scenarios"]) for suite in document["suites"])
+        if document["summary"] is None and document["verdict"] != "invalid":
+            raise msgspec.ValidationError(
+                "Expected `object`, got `null` (only an invalid run has none) - at `$.summary`"
+            )
+    except orjson.JSONDecodeError as error:
+        raise SettingError(f"{what} is not valid JSON: error at line {error.lineno}, column {error.colno}") from None
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {describe_error(error)}") from None
+    return document
+
+
+def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False) -> BaselineRun:
+    """Reads the run without its single assertions; raises SettingError and OverLimit, as `load_results` does.
+
+    `whole` keeps the document, for assertions that read it.
+    """
+    _check_size(data, "results.json", MAX_BYTES)
+    try:
+        found = _DECODER.decode(data)
+        if found.schema != RESULTS_SCHEMA:
+            raise msgspec.ValidationError("its schema is another one")
+        _check_time(found.created_at)
+        _check_number(len(suite.scenarios) for suite in found.suites)
+    except (msgspec.DecodeError, RecursionError):
+        load_results(data)  # raises an error that names the field
+        raise SettingError(f"results.json is not a valid {RESULTS_SCHEMA} document") from None
+    return BaselineRun(
+        found.created_at,
+        found.commit,
+        found.summary,
+        found.approvals,
+        {suite.suite: len(suite.scenarios) for suite in found.suites},
+        {
+            ScenarioKey(suite.suite, entry.id, entry.variant): entry
+            for suite in found.suites
+            for entry in suite.scenarios
+        },
+        fingerprint,
+        load_results(data) if whole else None,
+    )
+
+
+def convert_baseline_run(document: ResultsDoc, fingerprint: str = "") -> BaselineRun:
+    """The run of a document that is in memory; the document is kept."""
+    return replace(load_baseline_run(dump_results(document), fingerprint), document=document)
+
+
+def describe_error(error: msgspec.ValidationError | RecursionError) -> str:
+    """Describes the first value that has another type or is out of range, after the path to it."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    problem, _, path = str(error).rpartition(" - at `$.")
+    return f"{path.strip('`')}: {problem}" if problem else path
+
+
+def _check_size(data: bytes, what: str, limit: int) -> None:
+    """Raises OverLimit for a document that would take too much memory."""
+    if len(data) > limit:
+        raise OverLimit(f"{what} is larger than {limit:,} bytes")
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
+        raise OverLimit(f"{what} holds more values than any run writes")
+
+
+def _check_number(scenarios: Iterable[int]) -> None:
+    if sum(scenarios) > MAX_SCENARIOS:
+        raise msgspec.ValidationError(f"it holds more than {MAX_SCENARIOS:,} scenarios")
+
+
+def _check_time(time: str) -> None:
+    """Checks a time, which needs a UTC offset."""
+    try:
+        has_zone = datetime.fromisoformat(time).tzinfo is not None
+    except ValueError:
+        has_zone = False
+    if not has_zone:
+        raise msgspec.ValidationError("Expected an RFC 3339 time - at `$.created_at`")
