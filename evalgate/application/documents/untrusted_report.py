@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
+    from evalgate.reporting.text.grouping import GroupedScenarios
 
 
 class CommentOptions(NamedTuple):
@@ -31,16 +32,15 @@ class CommentOptions(NamedTuple):
     template: TemplateFile | None = None
 
 
-def write_comment(document: ResultsDoc, options: CommentOptions) -> tuple[str, list[str]]:
-    """The comment, and a warning if the template could not be used."""
+def write_comment(
+    document: ResultsDoc, options: CommentOptions, grouped: GroupedScenarios | None = None
+) -> tuple[str, list[str]]:
+    """The comment, and a warning if the template could not be used; `grouped` are its scenarios, if known."""
     try:
-        return _render(document, options), []
+        return render_comment(document, **options._asdict(), grouped=grouped), []
     except InvalidTemplate as flaw:
-        return _render(document, options._replace(template=None)), [f"{TEMPLATE_UNUSED}: {flaw}"]
-
-
-def _render(document: ResultsDoc, options: CommentOptions) -> str:
-    return render_comment(document, **options._asdict())
+        builtin = options._replace(template=None)
+        return render_comment(document, **builtin._asdict(), grouped=grouped), [f"{TEMPLATE_UNUSED}: {flaw}"]
 
 
 LARGEST_RESULTS = 128 * 1024 * 1024

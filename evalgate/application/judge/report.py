@@ -23,6 +23,7 @@ from evalgate.reporting.results.results_json import (
     dump_results,
     stream_results,
 )
+from evalgate.reporting.text.grouping import group_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,11 +78,12 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
     options = CommentOptions(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
-    comment, warnings = write_comment(results, options)
+    grouped = group_scenarios(results)
+    comment, warnings = write_comment(results, options, grouped)
     files: dict[str, Content] = {
         "results.json": stream_results(results),
         "comment.md": comment.encode(),
-        "summary.md": render_summary(results, report_url=request.report_url).encode(),
+        "summary.md": render_summary(results, report_url=request.report_url, grouped=grouped).encode(),
         "junit.xml": render_junit(results),
     }
     if request.sarif:
@@ -91,7 +93,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
     return Judgement(
         results,
         files,
-        build_annotations(results, request.folder),
+        build_annotations(results, request.folder, grouped.sections),
         warnings=warnings,
         heading=build_heading(results).text,
     )

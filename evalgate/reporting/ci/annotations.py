@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import LocationDoc, ReasonDoc, ResultsDoc, ScenarioDoc
     from evalgate.reporting.text.grouping import FailureGroup
+    from evalgate.reporting.text.scenario_sections import ScenarioSections
 
 MAX_PER_LEVEL = 100
 """Most annotations of one level; the runner shows ten, a check run takes fifty a request."""
@@ -22,13 +23,15 @@ MAX_NAMES = 2_000
 """Most characters of names in a message."""
 
 
-def build_annotations(document: ResultsDoc, folder: str = "") -> list[Annotation]:
+def build_annotations(
+    document: ResultsDoc, folder: str = "", scenarios: ScenarioSections | None = None
+) -> list[Annotation]:
     """Builds errors for what blocks, warnings for other failures, notices in quarantine; worst first.
 
     Texts are not escaped: the code that prints an annotation does that. `folder` is the folder that the
     document's paths are relative to, if it is not the repository's root.
     """
-    scenarios = sort_scenarios(document)
+    scenarios = scenarios or sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
     failing = group_failures(scenarios.failures, [*scenarios.regressed, *scenarios.below])
     found = [*_annotate_run(document)]

@@ -30,7 +30,6 @@ from evalgate.reporting.text.grouping import (
     FailureGroup,
     describe_causes,
     group_failures,
-    group_passing,
     group_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
@@ -44,14 +43,14 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import has_failures, is_bad, sort_scenarios
+from evalgate.reporting.text.scenario_sections import has_failures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.models.results.results import ReasonDoc, ResultsDoc, UnclaimedDoc
     from evalgate.reporting.markdown.view import Failure, Trend
-    from evalgate.reporting.text.grouping import GroupedWarning
+    from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
 RESERVED_CHARS = 4_000
@@ -72,18 +71,15 @@ COMMENT = Layout(60_000, failures=8, rows=50, statistics=3, all_goldens=False)
 SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50)
 
 
-def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None = None, origin: str = "") -> Report:
+def build_report(
+    document: ResultsDoc, grouped: GroupedScenarios, layout: Layout, *, report_url: str | None = None, origin: str = ""
+) -> Report:
     """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
-    scenarios = sort_scenarios(document)
+    scenarios, found = grouped.sections, grouped.failing
     many = len(document["suites"]) > 1
     row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
-    found = group_failures(scenarios.failures, scenarios.regressed, scenarios.below)
     failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
-    quarantined = [
-        *group_failures(list(filter(is_bad, scenarios.quarantined))),
-        *(each for each in scenarios.quarantined if not is_bad(each)),
-    ]
     groups: dict[str, Group[Any, Any]] = {
         "failures": Group(failing[: layout.failures], detail, 0.35, layout.failures),
         "lost": Group([each for each in found if each.is_lost], detail, 0.05, layout.rows),
@@ -92,7 +88,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         "below": Group(below, row, 0.07, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
         "reasons": Group(_list_other_reasons(document), _format_reason, 0.05, layout.rows),
-        "quarantined": Group(quarantined, row, 0.05, layout.rows),
+        "quarantined": Group(grouped.quarantined, row, 0.05, layout.rows),
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
@@ -105,7 +101,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         "lost_checks": Group(
             list_costly_checks(document), partial(build_check_row, many=many), 0.02, layout.statistics
         ),
-        "passing": Group(group_passing(scenarios.passing), row, 0.03, layout.rows),
+        "passing": Group(grouped.passing, row, 0.03, layout.rows),
         **_build_golden_groups(document, layout, many=many),
     }
     room = max(0, layout.room - RESERVED_CHARS)
@@ -128,7 +124,7 @@ def build_report(document: ResultsDoc, layout: Layout, *, report_url: str | None
         figures=build_figures(document),
         trend=_build_trend(document),
         more_failures=more.build_rows(),
-        passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing),
+        passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=_format_command(document),

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from evalgate.errors import InvalidTemplate, Location, Problem, SettingError
 from evalgate.reporting.markdown.build_view import COMMENT, SUMMARY, build_report
+from evalgate.reporting.text.grouping import group_scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.markdown.build_view import Layout
     from evalgate.reporting.markdown.user_template import UserTemplate
     from evalgate.reporting.markdown.view import Report
+    from evalgate.reporting.text.grouping import GroupedScenarios
 
     ReportBuilder = Callable[[Layout], Report]
     BodyRenderer = Callable[[Report], str]
@@ -34,7 +36,7 @@ _MAX_TRIES = 12
 _BLANK_LINES = re.compile(r"\n{3,}")  # no line of a fenced block is blank: each has a gutter
 
 
-def render_comment(
+def render_comment(  # noqa: PLR0913  all that a comment shows
     document: ResultsDoc,
     *,
     key: str,
@@ -42,17 +44,19 @@ def render_comment(
     report_url: str | None = None,
     origin: str = "",
     template: TemplateFile | None = None,
+    grouped: GroupedScenarios | None = None,
 ) -> str:
     """Renders the comment: the marker of `key`, then the verdict and the rest, at most `max_chars` long.
 
     `report_url` is the page of the whole report, `origin` a Markdown line about the run that made it,
-    `template` the project's template. Raises SettingError for a key that is invalid in a marker,
-    InvalidTemplate for a template that can't be used.
+    `template` the project's template, `grouped` the scenarios if they are grouped already. Raises SettingError
+    for a key that is invalid in a marker, InvalidTemplate for a template that can't be used.
     """
     if not key or not _KEY_CHARACTERS.issuperset(key) or "--" in key:
         raise SettingError("the comment key may contain only letters, digits and . _ / -, and no double hyphen")
     marker = MARKER.format(key=key) + "\n"
-    build_view = partial(build_report, document, report_url=report_url, origin=origin)
+    grouped = grouped or group_scenarios(document)
+    build_view = partial(build_report, document, grouped, report_url=report_url, origin=origin)
     limit = (len, max_chars - len(marker))
     if template is None:
         return marker + _render_fitting(build_view, COMMENT, _builtin_body("comment.md.j2"), limit)
@@ -60,10 +64,16 @@ def render_comment(
 
 
 def render_summary(
-    document: ResultsDoc, *, max_bytes: int = SUMMARY_BYTES, report_url: str | None = None, origin: str = ""
+    document: ResultsDoc,
+    *,
+    max_bytes: int = SUMMARY_BYTES,
+    report_url: str | None = None,
+    origin: str = "",
+    grouped: GroupedScenarios | None = None,
 ) -> str:
     """Renders the job summary: the same report with more rows, at most `max_bytes` of UTF-8."""
-    build_view = partial(build_report, document, report_url=report_url, origin=origin)
+    grouped = grouped or group_scenarios(document)
+    build_view = partial(build_report, document, grouped, report_url=report_url, origin=origin)
     return _render_fitting(build_view, SUMMARY, _builtin_body("summary.md.j2"), (_count_bytes, max_bytes))
 
 

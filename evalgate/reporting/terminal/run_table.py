@@ -22,8 +22,7 @@ from evalgate.reporting.text.grouping import (
     count_changes,
     describe_causes,
     describe_failures,
-    group_failures,
-    group_passing,
+    group_scenarios,
     group_warnings,
 )
 from evalgate.reporting.text.ruling_lines import (
@@ -38,8 +37,6 @@ from evalgate.reporting.text.scenario_sections import (
     SuiteScenario,
     count_passed,
     describe_unmet_rule,
-    is_bad,
-    sort_scenarios,
 )
 from evalgate.reporting.text.wording import pluralize
 
@@ -169,14 +166,10 @@ class _RunTable:
         self._is_quiet = verbosity == "quiet"
         self._max_suites = MAX_SUITES[verbosity]
         self._shared = find_agent_changes(document).of_all
-        scenarios = sort_scenarios(document)
-        quarantined = [each for each in scenarios.quarantined if is_bad(each)]
-        self._failing = [
-            *group_failures(scenarios.failures, scenarios.regressed, scenarios.below),
-            *group_failures(quarantined),
-        ]
-        harmless = [each for each in scenarios.quarantined if not is_bad(each)]
-        self._others = [*scenarios.other_changes, *harmless, *group_passing(scenarios.passing)]
+        grouped = group_scenarios(document)
+        aside = [each for each in grouped.quarantined if isinstance(each, FailureGroup)]
+        self._failing = [*grouped.failing, *aside]
+        self._others = [*grouped.sections.other_changes, *grouped.quarantined[len(aside) :], *grouped.passing]
         names = [_label(item) for items in (self._failing, self._others) for item in items[: self._max_rows]]
         self._name_width = min(MAX_NAME_WIDTH, max((len(name) for name in names), default=0))
 

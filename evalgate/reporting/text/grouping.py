@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,16 +12,17 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     find_failed_checks,
     find_reason,
-    is_clean,
+    is_bad,
     is_lost,
+    sort_scenarios,
 )
 from evalgate.reporting.text.wording import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from evalgate.models.results.results import AssertionDoc, ScenarioDoc, WarningDoc
-    from evalgate.reporting.text.scenario_sections import FailedCheck, SuiteScenario
+    from evalgate.models.results.results import AssertionDoc, ResultsDoc, ScenarioDoc, WarningDoc
+    from evalgate.reporting.text.scenario_sections import FailedCheck, ScenarioSections, SuiteScenario
 
 AS_IN_OTHERS = ", as in other scenarios of this report"
 MAX_SIMILAR = 8
@@ -108,10 +108,32 @@ def group_failures(*sections: Sequence[SuiteScenario]) -> list[FailureGroup]:
     return _state_missing_once(ordered, lacking)
 
 
-def group_passing(items: Sequence[SuiteScenario]) -> list[FailureGroup | SuiteScenario]:
-    """Groups scenarios that pass by what failed in them; those without failures are last in `items`, and stay so."""
-    hidden = items[: bisect_left(items, True, key=lambda item: is_clean(item.scenario))]
-    return [*group_failures(hidden[:MAX_PASSING]), *hidden[MAX_PASSING:], *items[len(hidden) :]]
+class GroupedScenarios(NamedTuple):
+    """The sections of a report, and what fails in them grouped by cause.
+
+    `failing` has the groups of failures, regressed and below, numbered in this order; `quarantined` those of
+    quarantined scenarios that do not pass, then the others one by one; `passing` first what failed in them.
+    """
+
+    sections: ScenarioSections
+    failing: list[FailureGroup]
+    quarantined: list[FailureGroup | SuiteScenario]
+    passing: list[FailureGroup | SuiteScenario]
+
+
+def group_scenarios(document: ResultsDoc) -> GroupedScenarios:
+    """Sorts and groups the scenarios of a report, once for all that shows them."""
+    sections = sort_scenarios(document)
+    hidden = min(sections.hidden, MAX_PASSING)
+    return GroupedScenarios(
+        sections,
+        group_failures(sections.failures, sections.regressed, sections.below),
+        [
+            *group_failures(list(filter(is_bad, sections.quarantined))),
+            *(each for each in sections.quarantined if not is_bad(each)),
+        ],
+        [*group_failures(sections.passing[:hidden]), *sections.passing[hidden:]],
+    )
 
 
 def _find_cause(section: int, item: SuiteScenario) -> FailureGroup:
@@ -223,8 +245,8 @@ def describe_causes(group: FailureGroup) -> list[str]:
 
 
 def _describe_trials(check: FailedCheck, group: FailureGroup) -> str:
-    is_told = check.trials > 1 and len(group.members) == 1
-    return f" ({check.failed} of {check.trials} trials)" if is_told else ""
+    is_shown = check.trials > 1 and len(group.members) == 1
+    return f" ({check.failed} of {check.trials} trials)" if is_shown else ""
 
 
 def count_changes(group: FailureGroup, describe: Callable[[SuiteScenario], str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
@@ -178,7 +179,10 @@ class FailedCheck(NamedTuple):
 
 
 class ScenarioSections(Struct):
-    """All scenarios but those of suites without traces, each in exactly one list; each list worst first."""
+    """All scenarios but those of suites without traces, each in exactly one list; each list worst first.
+
+    The first `hidden` of the passing ones have failed or unmeasured trials or checks.
+    """
 
     failures: list[SuiteScenario] = field(default_factory=list)
     regressed: list[SuiteScenario] = field(default_factory=list)
@@ -186,6 +190,7 @@ class ScenarioSections(Struct):
     quarantined: list[SuiteScenario] = field(default_factory=list)
     other_changes: list[SuiteScenario | RemovedDoc] = field(default_factory=list)
     passing: list[SuiteScenario] = field(default_factory=list)
+    hidden: int = 0
 
 
 def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
@@ -213,12 +218,14 @@ def sort_scenarios(document: ResultsDoc) -> ScenarioSections:
     sections.quarantined.sort(key=_severity_key)
     sections.other_changes.sort(key=_change_key)
     sections.other_changes.extend(each for each in document["removed"] if each["suite"] not in unrecorded)
-    sections.passing.sort(key=lambda item: is_clean(item.scenario))
+    are_clean = [is_clean(item.scenario) for item in sections.passing]
+    ordered = sorted(zip(are_clean, sections.passing, strict=True), key=itemgetter(0))
+    sections.passing, sections.hidden = [item for _, item in ordered], are_clean.count(False)
     return sections
 
 
 def _find_implied_flags(document: ResultsDoc) -> frozenset[str]:
-    """Returns `single_trial` if all scenarios that got better or worse have it: then it tells them not apart."""
+    """Returns `single_trial` if all scenarios that got better or worse have it: it distinguishes none."""
     changes = [each["change"] for suite in document["suites"] for each in suite["scenarios"] if each["change"]]
     moved = [change["flags"] for change in changes if change["kind"] in REGRESSIONS | IMPROVEMENTS]
     return frozenset({SINGLE_TRIAL} if all(SINGLE_TRIAL in flags for flags in moved) else ())
@@ -251,8 +258,8 @@ def find_reason(scenario: ScenarioDoc) -> str:
 
 def describe_unmet_rule(scenario: ScenarioDoc) -> str:
     """Describes the threshold or pass rate that a scenario misses though trials passed; no check says that."""
-    is_told = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
-    found = _UNMET_RULE.search(scenario["reason"] or "") if is_told else None
+    is_partial = scenario["n"] > 1 and count_passed(scenario) and find_failed_checks(scenario)
+    found = _UNMET_RULE.search(scenario["reason"] or "") if is_partial else None
     return found[0] if found else ""
 
 
