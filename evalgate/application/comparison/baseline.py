@@ -162,7 +162,7 @@ def _check_commit(info: BaselineInfo, baseline: ComparableBaseline) -> None:
 def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: datetime) -> BaselineInfo:
     age = info.age_seconds
     if age is None:
-        age = _age(baseline.run.created_at, now)
+        age = max(0, int((now - datetime.fromisoformat(baseline.run.created_at)).total_seconds()))
     return replace(info, sha=info.sha or baseline.run.commit, age_seconds=age)
 
 
@@ -173,10 +173,6 @@ def _other_versions(manifest: Mapping[str, Any], rules: Rules) -> list[Problem]:
         return []
     names = ", ".join(each.type for each in changed)
     return [Problem(f"the baseline was made with other versions of {names}, which may cause changes")]
-
-
-def _age(created_at: str, now: datetime) -> int:
-    return max(0, int((now - datetime.fromisoformat(created_at)).total_seconds()))
 
 
 def build_baseline_parts(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
     from evalgate.models.comparison.baseline_run import BaselineRun, TracePosition
     from evalgate.models.comparison.comparison import Change, Comparison
-    from evalgate.models.run.run import Run, ScenarioResult
+    from evalgate.models.run.run import Run
     from evalgate.ports import BaselineFiles, PriceTable, TraceArchive
 
 
@@ -185,17 +185,12 @@ class BaselineRescoring:
             by_old, by_new = (side.get(key) for side in found[key.suite])
             if key in self._reasons:
                 yield key, self._reasons[key]
-            elif by_old is None or not _is_reproduced(by_old, scenario):
+            elif by_old is None or (
+                (by_old.verdict, by_old.score, len(by_old.trials))
+                != (scenario.verdict, scenario.score, len(scenario.places))
+            ):
                 yield key, UNLIKE
             elif by_new is None or len(by_new.trials) != len(scenario.places):
                 yield key, NOT_TAKEN
             else:
                 yield key, ScoredVerdict(by_new.verdict, by_new.score)
-
-
-def _is_reproduced(result: ScenarioResult, scenario: _BaselineResult) -> bool:
-    return (result.verdict, result.score, len(result.trials)) == (
-        scenario.verdict,
-        scenario.score,
-        len(scenario.places),
-    )

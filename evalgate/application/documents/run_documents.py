@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalgate.models.comparison.comparison import ChangeFlag, ChangeKind
     from evalgate.models.results.results import (
         AssertionDoc,
-        ChangeDoc,
         LocationDoc,
         ResultsDoc,
         ScenarioDoc,
@@ -94,22 +93,18 @@ def _golden(document: ScenarioDoc) -> GoldenResult | None:
 def changes_of(document: ResultsDoc) -> dict[ScenarioKey, Change]:
     """Changes by scenario, with the fields a decision needs."""
     return {
-        ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): _change(change)
+        ScenarioKey(suite["suite"], scenario["id"], scenario["variant"]): Change(
+            cast("ChangeKind", change["kind"]),
+            change["reason"],
+            change["score_delta"],
+            cast("list[ChangeFlag]", list(change["flags"])),
+            list(change["increases"]),
+            cast("Verdict | None", change["previous_verdict"]),
+        )
         for suite in document["suites"]
         for scenario in suite["scenarios"]
         if (change := scenario["change"]) is not None
     }
-
-
-def _change(document: ChangeDoc) -> Change:
-    return Change(
-        cast("ChangeKind", document["kind"]),
-        document["reason"],
-        document["score_delta"],
-        cast("list[ChangeFlag]", list(document["flags"])),
-        list(document["increases"]),
-        cast("Verdict | None", document["previous_verdict"]),
-    )
 
 
 def trial_of(document: bytes) -> TrialResult:

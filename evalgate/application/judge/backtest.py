@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import Baseline, BaselineFiles, PriceTable, Progress, SuiteSource
-    from evalgate.suite.models import Configuration, Suite
+    from evalgate.suite.models import Configuration
 
     StoredTraces = Callable[[Iterable[bytes], str], Iterator[TraceRecord]]
     Place = tuple[str, int | None, int | None]
@@ -120,15 +120,10 @@ def _rejudge_run(
         source = _SuiteTraces(
             lambda: tools.read_stored(tools.baselines.read_traces(path), path), places.get(suite.name)
         )
-        one_suite = replace(configuration, suites=[_with_any_traces(suite)])
+        one_suite = replace(configuration, suites=[replace(suite, traces=("*",), format_name="auto")])
         run = evaluate(one_suite, source, choice, tools.progress, keep=_drop)
         whole.suites += run.suites
     return whole
-
-
-def _with_any_traces(suite: Suite) -> Suite:
-    """The suite reading all traces it is given: those stored with the past run."""
-    return replace(suite, traces=("*",), format_name="auto")
 
 
 def _drop(_: Trace) -> None:

@@ -211,13 +211,9 @@ def read_rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
         if row is None:
             return
         if row:
-            yield rows.line_num, [_unescape_cell(cell) for cell in row]
+            yield rows.line_num, [(cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell) for cell in row]
 
 
 def _escape_cell(text: str) -> str:
     harmless = f"'{text}" if _FORMULA.match(text) else text
     return f'"{harmless.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(harmless) else harmless
-
-
-def _unescape_cell(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

@@ -127,8 +127,8 @@ def build_report(
         passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
-        command=_format_command(document),
-        report_url=_filter_url(report_url),
+        command=escape_span(document.get("command") or "evalgate run", 600),
+        report_url=(report_url if report_url and re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", report_url) else ""),
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
     )
@@ -257,15 +257,6 @@ def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> s
     if _is_compared(document) and (scenarios.failures or scenarios.regressed or scenarios.other_changes):
         return "merge; the next run on the base branch becomes the new baseline."
     return ""
-
-
-def _format_command(document: ResultsDoc) -> str:
-    return escape_span(document.get("command") or "evalgate run", 600)
-
-
-def _filter_url(url: str | None) -> str:
-    """Returns the run's URL; empty if it has characters that could end a Markdown link early."""
-    return url if url and re.fullmatch(r"https?://[A-Za-z0-9.:/_?=&%~-]+", url) else ""
 
 
 S = TypeVar("S")

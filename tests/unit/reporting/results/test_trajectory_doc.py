@@ -69,7 +69,7 @@ def test_unknown_statistics_are_null():
         (["steps", 0, "kind"], None, "steps[0].kind: Expected `str`"),
         (["steps", 0, "before"], [], "steps[0].before: Expected `object | null`"),
         (["steps", 0, "before", "call"], None, "steps[0].before.call: Expected `int`"),
-        (["steps", 1, "outcome"], "x", "steps[1].outcome: Expected `object | null`"),
+        (["steps", 1, "outcome"], "x", "steps[1].outcome: Expected `object`"),
         (["steps", 1, "outcome", "now"], 3, "steps[1].outcome.now: Expected `str | null`"),
         (["steps", 0, "changes"], {}, "steps[0].changes: Expected `array`"),
         (["steps", 0, "changes", 0, "path"], 1, "changes[0].path: Expected `str`"),
@@ -79,7 +79,7 @@ def test_unknown_statistics_are_null():
         (["response", 0, "text"], None, "response[0].text: Expected `str`"),
         (["figures", 0, "before"], -1, "figures[0].before: Expected `"),
         (["figures", 0, "name"], None, "figures[0].name: Expected `str`"),
-        (["status"], 1, "behaviour.status: Expected `object | null`"),
+        (["status"], 1, "behaviour.status: Expected `object`"),
         (["error", "now"], [], "error.now: Expected `str | null`"),
     ],
 )
