@@ -12,7 +12,6 @@ from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.render import render_comment, render_summary
-from evalgate.reporting.results.load_results import load_results
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
@@ -58,6 +57,8 @@ def render_untrusted_report(content: bytes, run: TriggeringRun, options: RenderO
 
 def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     """The results document of a run of this commit; raises SettingError or OverLimit."""
+    from evalgate.reporting.results.load_results import load_results  # a run that judges traces loads no results
+
     results = load_results(content, what=WHAT, limit=LARGEST_RESULTS)
     try:
         orjson.dumps(results)  # fails if it is nested too deep to be shown
