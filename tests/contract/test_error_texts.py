@@ -35,6 +35,8 @@ SEARCHED_ONLY = {
         "read_evaluation_csv",
         "str(error)",
     ): "own readers raise it",
+    ("evalgate/application/messages/judge_response.py", "_convert", "str(error)"): "the path of a field",
+    ("evalgate/reporting/results/load_results.py", "_describe_error", "str(error)"): "path and type of a field",
     ("evalgate/settings/inputs.py", "read_inputs", "error"): "own readers raise it",
 }
 """What is made of such an exception in a function, and what it is searched for, or why it is EvalGate's own text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,22 @@ class _Results(msgspec.Struct):
     commit: str | None = None
 
 
+class _UnfitError(Exception):
+    """A document of the right types that no run writes."""
+
+
 _DECODER = msgspec.json.Decoder(_Results)
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+_EXPECTED = re.compile(r"Expected `([a-z |]+)`, got `")
+_TYPE_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 
 
 def load_results(data: bytes, *, what: str = "results.json", limit: int = MAX_BYTES) -> ResultsDoc:
@@ -52,14 +68,18 @@ def load_results(data: bytes, *, what: str = "results.json", limit: int = MAX_BY
         _check_time(document["created_at"])
         _check_number(len(suite["scenarios"]) for suite in document["suites"])
         if document["summary"] is None and document["verdict"] != "invalid":
-            raise msgspec.ValidationError(
-                "Expected `object`, got `null` (only an invalid run has none) - at `$.summary`"
-            )
+            raise _UnfitError("summary is null, which is valid only for an invalid run")
     except orjson.JSONDecodeError as error:
         raise SettingError(f"{what} is not valid JSON: error at line {error.lineno}, column {error.colno}") from None
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {describe_error(error)}") from None
-    return document
+    except msgspec.ValidationError as error:
+        problem = _describe_error(error)
+    except RecursionError:
+        problem = "it is nested too deep"
+    except _UnfitError as unfit:
+        problem = str(unfit)
+    else:
+        return document
+    raise SettingError(f"{what} is not a valid {RESULTS_SCHEMA} document: {problem}")
 
 
 def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False) -> BaselineRun:
@@ -71,10 +91,10 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
     try:
         found = _DECODER.decode(data)
         if found.schema != RESULTS_SCHEMA:
-            raise msgspec.ValidationError("its schema is another one")
+            raise _UnfitError("its schema is another one")
         _check_time(found.created_at)
         _check_number(len(suite.scenarios) for suite in found.suites)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, _UnfitError):
         load_results(data)  # raises an error that names the field
         raise SettingError(f"results.json is not a valid {RESULTS_SCHEMA} document") from None
     return BaselineRun(
@@ -98,12 +118,16 @@ def convert_baseline_run(document: ResultsDoc, fingerprint: str = "") -> Baselin
     return replace(load_baseline_run(dump_results(document), fingerprint), document=document)
 
 
-def describe_error(error: msgspec.ValidationError | RecursionError) -> str:
+def _describe_error(error: msgspec.ValidationError) -> str:
     """Describes the first value that has another type or is out of range, after the path to it."""
-    if isinstance(error, RecursionError):
-        return "it is nested too deep"
-    problem, _, path = str(error).rpartition(" - at `$.")
-    return f"{path.strip('`')}: {problem}" if problem else path
+    problem, _, path = str(error).rpartition("`$") if "`$" in str(error) else (str(error), "", "")
+    path = path.strip("`.")
+    if missing := _MISSING.match(problem):
+        return f"{path}.{missing[1]} is missing".lstrip(".")
+    expected = _EXPECTED.match(problem)
+    kinds = expected[1].split(" | ") if expected else []
+    what = f"is not {' or '.join(_TYPE_WORDS[kind] for kind in kinds)}" if kinds else "has a value that is not allowed"
+    return f"{path} {what}".lstrip()
 
 
 def _check_size(data: bytes, what: str, limit: int) -> None:
@@ -116,7 +140,7 @@ def _check_size(data: bytes, what: str, limit: int) -> None:
 
 def _check_number(scenarios: Iterable[int]) -> None:
     if sum(scenarios) > MAX_SCENARIOS:
-        raise msgspec.ValidationError(f"it holds more than {MAX_SCENARIOS:,} scenarios")
+        raise _UnfitError(f"it holds more than {MAX_SCENARIOS:,} scenarios")
 
 
 def _check_time(time: str) -> None:
@@ -126,4 +150,4 @@ def _check_time(time: str) -> None:
     except ValueError:
         has_zone = False
     if not has_zone:
-        raise msgspec.ValidationError("Expected an RFC 3339 time - at `$.created_at`")
+        raise _UnfitError("created_at is not an RFC 3339 time")

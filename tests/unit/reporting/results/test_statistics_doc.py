@@ -95,23 +95,23 @@ def test_document_is_read_back_unchanged_with_and_without_the_newer_fields():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda figures: figures.update(pass_rate=2), "figures.pass_rate: Expected `"),
-        (lambda figures: figures.update(score="high"), "figures.score: Expected `float | null`"),
-        (lambda figures: figures.update(pass_rate_interval=[0]), "pass_rate_interval: Expected `array` of length >= 2"),
+        (lambda figures: figures.update(pass_rate=2), "figures.pass_rate has a value that is not allowed"),
+        (lambda figures: figures.update(score="high"), "figures.score is not a number or null"),
+        (lambda figures: figures.update(pass_rate_interval=[0]), "pass_rate_interval has a value that is not allowed"),
         (
             lambda figures: figures.update(pass_rate_interval=[0, 1e300]),
-            "pass_rate_interval[1]: Expected `float` <= 1.0",
+            "pass_rate_interval[1] has a value that is not allowed",
         ),
-        (lambda figures: figures.update(total_tokens=1e300), "total_tokens: Expected `"),
-        (lambda figures: figures["delta"].update(score=-1.5), "figures.delta.score: Expected `float` "),
-        (lambda figures: figures["delta"].update(score_interval=["a", 1]), "score_interval[0]: Expected `float`"),
-        (lambda figures: figures["pass_k"].append(1), "pass_k[4]: Expected `object`"),
-        (lambda figures: figures["pass_k"][0].update(pass_at_k=7), "pass_at_k: Expected `"),
+        (lambda figures: figures.update(total_tokens=1e300), "total_tokens is not a whole number"),
+        (lambda figures: figures["delta"].update(score=-1.5), "figures.delta.score has a value that is not allowed"),
+        (lambda figures: figures["delta"].update(score_interval=["a", 1]), "score_interval[0] is not a number"),
+        (lambda figures: figures["pass_k"].append(1), "pass_k[4] is not an object"),
+        (lambda figures: figures["pass_k"][0].update(pass_at_k=7), "pass_at_k has a value that is not allowed"),
         (
             lambda figures: figures["lost_checks"][0].pop("name"),
-            "lost_checks[0]: Object missing required field `name`",
+            "lost_checks[0].name is missing",
         ),
-        (lambda figures: figures.update(delta=[]), "figures.delta: Expected `object | null`"),
+        (lambda figures: figures.update(delta=[]), "figures.delta is not an object or null"),
     ],
 )
 @pytest.mark.parametrize("place", ["run", "suite"])
@@ -126,8 +126,8 @@ def test_statistics_of_a_wrong_shape_are_refused(change, message, place):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("tested", "all", "comparison.tested: Expected `int`"),
-        ("expected_false_alarms", -1, "comparison.expected_false_alarms: Expected `"),
+        ("tested", "all", "comparison.tested is not a whole number"),
+        ("expected_false_alarms", -1, "comparison.expected_false_alarms has a value that is not allowed"),
     ],
 )
 def test_comparison_of_a_wrong_shape_is_refused(field, value, message):
