@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -12,7 +12,6 @@ from evalgate.models.comparison.comparison import Change, ScenarioKey
 from evalgate.models.run.golden import is_unjudged_dimension
 from evalgate.models.run.run import (
     AssertionResult,
-    Outcome,
     Run,
     ScenarioResult,
     SuiteResult,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         LocationDoc,
         ResultsDoc,
         ScenarioDoc,
-        TraceDoc,
         TrialDoc,
     )
     from evalgate.models.run.golden import GoldenResult, GoldenTrial
@@ -124,7 +122,7 @@ def trial_in(document: TrialDoc, scenario: ScenarioDoc | None) -> TrialResult:
     """Reads a trial; `scenario` holds its golden, if it has one."""
     return TrialResult(
         document["trial"],
-        _trace(document["trace"]),
+        TraceRef(**document["trace"]),
         cast("TrialStatus", document["status"]),
         document["score"],
         [_assertion(each) for each in document["assertions"]],
@@ -140,39 +138,11 @@ def trial_in(document: TrialDoc, scenario: ScenarioDoc | None) -> TrialResult:
     )
 
 
-def _trace(document: TraceDoc) -> TraceRef:
-    return TraceRef(
-        document["id"],
-        document["path"],
-        document["format"],
-        document["sha256"],
-        document["line"],
-        document["record"],
-        commit=document.get("commit"),
-        agent_hash=document.get("agent_hash"),
-        recorded_at=document.get("recorded_at"),
-        stale=document.get("stale"),
-        model=document.get("model"),
-        tools_hash=document.get("tools_hash"),
-        prompt_hash=document.get("prompt_hash"),
-    )
-
-
 def _assertion(document: AssertionDoc) -> AssertionResult:
-    return AssertionResult(
-        document["name"],
-        document["type"],
-        cast("Outcome", document["outcome"]),
-        document["score"],
-        document["weight"],
-        document["required"],
-        document["reason"],
-        location_in(document["location"]),
-        document["evidence"],
-        counts=not is_unjudged_dimension(document["type"], document["outcome"]),
-    )
+    fields: dict[str, Any] = {**document, "location": location_in(document["location"])}
+    return AssertionResult(**fields, counts=not is_unjudged_dimension(document["type"], document["outcome"]))
 
 
 def location_in(document: LocationDoc | None) -> Location | None:
     """Reads a location in a suite."""
-    return None if document is None else Location(document["file"], document["line"], document["column"])
+    return None if document is None else Location(**document)

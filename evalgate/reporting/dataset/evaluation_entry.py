@@ -83,18 +83,8 @@ class FeedbackEntry(_ExportModel):
 
     def to_feedback(self) -> Feedback:
         """Converts to the record."""
-        return Feedback(
-            self.id,
-            self.conversation_id,
-            self.rating,
-            self.feedback,
-            self.comment,
-            tuple(self.issues),
-            self.user_id,
-            self.message_id,
-            self.golden_id,
-            self.time,
-        )
+        fields = {name: value for name, value in self if name not in {"issues", "time"}}
+        return Feedback(**fields, issues=tuple(self.issues), created_at=self.time)
 
 
 class StatisticsEntry(_ExportModel):
@@ -110,15 +100,7 @@ class StatisticsEntry(_ExportModel):
 
     def to_statistics(self) -> EvaluationStatistics:
         """Converts to the record."""
-        return EvaluationStatistics(
-            self.total_turns,
-            self.avg_latency_ms,
-            self.total_tokens,
-            self.total_cost_usd,
-            self.issue_count,
-            self.critical_issue_count,
-            self.pass_rate,
-        )
+        return EvaluationStatistics(*(value for _, value in self))
 
 
 class ConversationEntry(_ExportModel):

@@ -44,77 +44,28 @@ def format_file_time(moment: datetime) -> str:
 
 def build_golden_document(golden: Golden) -> dict[str, Any]:
     """Builds the entry of a golden in a golden file, redacted."""
-    return _redact_document(
-        {
-            "id": golden.id,
-            "conversation_id": golden.conversation_id,
-            "title": golden.title,
-            "description": golden.description,
-            "intent": golden.intent,
-            "primary_stance": golden.primary_stance,
-            "secondary_stances": list(golden.secondary_stances),
-            "required_memory_recall": list(golden.required_memory_recall),
-            "required_tool_usage": list(golden.required_tool_usage),
-            "required_refusal": list(golden.required_refusal),
-            "user_messages": list(golden.user_messages),
-            "golden_responses": list(golden.golden_responses),
-            "tags": list(golden.tags),
-            "creator": golden.creator,
-            "version": golden.version,
-            "created_at": _format_time(golden.created_at),
-            "updated_at": _format_time(golden.updated_at),
-        }
-    )
+    return _build_document(golden, "id", "conversation_id")
 
 
 def build_suite_document(suite: RegressionSuite) -> dict[str, Any]:
     """Builds the document of a regression suite, redacted."""
-    return _redact_document(
-        {
-            "name": suite.name,
-            "description": suite.description,
-            "golden_ids": list(suite.golden_ids),
-            "golden_tags": list(suite.golden_tags),
-            "golden_intents": list(suite.golden_intents),
-            "passing_score": suite.passing_score,
-            "critical_issue_threshold": suite.critical_issue_threshold,
-            "evaluate_identity": suite.evaluate_identity,
-            "evaluate_memory": suite.evaluate_memory,
-            "evaluate_tools": suite.evaluate_tools,
-            "evaluate_tone": suite.evaluate_tone,
-            "evaluate_refusal": suite.evaluate_refusal,
-            "evaluate_accuracy": suite.evaluate_accuracy,
-            "evaluate_completeness": suite.evaluate_completeness,
-            "creator": suite.creator,
-            "tags": list(suite.tags),
-            "created_at": _format_time(suite.created_at),
-            "updated_at": _format_time(suite.updated_at),
-        }
-    )
+    return _build_document(suite)
 
 
 def build_feedback_document(feedback: Feedback) -> dict[str, Any]:
     """Builds the document of a feedback entry, redacted."""
-    return _redact_document(
-        {
-            "id": feedback.id,
-            "conversation_id": feedback.conversation_id,
-            "message_id": feedback.message_id,
-            "golden_id": feedback.golden_id,
-            "user_id": feedback.user_id,
-            "rating": feedback.rating,
-            "feedback": feedback.feedback,
-            "comment": feedback.comment,
-            "issues": list(feedback.issues),
-            "time": _format_time(feedback.created_at),
-        }
-    )
+    document = _build_document(feedback, "id", "conversation_id", "message_id", "golden_id", "user_id")
+    return {"time" if name == "created_at" else name: value for name, value in document.items()}
 
 
-def _format_time(moment: datetime | None) -> str | None:
-    return None if moment is None else format_time(moment)
+def _build_document(record: Golden | RegressionSuite | Feedback, *first: str) -> dict[str, Any]:
+    """Builds a document with all fields of a record, in their order but for the first ones."""
+    names = dict.fromkeys((*first, *record.__struct_fields__))
+    document: dict[str, Any] = redact_value({name: _to_plain(getattr(record, name)) for name in names})
+    return document
 
 
-def _redact_document(document: dict[str, Any]) -> dict[str, Any]:
-    clean: dict[str, Any] = redact_value(document)
-    return clean
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return format_time(value)
+    return list(value) if isinstance(value, tuple) else value

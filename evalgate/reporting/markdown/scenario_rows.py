@@ -216,8 +216,8 @@ def _list_facts(item: SuiteScenario) -> list[str]:
     facts += [f"{wording.pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and change["kind"] != "unchanged":
         why = describe_change(change)
-        told = f": {escape_span(why, MAX_REASON)}" if why != NOT_MEASURED else ""
-        facts.append(f"{_format_change(item)}{told}")
+        reason = f": {escape_span(why, MAX_REASON)}" if why != NOT_MEASURED else ""
+        facts.append(f"{_format_change(item)}{reason}")
     if change and change["increases"]:
         facts.append(escape_span(", ".join(change["increases"]), MAX_REASON))
     cause = change.get("cause") if change else None

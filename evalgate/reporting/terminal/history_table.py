@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalgate.models.store.stability import ScenarioHistory, Stability
-    from evalgate.models.store.stored_run import PruneCounts, RunApproval, StoredScenarioRow, TrendPoint
+    from evalgate.models.store.stored_run import PruneCounts, StoredScenarioRow, TrendPoint
 
 SCHEMA = "evalgate.history/1"
 MAX_SCENARIOS = 40
@@ -150,25 +150,9 @@ def _format_outcomes(outcomes: str, *, blocks: bool) -> str:
 
 
 def _build_run_doc(point: TrendPoint) -> dict[str, Any]:
-    return {
-        "run_id": point.run_id,
-        "at": _format_time(point.at),
-        "branch": point.branch,
-        "commit": point.commit,
-        "verdict": point.verdict,
-        "score": point.score,
-        "pass_rate": point.pass_rate,
-        "cost_usd": point.cost_usd,
-        "latency_s": point.latency_s,
-        "dimension": point.dimension,
-        "approval": _build_approval_doc(point.approval),
-        "not_measured": point.not_measured,
-    }
-
-
-def _build_approval_doc(approval: RunApproval) -> dict[str, Any]:
-    at = None if approval.at is None else _format_time(approval.at)
-    return {"status": approval.status, "approved_by": approval.approved_by, "comment": approval.comment, "at": at}
+    approved_at = None if point.approval.at is None else _format_time(point.approval.at)
+    times = {"at": _format_time(point.at), "approval": {**point.approval._asdict(), "at": approved_at}}
+    return {**{name: getattr(point, name) for name in point.__struct_fields__}, **times}
 
 
 def _build_scenario_doc(entry: ScenarioHistory) -> dict[str, Any]:

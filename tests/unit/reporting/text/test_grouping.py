@@ -21,7 +21,7 @@ def an_item(id_, *checks, verdict="FAIL", change="broken", **changes):
     return SuiteScenario(SUITE, a_scenario(id_, verdict, change, trials=changes.pop("trials", trials), **changes))
 
 
-def told(*sections):
+def described(*sections):
     """Ids and causes of each group."""
     return [
         ([member.scenario["id"] for member in group.members], describe_causes(group))
@@ -31,7 +31,7 @@ def told(*sections):
 
 def test_groups__equal_failures__are_one_group_in_their_order():
     items = [an_item("a", failed()), an_item("b", failed(reason="other")), an_item("c", failed())]
-    assert told(items) == [(["a", "c"], ["check: it is wrong"]), (["b"], ["check: other"])]
+    assert described(items) == [(["a", "c"], ["check: it is wrong"]), (["b"], ["check: other"])]
 
 
 def test_groups__equal_failures_of_two_sections__stay_apart():
@@ -41,7 +41,7 @@ def test_groups__equal_failures_of_two_sections__stay_apart():
 
 def test_groups__lack_of_evidence__comes_after_regressions_and_is_counted_over_all():
     items = [an_item("a", missing()), an_item("b", failed(), missing()), an_item("c", missing())]
-    assert told(items) == [
+    assert described(items) == [
         (["b"], ["check: it is wrong"]),
         (["a", "c"], ["cost not evaluable in 3 scenarios: no price for x"]),
     ]
@@ -50,12 +50,12 @@ def test_groups__lack_of_evidence__comes_after_regressions_and_is_counted_over_a
 
 def test_groups__missing_evidence_of_several_checks__is_stated_once():
     item = an_item("a", missing("one"), missing("two"), missing("three", "no time"))
-    assert told([item]) == [(["a"], ["one, two not evaluable: no price for x", "three not evaluable: no time"])]
+    assert described([item]) == [(["a"], ["one, two not evaluable: no price for x", "three not evaluable: no time"])]
 
 
 def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_first():
     items = [an_item("a", missing()), an_item("b", missing("calls", "no calls"), missing())]
-    assert told(items) == [
+    assert described(items) == [
         (["a"], ["cost not evaluable in 2 scenarios: no price for x"]),
         (["b"], ["calls not evaluable: no calls", "cost not evaluable, as in other scenarios of this report"]),
     ]
@@ -63,17 +63,17 @@ def test_groups__reason_that_two_groups_lack_evidence_for__is_stated_by_the_firs
 
 def test_groups__required_check_without_evidence__is_mentioned_where_others_state_the_reason():
     items = [an_item("a", failed(), missing(required=True)), an_item("b", missing())]
-    assert told(items)[0][1] == ["cost not evaluable, as in other scenarios of this report", "check: it is wrong"]
+    assert described(items)[0][1] == ["cost not evaluable, as in other scenarios of this report", "check: it is wrong"]
 
 
 def test_groups__check_that_is_required_in_one_of_two_scenarios__makes_two_groups():
     items = [an_item("a", failed(required=True), verdict="HARD_FAIL"), an_item("b", failed())]
-    assert [ids for ids, _ in told(items)] == [["a"], ["b"]]
+    assert [ids for ids, _ in described(items)] == [["a"], ["b"]]
 
 
 def test_groups__missing_evidence_of_regressions_only__is_stated_by_the_first():
     items = [an_item("a", failed()), an_item("b", failed(), missing()), an_item("c", failed("d"), missing())]
-    assert told(items) == [
+    assert described(items) == [
         (["a", "b"], ["check: it is wrong", "cost not evaluable: no price for x"]),
         (["c"], ["d: it is wrong"]),
     ]
@@ -91,13 +91,13 @@ def test_groups__scenarios_without_traces__lack_evidence_and_are_one_group():
         SuiteScenario(SUITE, a_scenario(name, "MISSING", "broken", reason="no trace was recorded for it"))
         for name in "ab"
     ]
-    assert told([*items, an_item("c", failed())])[1] == (["a", "b"], ["no trace was recorded for it"])
+    assert described([*items, an_item("c", failed())])[1] == (["a", "b"], ["no trace was recorded for it"])
 
 
 def test_groups__too_few_trials__are_the_reason_even_if_a_check_lacked_evidence():
     trials = [a_trial(0, assertions=[missing()])]
     item = an_item("a", verdict="NOT_EVALUABLE", trials=trials, reason="expected at least 3 trials, got 1")
-    assert told([item])[0][1] == ["expected at least 3 trials, got 1", "cost not evaluable: no price for x"]
+    assert described([item])[0][1] == ["expected at least 3 trials, got 1", "cost not evaluable: no price for x"]
 
 
 def test_groups__scenario_that_costs_more_and_lacks_evidence__is_no_lack_of_evidence():
@@ -114,8 +114,8 @@ def test_groups__score_that_fell_as_evidence_is_missing__is_lack_of_evidence():
 
 def test_groups__many_failures_of_one_check_for_different_reasons__are_one_group_with_an_example():
     items = [an_item(str(number), failed(reason=f"it is {number}")) for number in range(MAX_SIMILAR + 1)]
-    assert len(told(items[:-1])) == MAX_SIMILAR
-    assert told(items) == [([str(number) for number in range(MAX_SIMILAR + 1)], ["check, for example: it is 0"])]
+    assert len(described(items[:-1])) == MAX_SIMILAR
+    assert described(items) == [([str(number) for number in range(MAX_SIMILAR + 1)], ["check, for example: it is 0"])]
 
 
 def test_failures__of_a_scenario_that_passes__have_its_trials_and_checks():
