@@ -74,6 +74,11 @@ def clean_optional_name(text: str | None) -> str | None:
     return None if text is None else clean_text(text, NAME_LIMIT)
 
 
+def clean_optional_text(text: str | None) -> str | None:
+    """Cleans a text, or returns None."""
+    return None if text is None else clean_text(text)
+
+
 def clean_evidence(evidence: dict[str, Any] | None) -> dict[str, Any] | None:
     """Cleans evidence: at most eight levels, fifty items per level and 500 characters per text."""
     return _clean_items(evidence, 1) if evidence else None

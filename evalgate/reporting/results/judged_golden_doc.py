@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evalgate.measures.numeric.means import DIGITS
 from evalgate.reporting.results.clean_values import (
@@ -10,6 +10,7 @@ from evalgate.reporting.results.clean_values import (
     clean_evidence,
     clean_name,
     clean_optional_name,
+    clean_optional_text,
     clean_text,
 )
 
@@ -20,27 +21,19 @@ if TYPE_CHECKING:
     from evalgate.models.run.golden import GoldenResult, GoldenTrial, Issue, TurnResult
 
 MAX_ISSUES, MAX_TURNS, MAX_VALUES = 50, 200, 50
+TEXTS = frozenset({"description", "user_messages", "golden_responses"})
+"""Fields of a golden that hold texts, which may be longer than names."""
+TIMES = frozenset({"created_at", "updated_at"})
 
 
 def build_golden_doc(result: GoldenResult) -> GoldenDoc:
     """Builds the record of a golden over all its trials."""
     golden = result.golden
-    return {
-        "id": clean_name(golden.id),
+    fields = {name: _clean_field(name, getattr(golden, name)) for name in golden.__struct_fields__}
+    document = {
+        "id": golden.id,
         "version": golden.version,
-        "title": clean_name(golden.title),
-        "description": clean_text(golden.description),
-        "conversation_id": clean_optional_name(golden.conversation_id),
-        "intent": clean_name(golden.intent),
-        "primary_stance": clean_name(golden.primary_stance),
-        "secondary_stances": _clean_names(golden.secondary_stances),
-        "required_memory_recall": _clean_names(golden.required_memory_recall),
-        "required_tool_usage": _clean_names(golden.required_tool_usage),
-        "required_refusal": _clean_names(golden.required_refusal),
-        "user_messages": _clean_texts(golden.user_messages),
-        "golden_responses": _clean_texts(golden.golden_responses),
-        "tags": _clean_names(golden.tags),
-        "creator": clean_optional_name(golden.creator),
+        **{name: value for name, value in fields.items() if name not in TIMES},
         "level": result.level,
         "regression_status": result.regression_status,
         "previous_score": None if result.baseline is None else result.baseline.score,
@@ -49,6 +42,14 @@ def build_golden_doc(result: GoldenResult) -> GoldenDoc:
         "issues": _build_issues(result.issues),
         "critical_issues": result.critical_issues,
     }
+    return cast("GoldenDoc", document)
+
+
+def _clean_field(name: str, value: Any) -> Any:
+    clean = clean_text if name in TEXTS else clean_name
+    if isinstance(value, tuple):
+        return [clean(each) for each in value[:MAX_TURNS]]
+    return clean(value) if isinstance(value, str) else value
 
 
 def build_golden_trial_doc(trial: GoldenTrial) -> GoldenTrialDoc:
@@ -94,8 +95,8 @@ def _build_turn(turn: TurnResult, number: int | None, *, is_missing: bool) -> Tu
     return {
         "number": number,
         "is_missing": is_missing,
-        "user_message": _clean_optional_text(turn.user_message),
-        "actual_response": _clean_optional_text(turn.actual_response),
+        "user_message": clean_optional_text(turn.user_message),
+        "actual_response": clean_optional_text(turn.actual_response),
         "scores": dict(turn.scores),
         "latency_ms": turn.latency_ms,
         "tokens": clamp_count(turn.tokens),
@@ -117,7 +118,7 @@ def _build_issues(issues: Sequence[Issue]) -> list[IssueDoc]:
             "category": each.category,
             "severity": each.severity,
             "message": clean_text(each.message),
-            "evidence": _clean_optional_text(each.evidence),
+            "evidence": clean_optional_text(each.evidence),
             "turn": each.turn,
         }
         for each in kept
@@ -132,11 +133,3 @@ def _clean_values(values: Iterable[Any]) -> list[Any]:
 
 def _clean_names(texts: Sequence[str]) -> list[str]:
     return [clean_name(each) for each in texts[:MAX_TURNS]]
-
-
-def _clean_texts(texts: Sequence[str]) -> list[str]:
-    return [clean_text(each) for each in texts[:MAX_TURNS]]
-
-
-def _clean_optional_text(text: str | None) -> str | None:
-    return None if text is None else clean_text(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_optional_text, clean_text
 from evalgate.reporting.results.trial_doc import build_location_doc
 from evalgate.scoring.wording import describe_weakening
 
@@ -106,8 +106,8 @@ def _build_weakening_doc(each: Weakening, *, gates: bool) -> WeakeningDoc:
         "scenario": clean_optional_name(each.scenario),
         "variant": clean_optional_name(each.variant),
         "assertion": clean_optional_name(each.assertion),
-        "before": None if each.baseline is None else clean_text(each.baseline),
-        "after": None if each.current is None else clean_text(each.current),
+        "before": clean_optional_text(each.baseline),
+        "after": clean_optional_text(each.current),
         "location": build_location_doc(each.location),
         "scenarios": each.scenarios,
         "gates": gates,
@@ -123,7 +123,7 @@ def build_history_doc(history: RunHistory, current_run: PastRunDoc, flaky: Itera
     """Builds the history: past runs, then `current_run`; newly flaky scenarios come first."""
     ordered = sorted(flaky, key=lambda each: (not each.is_new, -each.flips, each.key))
     return {
-        "branch": None if history.branch is None else clean_name(history.branch),
+        "branch": clean_optional_name(history.branch),
         "runs": [*map(_build_past_run, history.runs[-MAX_RUNS + 1 :]), current_run],
         "flaky": [_build_flaky(each) for each in ordered[:MAX_FLAKY]],
         "flaky_left": max(0, len(ordered) - MAX_FLAKY),
@@ -133,7 +133,7 @@ def build_history_doc(history: RunHistory, current_run: PastRunDoc, flaky: Itera
 def _build_past_run(point: TrendPoint) -> PastRunDoc:
     document: PastRunDoc = {
         "at": point.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "commit": None if point.commit is None else clean_name(point.commit),
+        "commit": clean_optional_name(point.commit),
         "verdict": clean_name(point.verdict),
         "score": point.score,
         "pass_rate": point.pass_rate,
@@ -149,7 +149,7 @@ def _build_flaky(stability: Stability) -> FlakyDoc:
     return {
         "suite": clean_name(suite),
         "scenario": clean_name(scenario),
-        "variant": None if variant is None else clean_name(variant),
+        "variant": clean_optional_name(variant),
         "runs": stability.runs,
         "passed": stability.passed,
         "flips": stability.flips,

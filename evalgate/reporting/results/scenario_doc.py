@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.run.trials import count_unmeasured
-from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_text
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name, clean_optional_text, clean_text
 from evalgate.reporting.results.statistics_doc import build_statistics_doc, build_variant_doc, compute_mean_with_gaps
 from evalgate.reporting.results.trial_doc import build_location_doc, build_trial_docs, clean_call_names
 from evalgate.scoring.run_statistics import compare_variants
@@ -156,7 +156,7 @@ def _build_scenario_doc(scenario: ScenarioResult, change: Change | None) -> Scen
         "pass_rate": scenario.pass_rate,
         "pass_rate_interval": _list_interval(interval),
         "dimensions": None,
-        "reason": None if scenario.reason is None else clean_text(scenario.reason),
+        "reason": clean_optional_text(scenario.reason),
         "location": build_location_doc(scenario.location),
         "change": None if change is None else _build_change_doc(change),
         "trials": build_trial_docs(scenario.trials),
@@ -247,7 +247,7 @@ def _build_step_doc(step: CallStep) -> CallStepDoc:
         "now": _build_position_doc(step.current),
         "arguments": clean_text(step.arguments),
         "changes": [
-            {"path": clean_name(path), "before": _clean_optional_text(baseline), "now": _clean_optional_text(current)}
+            {"path": clean_name(path), "before": clean_optional_text(baseline), "now": clean_optional_text(current)}
             for path, baseline, current in step.changes
         ],
         "changes_left": step.changes_left,
@@ -264,8 +264,4 @@ def _build_position_doc(position: CallPosition | None) -> CallPositionDoc | None
 
 
 def _build_text_pair_doc(pair: TextPair) -> TextPairDoc:
-    return {"before": _clean_optional_text(pair.baseline), "now": _clean_optional_text(pair.current)}
-
-
-def _clean_optional_text(text: str | None) -> str | None:
-    return None if text is None else clean_text(text)
+    return {"before": clean_optional_text(pair.baseline), "now": clean_optional_text(pair.current)}

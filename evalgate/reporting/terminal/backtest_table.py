@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.comparison.decision import SCHEMA
-from evalgate.reporting.results.clean_values import clean_name
+from evalgate.reporting.results.clean_values import clean_name, clean_optional_name
 from evalgate.reporting.results.scenario_doc import build_reason_doc
 from evalgate.reporting.text.escaping import escape_terminal
 from evalgate.reporting.text.wording import pluralize, scenario_name
@@ -41,7 +41,7 @@ def build_backtest_document(backtest: Backtest) -> dict[str, Any]:
             {
                 "suite": clean_name(key.suite),
                 "scenario": clean_name(key.id),
-                "variant": None if key.variant is None else clean_name(key.variant),
+                "variant": clean_optional_name(key.variant),
                 "runs_blocked": count,
             }
             for key, count in backtest.scenarios
@@ -53,13 +53,13 @@ def _build_run_doc(run: PastRun) -> dict[str, Any]:
     return {
         "path": clean_name(run.path),
         "created_at": run.created_at,
-        "commit": None if run.commit is None else clean_name(run.commit),
+        "commit": clean_optional_name(run.commit),
         "verdict_then": run.verdict_then,
         "verdict_now": run.verdict_now,
         "scenarios": run.scenarios,
         "unknown_scenarios": run.unknown,
         "traces_left_out": run.incomplete,
-        "compared_with": None if run.compared_with is None else clean_name(run.compared_with),
+        "compared_with": clean_optional_name(run.compared_with),
         "reasons": [build_reason_doc(reason) for reason in run.reasons],
     }
 
