@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from evalgate.application.evaluation.cross_scorer import CrossScorer, RulePair
 from evalgate.application.evaluation.suite_evaluation import SuiteEvaluation
 from evalgate.application.evaluation.trajectories import BaselineScenarios
 from evalgate.gate.common.scenarios import ScenarioIndex
 from evalgate.gate.weakening.weaker_evidence import Reading, find_reading_changes
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

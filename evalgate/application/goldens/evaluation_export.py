@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.redaction.redact import redact, redact_value
 from evalgate.models.goldens import ExportedEvaluation, GoldenSummary
 from evalgate.ports.store import EVERYTHING
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from evalgate.errors import Problem, SettingError, SuiteError
@@ -11,7 +12,6 @@ from evalgate.evaluators.core.field_problems import problems_from_error
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.refusals import is_refusal
 from evalgate.models.run.golden import Golden
-from evalgate.records import replace
 from evalgate.scoring.golden.answers import REFUSE
 from evalgate.scoring.golden.turns import collect_turns
 from evalgate.suite.diagnostics import Diagnostics

@@ -6,13 +6,14 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from evalgate.errors import Problem, SettingError
 from evalgate.evaluators.core.field_problems import suggest
 from evalgate.measures.redaction.redact import redact
 from evalgate.measures.text.plain_text import make_visible
 from evalgate.models.goldens import RegressionSuite
 from evalgate.ports.store import EVERYTHING
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

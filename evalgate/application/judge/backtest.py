@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from evalgate.application.comparison.policies import policies_of
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
@@ -19,7 +20,6 @@ from evalgate.models.comparison.comparison import BaselineInfo, ScenarioKey
 from evalgate.models.comparison.decision import Backtest, PastRun
 from evalgate.models.run.run import Run
 from evalgate.models.trace.trace import Trace
-from evalgate.records import replace
 from evalgate.reporting.results.load_results import convert_baseline_run
 
 if TYPE_CHECKING:
