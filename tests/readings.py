@@ -24,7 +24,10 @@ VALUES = frozenset({"arguments", "result", "metadata", "tool_definitions"})
 
 
 def read_documents(form: str, documents: list[Any]) -> list[dict[str, Any]]:
-    """The traces of a file with these documents, each as a native trace; of a damaged one, why it is refused."""
+    """The traces of a file with these documents, each as a native trace; of a damaged one, why it is refused.
+
+    `identified` is what is known of the record even if it is damaged: scenario id and trial.
+    """
     known = detect.find_format(form)
     assert known is not None
     try:
@@ -32,10 +35,14 @@ def read_documents(form: str, documents: list[Any]) -> list[dict[str, Any]]:
     except TraceError as error:
         return [{"refused": str(error)}]
     numbers = range(len(records)) if len(records) > 1 else [None]
-    return [
-        describe(read_record(known.reader, record, TraceLocation("trace.json", form, None, number), "trace.json"))
-        for number, record in zip(numbers, records, strict=True)
-    ]
+    found = []
+    for number, record in zip(numbers, records, strict=True):
+        location = TraceLocation("trace.json", form, None, number)
+        found.append(describe(read_record(known.reader, record, location, "trace.json")))
+        identity = known.reader.identify(record)
+        if identity != (None, None):
+            found[-1]["identified"] = list(identity)
+    return found
 
 
 def describe(found: TraceRecord) -> dict[str, Any]:

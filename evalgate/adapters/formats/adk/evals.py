@@ -17,6 +17,7 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    objects,
     prefix_errors,
     required_text,
     text,
@@ -167,9 +168,7 @@ def split(document: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds one run of a case from its session, else from its recorded invocations."""
     case = open_record(record)
-    metric_results = [
-        mapping(value, PER_INVOCATION) for value in listing(get_field(case, PER_INVOCATION), PER_INVOCATION)
-    ]
+    metric_results = objects(get_field(case, PER_INVOCATION), PER_INVOCATION)
     invocations = [get_field(value, "actual_invocation") for value in metric_results]
     actual = [mapping(value, "actual_invocation") for value in invocations if value is not None]
     session = mapping(get_field(case, "session_details"), "session_details")

@@ -18,6 +18,7 @@ from evalgate.adapters.formats.core.builder.run import (
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_metadata, set_scenario_and_trial
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    dict_or_empty,
     do_each,
     flag,
     in_both_spellings,
@@ -108,10 +109,11 @@ class AdkRun(MeteredConversation):
     def _add_message(self, message: RawMessage) -> None:
         first = []
         for result in message.answers:
-            if self._has_result(result):
-                self._replace_result(result, message)
-            else:
+            call = self._calls.get(result.id or "")
+            if call is None or call["status"] == "missing":
                 first.append(result)
+            else:
+                self._replace_result(call, result, message)
         message.answers = first
         if not (message.answers or message.content or message.calls or message.parts or message.reasoning):
             return
@@ -121,13 +123,8 @@ class AdkRun(MeteredConversation):
             if call["id"] is not None:
                 self._calls[call["id"]] = call
 
-    def _has_result(self, result: ToolResult) -> bool:
-        call = self._calls.get(result.id) if result.id is not None else None
-        return call is not None and call["status"] != "missing"
-
-    def _replace_result(self, result: ToolResult, raw_message: RawMessage) -> None:
+    def _replace_result(self, call: ToolCall, result: ToolResult, raw_message: RawMessage) -> None:
         """Replaces the result of a long-running tool, which answers several times; the last answer counts."""
-        call = self._calls[result.id or ""]
         content = result.content
         shown = content if content is None or isinstance(content, str) else encode_json(content)
         message = self.conversation.add_message("tool", shown)
@@ -227,8 +224,8 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """Scenario and trial, if the session's state names them."""
-    return identify_by_metadata(record.get("state")) if isinstance(record, dict) else (None, None)
+    """Scenario and trial, if the `state` of the session names them."""
+    return identify_by_metadata(dict_or_empty(record).get("state"))
 
 
 def _logged_model(session: dict[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ from evalgate.adapters.formats.core.builder.run import MeteredConversation, open
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import do_each, listing, mapping, prefix_errors, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, is_anthropic_response, split_each
-from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import join_text
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
@@ -38,7 +38,7 @@ def build(record: Any) -> Trace:
             chat.add_messages(roles.read_message(response))
             _add_llm_call(chat, response)
     elif document.get("usage") is not None:
-        chat.total = read_anthropic_usage(mapping(document["usage"], "usage"))
+        chat.total = ANTHROPIC_USAGE.read(document["usage"], "usage")
     trace = chat.build_trace(document)
     trace.provider = text(document.get("provider"), "provider") or PROVIDER
     trace.trace_id = trace.trace_id or text(response.get("id"), "id") or ""
@@ -63,7 +63,7 @@ def _add_message(chat: MeteredConversation, message: dict[str, Any]) -> None:
 def _add_llm_call(chat: MeteredConversation, message: dict[str, Any]) -> None:
     usage = message.get("usage")
     chat.add_llm_call(
-        None if usage is None else read_anthropic_usage(mapping(usage, "usage")),
+        None if usage is None else ANTHROPIC_USAGE.read(usage, "usage"),
         provider=PROVIDER,
         model=text(message.get("model"), "model"),
         response_id=text(message.get("id"), "id"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -20,13 +20,17 @@ from evalgate.adapters.formats.core.builder.side_fields import identify_by_metad
 from evalgate.adapters.formats.core.content import read_content
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
     count,
+    dict_or_empty,
     do_each,
+    filled_text,
     flag,
     listing,
     mapping,
     prefix_errors,
+    read_at,
     required_text,
     text,
     time,
@@ -65,14 +69,6 @@ class AtifPart(Struct):
     ended_at: str | None = None
 
 
-class ObservationResult(NamedTuple):
-    """One result of a step's observation, and whether it is the only one."""
-
-    path: str
-    value: dict[str, Any]
-    is_only: bool
-
-
 class AtifConversation(MeteredConversation):
     """Collects a run for a trace. `external_subagents` counts sub-agents with steps in other files."""
 
@@ -84,8 +80,7 @@ class AtifConversation(MeteredConversation):
         self._add_trajectory(trajectory, is_own=True)
 
     def _add_trajectory(self, trajectory: dict[str, Any], *, is_own: bool) -> None:
-        agent = mapping(trajectory.get("agent"), "agent")
-        name, model = text(agent.get("name"), "agent.name"), text(agent.get("model_name"), "agent.model_name")
+        name, model = (read_at(trajectory, key, text) for key in ("agent.name", "agent.model_name"))
         part = AtifPart(trajectory, name, model, is_own)
         self.parts.append(part)
         inner = _subagents_by_id(trajectory)
@@ -111,10 +106,13 @@ class AtifConversation(MeteredConversation):
         first_new = len(self.conversation.messages)
         calls = self._add_message(part, role, step)
         waiting = deque(calls)
-        for result in _read_results(step):
+        results = read_at(step, "observation.results", listing)
+
+        def add_result(result: dict[str, Any]) -> None:
             self._add_subagents(result, inner)
-            with prefix_errors(result.path):
-                self._add_result(role, waiting, result)
+            self._add_result(role, waiting, result, is_only=len(results) == 1)
+
+        do_each(results, "observation.results", add_result)
         for message in self.conversation.messages[first_new:]:
             message["timestamp"] = message["timestamp"] or at
             message["agent"] = message["agent"] or part.name
@@ -137,21 +135,15 @@ class AtifConversation(MeteredConversation):
         if part.is_own and (content or is_first_empty):
             self.answer = message
         self._add_model_call(part, step, message)
-        return [self._add_call(message, value, f"tool_calls[{number}]") for number, value in enumerate(values)]
-
-    def _add_call(self, message: Message, value: Any, path: str) -> ToolCall:
-        recorded = mapping(value, path)
-        name = required_text(recorded.get("function_name"), f"{path}.function_name")
-        call_id = text(recorded.get("tool_call_id"), f"{path}.tool_call_id") or None
-        return self.conversation.add_call(message, call_id, name, read_arguments(recorded.get("arguments")))
+        calls = CALL.read_each(values, "tool_calls")
+        return [self.conversation.add_call(message, call["id"], call["name"], call["arguments"]) for call in calls]
 
     def _add_model_call(self, part: AtifPart, step: dict[str, Any], message: Message) -> None:
         """Adds the model call of a step; a step with `llm_call_count` 0 came from the runtime."""
         if count(step.get("llm_call_count"), "llm_call_count") == 0:
             return
         metrics = mapping(step.get("metrics"), "metrics")
-        extra = metrics.get("extra")
-        reason = extra.get("finish_reason") if isinstance(extra, dict) else None
+        reason = dict_or_empty(metrics.get("extra")).get("finish_reason")
         message["finish_reason"] = finish_reason(reason if isinstance(reason, str) else None)
         provider, model = split_provider_and_model(message["model"])
         usage = STEP_USAGE.read(metrics, "metrics")
@@ -163,8 +155,8 @@ class AtifConversation(MeteredConversation):
             )
         )
 
-    def _add_subagents(self, result: ObservationResult, inner: dict[str, dict[str, Any]]) -> None:
-        refs = result.value.get("subagent_trajectory_ref")
+    def _add_subagents(self, result: dict[str, Any], inner: dict[str, dict[str, Any]]) -> None:
+        refs = result.get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if not isinstance(ref, dict):
                 continue
@@ -174,10 +166,10 @@ class AtifConversation(MeteredConversation):
             else:
                 self.external_subagents += 1
 
-    def _add_result(self, role: Role, waiting: deque[ToolCall], result: ObservationResult) -> None:
+    def _add_result(self, role: Role, waiting: deque[ToolCall], result: dict[str, Any], *, is_only: bool) -> None:
         """Adds a result; without a call id it answers the calls of its step, or is an environment message."""
-        content, parts = read_content(result.value.get("content"), "content")
-        call_id = text(result.value.get("source_call_id"), "source_call_id") or None
+        content, parts = read_content(result.get("content"), "content")
+        call_id = text(result.get("source_call_id"), "source_call_id") or None
         if call_id is not None:
             message, _ = self.conversation.add_result(call_id, None, content)
         elif content is None and parts is None:
@@ -185,7 +177,7 @@ class AtifConversation(MeteredConversation):
         else:
             message = self.conversation.add_message("system" if role == "system" else "tool", content)
             taken: list[ToolCall] = []
-            while waiting and (result.is_only or not taken):
+            while waiting and (is_only or not taken):
                 call = waiting.popleft()
                 if call["status"] == "missing":
                     call["status"], call["result"], call["result_text"] = "ok", content, content
@@ -195,14 +187,11 @@ class AtifConversation(MeteredConversation):
         message["parts"] = parts
 
 
-def _read_results(step: dict[str, Any]) -> list[ObservationResult]:
-    observation = mapping(step.get("observation"), "observation")
-    results = listing(observation.get("results"), "observation.results")
-    paths = [f"observation.results[{number}]" for number in range(len(results))]
-    return [
-        ObservationResult(path, mapping(value, path), len(results) == 1)
-        for path, value in zip(paths, results, strict=True)
-    ]
+CALL = FieldTable(
+    id=(filled_text, "tool_call_id"),
+    name=(required_text, "function_name"),
+    arguments=lambda value, _: read_arguments(value),
+)
 
 
 def _subagents_by_id(trajectory: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -255,12 +244,11 @@ def build(record: Any) -> Trace:
 
 
 def identify(record: Any) -> Identity:
-    """Scenario and trial from the trajectory's `extra`."""
-    return identify_by_metadata(record.get("extra"), DATA_SET_ID) if isinstance(record, dict) else (None, None)
+    """Scenario and trial, if the `extra` of the trajectory names them."""
+    return identify_by_metadata(dict_or_empty(record).get("extra"), DATA_SET_ID)
 
 
 def _add_settings(trace: Trace, trajectory: dict[str, Any], own: AtifPart) -> None:
-    agent = mapping(trajectory.get("agent"), "agent")
     trace.metadata = dict(mapping(trajectory.get("extra"), "extra"))
     set_scenario_and_trial(trace, trace.metadata, DATA_SET_ID)
     trace.provider, trace.model = split_provider_and_model(own.model)
@@ -271,7 +259,7 @@ def _add_settings(trace: Trace, trajectory: dict[str, Any], own: AtifPart) -> No
     def add_tool(tool: dict[str, Any]) -> None:
         trace.tool_definitions.append(mapping(tool.get("function"), "function") or tool)
 
-    do_each(listing(agent.get("tool_definitions"), "agent.tool_definitions"), "agent.tool_definitions", add_tool)
+    do_each(read_at(trajectory, "agent.tool_definitions", listing), "agent.tool_definitions", add_tool)
     notes = text(trajectory.get("notes"), "notes")
     if notes:
         trace.metadata.setdefault("notes", notes)

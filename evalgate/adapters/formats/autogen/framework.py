@@ -60,20 +60,19 @@ RESULTS = frozenset(
 RESULT_KEYS = ("result", "output", "outputs", "items", "screenshot")
 
 
-def add_framework_message(run: SavedRun, message: dict[str, Any], path: str) -> None:
+def add_framework_message(run: SavedRun, message: dict[str, Any]) -> None:
     """Adds one message of Agent Framework, with the tokens that it records."""
-    run.unknown.check_fields(message, MESSAGE_FIELDS, path)
+    run.check_fields(message, MESSAGE_FIELDS)
     role = get_role(message)
     if role is None or role not in ROLES:
         raise FieldError("role", "is not one of system, user, assistant, tool")
     author = text(message.get("author_name"), "author_name")
     builder = MessageBuilder(RawMessage(ROLES[role], name=author, agent=author if role == "assistant" else None))
     for number, value in enumerate(listing(message.get("contents"), "contents")):
-        place = f"contents[{number}]"
-        with prefix_errors(place):
+        with run.at(f"contents[{number}]"):
             content = {"type": "text", "text": value} if type(value) is str else mapping(value, "")
-            _add_content(run, builder, role, content, f"{path}.{place}")
-    run.chat.add_messages(builder.build_messages())
+            _add_content(run, builder, role, content)
+    run.add_messages(builder.build_messages())
 
 
 USAGE = TokenTable(
@@ -87,8 +86,8 @@ USAGE = TokenTable(
 """Tokens as Agent Framework counts them: input includes the cache."""
 
 
-def _add_content(run: SavedRun, builder: MessageBuilder, role: str, content: dict[str, Any], path: str) -> None:
-    run.unknown.check_fields(content, CONTENT_FIELDS, path)
+def _add_content(run: SavedRun, builder: MessageBuilder, role: str, content: dict[str, Any]) -> None:
+    run.check_fields(content, CONTENT_FIELDS)
     kind = required_text(content.get("type"), "type")
     if kind in RESULTS:
         _add_result(builder, content)
@@ -100,9 +99,9 @@ def _add_content(run: SavedRun, builder: MessageBuilder, role: str, content: dic
         with prefix_errors("function_call"):
             _add_approval(run, builder, role, mapping(content.get("function_call"), ""))
     elif kind == "usage":
-        run.chat.add_llm_call(USAGE.read(content.get("usage_details", content.get("details")), "usage_details"))
+        run.add_llm_call(USAGE.read(content.get("usage_details", content.get("details")), "usage_details"))
     elif not _add_words(builder, content, kind):
-        run.unknown.add(path, kind)
+        run.add_unknown(kind)
 
 
 def _add_words(builder: MessageBuilder, content: dict[str, Any], kind: str) -> bool:
@@ -140,7 +139,7 @@ def _add_approval(run: SavedRun, builder: MessageBuilder, role: str, content: di
     if role == "assistant":
         builder.add_call(call)
     else:
-        run.chat.add_messages([RawMessage("assistant", calls=[call])])
+        run.add_messages([RawMessage("assistant", calls=[call])])
 
 
 def _read_call(content: dict[str, Any], kind: str) -> ToolRequest:

@@ -12,8 +12,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     ToolResult,
     build_recorded_call_key,
 )
-from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
-from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.adapters.formats.core.builder.run import CheckedConversation
 from evalgate.adapters.formats.core.fields import (
     FieldTable,
     filled_text,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 ADVICE = "record each call as a `ToolCallRequestEvent`, or as content of type `function_call`"
 
 
-class SavedRun:
+class SavedRun(CheckedConversation):
     """The conversation so far, and the agents that speak for a person.
 
     Saved states, summaries and approvals repeat calls: one with the same id, name and arguments is the same call,
@@ -46,8 +45,7 @@ class SavedRun:
     """
 
     def __init__(self, users: Iterable[str]) -> None:
-        self.chat = MeteredConversation()
-        self.unknown = UnknownParts(ADVICE)
+        super().__init__(ADVICE)
         self.users = frozenset(users)
         self.thoughts: dict[str | None, str | None] = {}
         self.read: Counter[Hashable] = Counter()
@@ -76,9 +74,9 @@ class SavedRun:
         """Adds the model call that a message records; a recorder without tokens writes 0."""
         usage = None if value is None else read_provider_usage(value, path)
         if usage is None or not usage["total_tokens"]:
-            self.chat.unmetered += is_expected
+            self.unmetered += is_expected
         else:
-            self.chat.add_llm_call(usage)
+            self.add_llm_call(usage)
 
 
 def name_call(call: ToolRequest) -> Hashable:
@@ -102,9 +100,9 @@ ANSWERS_OF_MODELS = frozenset({"TextMessage", "ToolCallRequestEvent", "CodeGener
 """Types that the answer of a model becomes, so tokens are missing where these record none."""
 
 
-def add_agent_message(run: SavedRun, message: dict[str, Any], path: str) -> None:
+def add_agent_message(run: SavedRun, message: dict[str, Any]) -> None:
     """Adds a message or an event that an agent sent."""
-    run.unknown.check_fields(message, AGENT_FIELDS, path)
+    run.check_fields(message, AGENT_FIELDS)
     kind = required_text(message.get("type"), "type")
     source = text(message.get("source"), "source")
     role: Role = "user" if source in run.users else "assistant"
@@ -119,14 +117,14 @@ def add_agent_message(run: SavedRun, message: dict[str, Any], path: str) -> None
     elif kind in WITHOUT_CONTENT:
         run.add_usage(message.get("models_usage"), "models_usage", is_expected=False)
     else:
-        _add_content(run, raw, message, kind, path)
+        _add_content(run, raw, message, kind)
 
 
 def add_context_message(
-    run: SavedRun, message: dict[str, Any], path: str, agent: str | None, memory: AgentMemory | None
+    run: SavedRun, message: dict[str, Any], agent: str | None = None, memory: AgentMemory | None = None
 ) -> None:
     """Adds a message that an agent sends to its model; with a memory, only what the agents' messages lack."""
-    run.unknown.check_fields(message, CONTEXT_FIELDS, path)
+    run.check_fields(message, CONTEXT_FIELDS)
     kind, content = message.get("type"), message.get("content")
     if kind == "FunctionExecutionResultMessage":
         results = _read_results(content, "content")
@@ -149,8 +147,8 @@ def add_context_message(
         memory.added.update(call.id for call in raw.calls)
         if not raw.calls:
             return
-    run.chat.unmetered += raw.role == "assistant"
-    run.chat.add_messages([raw])
+    run.unmetered += raw.role == "assistant"
+    run.add_messages([raw])
 
 
 class AgentMemory:
@@ -167,14 +165,14 @@ class AgentMemory:
         return is_added
 
 
-def _add_content(run: SavedRun, raw: RawMessage, message: dict[str, Any], kind: str, path: str) -> None:
+def _add_content(run: SavedRun, raw: RawMessage, message: dict[str, Any], kind: str) -> None:
     """Adds a message with content, and the tokens of the answer that it was."""
     if kind == "ToolCallRequestEvent":
         raw.calls = _read_calls(message.get("content"), "content")
     else:
         raw.content, raw.parts = _read_content(message.get("content"))
         if kind not in TEXT_TYPES and kind != "CodeGenerationEvent" and not kind.startswith(STRUCTURED):
-            run.unknown.add(path, kind)
+            run.add_unknown(kind)
     if kind == "CodeGenerationEvent":
         raw.calls = [ToolRequest(None, CODE_TOOL, {"code_blocks": listing(message.get("code_blocks"), "code_blocks")})]
     if kind == "ToolCallSummaryMessage":
@@ -182,7 +180,7 @@ def _add_content(run: SavedRun, raw: RawMessage, message: dict[str, Any], kind: 
     if raw.role == "assistant":
         raw.reasoning = run.thoughts.pop(raw.agent, None)
     run.remember(raw.calls)
-    run.chat.add_messages([raw])
+    run.add_messages([raw])
     is_answer = kind in ANSWERS_OF_MODELS and raw.role == "assistant"
     run.add_usage(message.get("models_usage"), "models_usage", is_expected=is_answer)
 
@@ -206,7 +204,7 @@ RESULT = FieldTable(
 
 def _add_results(run: SavedRun, raw: RawMessage, results: list[ToolResult]) -> None:
     if results:
-        run.chat.add_messages([RawMessage("tool", answers=results, agent=raw.agent, timestamp=raw.timestamp)])
+        run.add_messages([RawMessage("tool", answers=results, agent=raw.agent, timestamp=raw.timestamp)])
 
 
 def _add_summarized_calls(run: SavedRun, raw: RawMessage, message: dict[str, Any]) -> None:
@@ -214,7 +212,7 @@ def _add_summarized_calls(run: SavedRun, raw: RawMessage, message: dict[str, Any
     calls = run.take_new(_read_calls(message.get("tool_calls"), "tool_calls"), run.unsummarized)
     if not calls:
         return
-    run.chat.add_messages([RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp, calls=calls)])
+    run.add_messages([RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp, calls=calls)])
     ids = {call.id for call in calls}
     _add_results(run, raw, [one for one in _read_results(message.get("results"), "results") if one.id in ids])
 
@@ -224,11 +222,11 @@ def _add_code_result(run: SavedRun, raw: RawMessage, result: dict[str, Any]) -> 
     exit_code = whole_number(result.get("exit_code"), "result.exit_code")
     output = text(result.get("output"), "result.output")
     answer = ToolResult(None, CODE_TOOL, output, bool(exit_code), exit_code)
-    if not any(call["name"] == CODE_TOOL and call["status"] == "missing" for call in run.chat.conversation.calls):
+    if not any(call["name"] == CODE_TOOL and call["status"] == "missing" for call in run.conversation.calls):
         request = RawMessage("assistant", agent=raw.agent, timestamp=raw.timestamp)
         request.calls = [ToolRequest(None, CODE_TOOL, None)]
-        run.chat.add_messages([request])
-    run.chat.add_messages([RawMessage("tool", answers=[answer], agent=raw.agent, timestamp=raw.timestamp)])
+        run.add_messages([request])
+    run.add_messages([RawMessage("tool", answers=[answer], agent=raw.agent, timestamp=raw.timestamp)])
 
 
 def _read_content(value: Any) -> tuple[str | None, list[dict[str, Any]] | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.autogen import (
@@ -16,7 +17,7 @@ from evalgate.adapters.formats.autogen.framework import USAGE, add_framework_mes
 from evalgate.adapters.formats.autogen.messages import AgentMemory, SavedRun, add_agent_message, add_context_message
 from evalgate.adapters.formats.core.builder.run import measure_user_wait, open_record
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.fields import FieldError, dict_or_empty, listing, mapping, text
 from evalgate.adapters.formats.core.format import Reader, words
 
 if TYPE_CHECKING:
@@ -77,27 +78,25 @@ def build(record: Any) -> Trace:
     run = SavedRun(_find_users(threads))
     _check_fields(run, document)
     for thread, path in threads:
-        _add_thread(run, thread, path)
-    for context, path, agent in contexts:
-        _add_context(run, context, path, agent, has_thread=bool(threads))
+        run.do_each(thread, path, lambda message: _add_message(run, message))
+    for context, path, agent in contexts:  # next to a thread only the calls that are missing there, and their results
+        add = partial(add_context_message, run, agent=agent, memory=AgentMemory(run) if threads else None)
+        run.do_each(context, path, add)
     response = dict_or_empty(document.get("response")) or document
     if response.get("usage_details") is not None:
-        run.chat.total = USAGE.read(response["usage_details"], "usage_details")
+        run.total = USAGE.read(response["usage_details"], "usage_details")
     is_framework = any(is_framework_message(one) for thread, _ in threads for one in thread if type(one) is dict)
-    trace = run.chat.build_trace(
-        select_side_fields(document),
-        FRAMEWORK if is_framework else "autogen",
-    )
+    trace = run.build_trace(select_side_fields(document), FRAMEWORK if is_framework else "autogen")
     _add_facts(trace, document, response)
-    run.unknown.note_gap(trace)
+    run.note_unknown(trace)
     return trace
 
 
 def _check_fields(run: SavedRun, document: dict[str, Any]) -> None:
     is_result = type(document.get("messages")) is list or document.get("response") is not None
-    run.unknown.check_fields(document, RESULT_FIELDS if is_result else STATE_FIELDS, "")
-    if type(document.get("response")) is dict:
-        run.unknown.check_fields(document["response"], RESULT_FIELDS, "response")
+    run.check_fields(document, RESULT_FIELDS if is_result else STATE_FIELDS)
+    with run.at("response"):
+        run.check_fields(dict_or_empty(document.get("response")), RESULT_FIELDS)
 
 
 def _list_threads(document: dict[str, Any]) -> Iterator[tuple[list[Any], str]]:
@@ -145,26 +144,13 @@ def _find_users(threads: list[tuple[list[Any], str]]) -> frozenset[str]:
     return (USERS | asked) - models
 
 
-def _add_thread(run: SavedRun, thread: list[Any], path: str) -> None:
-    for number, value in enumerate(thread):
-        place = f"{path}[{number}]"
-        with prefix_errors(place):
-            message = mapping(value, "")
-            if is_framework_message(message) or "contents" in message:
-                add_framework_message(run, message, place)
-            elif is_context(message) and not is_agent_message(message):
-                add_context_message(run, message, place, None, None)
-            else:
-                add_agent_message(run, message, place)
-
-
-def _add_context(run: SavedRun, context: list[Any], path: str, agent: str | None, *, has_thread: bool) -> None:
-    """Adds an agent's memory; next to a thread only the calls that are missing there, and their results."""
-    memory = AgentMemory(run) if has_thread else None
-    for number, value in enumerate(context):
-        place = f"{path}[{number}]"
-        with prefix_errors(place):
-            add_context_message(run, mapping(value, ""), place, agent, memory)
+def _add_message(run: SavedRun, message: dict[str, Any]) -> None:
+    if is_framework_message(message) or "contents" in message:
+        add_framework_message(run, message)
+    elif is_context(message) and not is_agent_message(message):
+        add_context_message(run, message)
+    else:
+        add_agent_message(run, message)
 
 
 def _add_facts(trace: Trace, document: dict[str, Any], response: dict[str, Any]) -> None:

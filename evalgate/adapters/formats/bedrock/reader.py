@@ -13,17 +13,24 @@ from evalgate.adapters.formats.bedrock import (
     unwrap_session_message,
 )
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
-from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts, add_gap
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, measure_user_wait, open_record
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
+from evalgate.adapters.formats.core.builder.run import (
+    CheckedConversation,
+    MeteredConversation,
+    measure_user_wait,
+    open_record,
+)
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import (
     FieldError,
+    FieldTable,
     amount,
     dict_or_empty,
-    do_each,
+    filled_text,
     listing,
     mapping,
-    prefix_errors,
+    objects,
+    read_at,
     required_text,
     text,
     time,
@@ -43,21 +50,18 @@ BLOCKS = frozenset({"text", "toolUse", "toolResult", "reasoningContent", "citati
 KNOWN_BLOCKS = BLOCKS | MEDIA | WITHOUT_TEXT
 
 
-def read_message(message: dict[str, Any], unknown: UnknownParts, path: str) -> list[RawMessage]:
-    """One message, as several if it holds tool results; paths in errors are relative to the message."""
+def read_message(chat: CheckedConversation, message: dict[str, Any]) -> list[RawMessage]:
+    """One message, as several if it holds tool results."""
     role = required_text(message.get("role"), "role")
     if role not in ROLES:
         raise FieldError("role", "is not one of user, assistant, system")
-    unknown.check_fields(message, MESSAGE_FIELDS, path)
+    chat.check_fields(message, MESSAGE_FIELDS)
     builder = MessageBuilder(RawMessage(ROLES[role]))
     content = message.get("content")
     if type(content) is str:
         builder.add_text(content)
-        return builder.build_messages()
-    for number, value in enumerate(listing(content, "content")):
-        place = f"content[{number}]"
-        with prefix_errors(place):
-            _add_block(builder, mapping(value, ""), unknown, f"{path}.{place}")
+    else:
+        chat.do_each(listing(content, "content"), "content", lambda block: _add_block(chat, builder, block))
     return builder.build_messages()
 
 
@@ -65,30 +69,26 @@ def read_system(value: Any) -> str | None:
     """The text of the system's blocks, or of a plain prompt."""
     if value is None or type(value) is str:
         return value
-    blocks = [mapping(block, f"system[{number}]") for number, block in enumerate(listing(value, "system"))]
-    return "\n".join(filter(None, map(_get_text, blocks))) or None
+    return "\n".join(filter(None, map(_get_text, objects(value, "system")))) or None
 
 
-def _add_block(builder: MessageBuilder, block: dict[str, Any], unknown: UnknownParts, path: str) -> None:
-    unknown.check_fields(block, KNOWN_BLOCKS, path)
+def _add_block(chat: CheckedConversation, builder: MessageBuilder, block: dict[str, Any]) -> None:
+    chat.check_fields(block, KNOWN_BLOCKS)
     if block.get("toolResult") is not None:
         builder.add_result(_read_result(mapping(block["toolResult"], "toolResult")))
     if block.keys() == {"toolResult"}:
         return
     builder.start_after_results()
     if block.get("reasoningContent") is not None:
-        builder.add_reasoning(_get_reasoning(mapping(block["reasoningContent"], "reasoningContent")))
+        builder.add_reasoning(read_at(block, "reasoningContent.reasoningText.text", text))
     builder.add_text(_get_text(block))
     if block.get("toolUse") is not None:
-        builder.add_call(_read_call(mapping(block["toolUse"], "toolUse")))
+        builder.add_call(ToolRequest(**CALL.read(block["toolUse"], "toolUse")))
     for kind in sorted(block.keys() - BLOCKS - WITHOUT_TEXT):
         builder.add_other("search_result" if kind == "searchResult" else kind)
 
 
-def _read_call(call: dict[str, Any]) -> ToolRequest:
-    name = required_text(call.get("name"), "toolUse.name")
-    call_id = text(call.get("toolUseId"), "toolUse.toolUseId") or None
-    return ToolRequest(call_id, name, check_arguments(call.get("input"), "toolUse.input"))
+CALL = FieldTable(id=(filled_text, "toolUseId"), name=required_text, arguments=(check_arguments, "input"))
 
 
 def _read_result(result: dict[str, Any]) -> ToolResult:
@@ -105,16 +105,8 @@ def _read_items(items: list[Any]) -> Any:
         return "\n".join(item["text"] for item in items)
     if len(items) == 1 and type(items[0]) is dict and items[0].keys() == {"json"}:
         return items[0]["json"]
-    return [_drop_media(item) for item in items]
-
-
-def _drop_media(item: Any) -> Any:
-    kinds = sorted(MEDIA.intersection(item)) if type(item) is dict else []
-    return {"type": kinds[0]} if kinds else item
-
-
-def _get_reasoning(block: dict[str, Any]) -> str | None:
-    return text(mapping(block.get("reasoningText"), "reasoningContent.reasoningText").get("text"), "reasoningContent")
+    kinds = [sorted(MEDIA.intersection(item)) if type(item) is dict else [] for item in items]
+    return [{"type": kind[0]} if kind else item for item, kind in zip(items, kinds, strict=True)]
 
 
 def _get_text(block: dict[str, Any]) -> str | None:
@@ -156,21 +148,23 @@ def identify(record: Any) -> Identity:
 def build(record: Any) -> Trace:
     """Builds one trace from the messages, the response and the fields next to them."""
     document = open_record(record, "messages")
-    unknown = UnknownParts(ADVICE)
-    chat = MeteredConversation()
+    chat = CheckedConversation(ADVICE)
     request, path = _find_request(document)
     response, response_path = _find_response(document)
-    _add_request(chat, request, path, unknown)
+    with chat.at(path):
+        _add_request(chat, request)
     if response:
-        _add_response(chat, response, response_path, request, unknown)
+        model = text(request.get("modelId"), "modelId")
+        with chat.at(response_path):
+            _add_response(chat, response, model)
     elif document.get("usage") is not None:
         chat.total = _read_usage(document["usage"])
-    _check_documents(document, request, path, response, unknown)
+    _check_documents(chat, document, request, response)
     trace = chat.build_trace(_list_side_fields(document, request))
     _finish_trace(trace, chat)
     if is_agent_result(document):
         add_gap(trace, "calls", ONLY_LAST_MESSAGE)
-    unknown.note_gap(trace)
+    chat.note_unknown(trace)
     return trace
 
 
@@ -178,9 +172,7 @@ def _find_request(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """The object with the messages, and its path."""
     if isinstance(document.get("request"), dict):
         return document["request"], "request"
-    if is_snapshot(document):
-        return document["data"], "data"
-    return document, ""
+    return (document["data"], "data") if is_snapshot(document) else (document, "")
 
 
 def _find_response(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -192,92 +184,72 @@ def _find_response(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _check_documents(
-    document: dict[str, Any],
-    request: dict[str, Any],
-    path: str,
-    response: dict[str, Any],
-    unknown: UnknownParts,
+    chat: CheckedConversation, document: dict[str, Any], request: dict[str, Any], response: dict[str, Any]
 ) -> None:
     extra = RESPONSE_FIELDS if response is document else frozenset[str]()
     if isinstance(document.get("checkpoint"), dict) and is_agent_result(document):
         extra |= {"checkpoint"}  # where a run was paused; the run's messages are missing in any case
-    unknown.check_fields(document, DOCUMENT_FIELDS | extra, "")
+    chat.check_fields(document, DOCUMENT_FIELDS | extra)
     if request is not document:
-        unknown.check_fields(request, STATE_FIELDS | {"interrupt_state"}, path)
+        with chat.at("request" if request is document.get("request") else "data"):
+            chat.check_fields(request, STATE_FIELDS | {"interrupt_state"})
     if response and response is not document:
-        unknown.check_fields(response, RESPONSE_FIELDS, "response")
+        with chat.at("response"):
+            chat.check_fields(response, RESPONSE_FIELDS)
 
 
-def _add_request(chat: MeteredConversation, request: dict[str, Any], path: str, unknown: UnknownParts) -> None:
-    key = "system" if request.get("system") is not None else "system_prompt"
-    system = read_system(request.get(key))
+def _add_request(chat: CheckedConversation, request: dict[str, Any]) -> None:
+    system = read_system(request.get("system" if request.get("system") is not None else "system_prompt"))
     if system:
         chat.add_messages([RawMessage("system", system)])
-    with prefix_errors(path):
-        for number, value in enumerate(listing(request.get("messages"), "messages")):
-            place = f"messages[{number}]"
-            with prefix_errors(place):
-                _add_message(chat, mapping(value, ""), unknown, f"{path}.{place}".removeprefix("."))
+    chat.do_each(listing(request.get("messages"), "messages"), "messages", lambda value: _add_message(chat, value))
 
 
-def _add_message(chat: MeteredConversation, value: dict[str, Any], unknown: UnknownParts, path: str) -> None:
+def _add_message(chat: CheckedConversation, value: dict[str, Any]) -> None:
     message = unwrap_session_message(value)
-    messages = read_message(message, unknown, path)
+    messages = read_message(chat, message)
     if is_session_message(value):
         when = time(value.get("created_at"), "created_at")
         for one in messages:
             one.timestamp = when
     chat.add_messages(messages)
-    if message.get("role") != "assistant":
-        return
     metadata = dict_or_empty(message.get("metadata"))
-    if metadata.get("usage") is None:
-        chat.unmetered += 1
+    if message.get("role") == "assistant" and metadata.get("usage") is not None:
+        with chat.at("metadata"):
+            _add_llm_call(chat, metadata, None, None)
     else:
-        _add_llm_call(chat, metadata, None, None, "metadata.")
+        chat.unmetered += message.get("role") == "assistant"
 
 
-def _add_response(
-    chat: MeteredConversation,
-    response: dict[str, Any],
-    path: str,
-    request: dict[str, Any],
-    unknown: UnknownParts,
-) -> None:
+def _add_response(chat: CheckedConversation, response: dict[str, Any], model: str | None) -> None:
     """Adds the answer; earlier answers are part of the prompt, so they need no tokens."""
     if not chat.llm_calls:
         chat.unmetered = 0
     is_result = is_agent_result(response)
-    keys = ("message",) if is_result else ("output", "message")
-    message: Any = response
-    for key in keys:
-        message = mapping(mapping(message, path).get(key), f"{path}.{key}".removeprefix("."))
-    place = ".".join(filter(None, (path, *keys)))
     reason = text(response.get("stop_reason" if is_result else "stopReason"), "stopReason")
-    with prefix_errors(place):
-        messages = read_message(message, unknown, place)
+    place = "message" if is_result else "output.message"
+    message = read_at(response, place, mapping)
+    with chat.at(place):
+        messages = read_message(chat, message)
     answers = [one for one in messages if one.role == "assistant"]
     if answers:
         answers[-1].finish_reason = reason
     chat.add_messages(messages)
-    _add_llm_call(chat, response, text(request.get("modelId"), "modelId"), reason, f"{path}.".removeprefix("."))
+    _add_llm_call(chat, response, model, reason)
     meta = dict_or_empty(response.get("ResponseMetadata"))
     chat.llm_calls[-1]["response_id"] = text(meta.get("RequestId"), "ResponseMetadata.RequestId")
 
 
-def _add_llm_call(
-    chat: MeteredConversation, metered: dict[str, Any], model: str | None, reason: str | None, path: str
-) -> None:
+def _add_llm_call(chat: CheckedConversation, metered: dict[str, Any], model: str | None, reason: str | None) -> None:
     """Adds a model call with its tokens and latency, as a response or the metadata of a message has them."""
     usage = metered.get("usage")
-    with prefix_errors(path.removesuffix(".")):
-        chat.add_llm_call(
-            None if usage is None else _read_usage(usage),
-            provider=None if model is None else PROVIDER,
-            model=model,
-            reason=reason,
-            duration_ms=amount(mapping(metered.get("metrics"), "metrics").get("latencyMs"), "metrics.latencyMs"),
-        )
+    chat.add_llm_call(
+        None if usage is None else _read_usage(usage),
+        reason,
+        provider=None if model is None else PROVIDER,
+        model=model,
+        duration_ms=read_at(metered, "metrics.latencyMs", amount),
+    )
 
 
 USAGE = TokenTable(
@@ -306,21 +278,19 @@ def _list_side_fields(document: dict[str, Any], request: dict[str, Any]) -> dict
         fields["metadata"] = document.get("app_data")
     fields.setdefault("model", request.get("modelId"))
     if "tools" not in fields:
-        tools: list[dict[str, Any]] = []
-        config = mapping(request.get("toolConfig"), "toolConfig")
-        do_each(
-            listing(config.get("tools"), "toolConfig.tools"), "toolConfig.tools", lambda tool: _add_tool(tools, tool)
-        )
-        fields["tools"] = tools
+        tools = read_at(request, "toolConfig.tools", TOOL.read_each)
+        fields["tools"] = [tool["client"] or tool["system"] for tool in tools if tool["client"] or tool["system"]]
     return fields
 
 
-def _add_tool(tools: list[dict[str, Any]], tool: dict[str, Any]) -> None:
-    spec = mapping(tool.get("toolSpec"), "toolSpec") or mapping(tool.get("systemTool"), "systemTool")
-    if spec:
-        schema = dict_or_empty(spec.get("inputSchema"))
-        kept: dict[str, Any] = {key: spec[key] for key in ("name", "description") if key in spec}
-        tools.append({**kept, "parameters": schema.get("json", schema)} if schema else kept)
+def _read_tool(value: Any, path: str) -> dict[str, Any]:
+    spec = mapping(value, path)
+    schema = dict_or_empty(spec.get("inputSchema"))
+    kept: dict[str, Any] = {key: spec[key] for key in ("name", "description") if key in spec}
+    return {**kept, "parameters": schema.get("json", schema)} if schema else kept
+
+
+TOOL = FieldTable(client=(_read_tool, "toolSpec"), system=(_read_tool, "systemTool"))
 
 
 def _finish_trace(trace: Trace, chat: MeteredConversation) -> None:

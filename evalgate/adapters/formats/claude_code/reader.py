@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.claude_code import list_claude_lines
@@ -17,16 +18,11 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
     set_times,
 )
-from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.fields import amount, count, do_each, flag, listing, mapping, objects, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity, words
-from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json, make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import (
-    TokenTable,
-    finish_reason,
-    sum_call_costs,
-    warn_of_mismatch,
-)
+from evalgate.adapters.formats.core.usage import TokenTable, finish_reason, sum_call_costs, sum_usages, warn_of_mismatch
 from evalgate.adapters.formats.messages.known_fields import PART_FIELDS, ROLE_FIELDS
 
 if TYPE_CHECKING:
@@ -66,11 +62,8 @@ def add_results(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
 def find_main_model(results: Sequence[dict[str, Any]]) -> str | None:
     """The model with the most output tokens."""
     models = mapping(results[-1].get("modelUsage"), "modelUsage") if results else {}
-    data = {name: mapping(usage, "modelUsage") for name, usage in models.items()}
-    output_tokens = {
-        name: count(usage.get("outputTokens"), "modelUsage.outputTokens") or 0 for name, usage in data.items()
-    }
-    return max(output_tokens, key=lambda name: (output_tokens[name], name)) if output_tokens else None
+    usages = {name: MODEL_USAGE.read(usage, "modelUsage") for name, usage in models.items()}
+    return max(usages, key=lambda name: (usages[name]["output_tokens"] or 0, name), default=None)
 
 
 def find_failure(results: Sequence[dict[str, Any]]) -> ModelError | None:
@@ -109,15 +102,10 @@ def _read_result_usage(result: dict[str, Any]) -> Usage | None:
     models = mapping(result.get("modelUsage"), "modelUsage")
     if models:
         return _sum([MODEL_USAGE.read(usage, f"modelUsage.{make_printable(name)}") for name, usage in models.items()])
-    if result.get("usage") is None:
-        return None
-    with prefix_errors("usage"):
-        return read_anthropic_usage(mapping(result["usage"], "usage"))
+    return None if result.get("usage") is None else ANTHROPIC_USAGE.read(result["usage"], "usage")
 
 
 def _sum(usages: list[Usage]) -> Usage:
-    from evalgate.adapters.formats.core.usage import sum_usages
-
     total = sum_usages(usages)
     total["source"] = "recorded_total"
     return total
@@ -148,8 +136,8 @@ def _add_metadata(trace: Trace, results: Sequence[dict[str, Any]]) -> None:
     turns = count(last.get("num_turns"), "num_turns")
     if turns is not None:
         trace.metadata["num_turns"] = turns
-    denials = [one for result in results for one in listing(result.get("permission_denials"), "permission_denials")]
-    names = [text(mapping(one, "permission_denials").get("tool_name"), "tool_name") for one in denials]
+    denials = [one for result in results for one in objects(result.get("permission_denials"), "permission_denials")]
+    names = [text(one.get("tool_name"), "tool_name") for one in denials]
     tools = sorted({name for name in names if name})
     if names:
         trace.metadata["permission_denials"] = names
@@ -235,7 +223,7 @@ def _read_prompt(draft: MessageDraft) -> str | None:
 
 def _read_usage(draft: MessageDraft, *, is_stream: bool) -> Usage:
     """The largest usage is a message's last; a stream writes lines before the output is counted."""
-    usages = [read_anthropic_usage(usage) for usage in draft.usages]
+    usages = [ANTHROPIC_USAGE.read(usage, "usage") for usage in draft.usages]
     usage = max(usages, key=lambda one: (one["output_tokens"] or 0, one["input_tokens"] or 0))
     if is_stream:
         usage["output_tokens"] = usage["total_tokens"] = None
@@ -252,7 +240,7 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
     if version:
         trace.agent["version"] = version
     trace.tool_definitions = [{"name": tool} for tool in listing(init.get("tools"), "tools") if isinstance(tool, str)]
-    servers = [mapping(one, "mcp_servers") for one in listing(init.get("mcp_servers"), "mcp_servers")]
+    servers = objects(init.get("mcp_servers"), "mcp_servers")
     server_statuses = {one["name"]: one.get("status") for one in servers if isinstance(one.get("name"), str)}
     mode = text(init.get("permissionMode"), "permissionMode")
     metadata = {"permission_mode": mode, "mcp_servers": server_statuses, "hooks": session.hooks}
@@ -261,12 +249,11 @@ def _add_settings(trace: Trace, session: ClaudeSession) -> None:
 
 def _find_model(trace: Trace) -> str | None:
     """The model with the most output tokens, as far as the lines record them."""
-    output_tokens: dict[str, int] = {}
+    output_tokens: Counter[str] = Counter()
     for call in trace.llm_calls:
         if call["model"] is not None:
-            tokens = 0 if call["usage"] is None else call["usage"]["output_tokens"] or 0
-            output_tokens[call["model"]] = output_tokens.get(call["model"], 0) + tokens
-    return max(output_tokens, key=lambda name: (output_tokens[name], name)) if output_tokens else None
+            output_tokens[call["model"]] += 0 if call["usage"] is None else call["usage"]["output_tokens"] or 0
+    return max(output_tokens, key=lambda name: (output_tokens[name], name), default=None)
 
 
 def _add_open_end(trace: Trace, session: ClaudeSession, unmetered: int) -> None:

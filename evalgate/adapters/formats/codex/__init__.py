@@ -34,11 +34,7 @@ def list_codex_lines(value: Any) -> list[Any] | None:
 
 
 def _is_codex_list(values: list[Any]) -> bool:
-    return any(is_codex_line(one) or _is_marked(one) for one in values[:LOOK_AT])
-
-
-def _is_marked(value: Any) -> bool:
-    return isinstance(value, dict) and CODEX_MARK in value
+    return any(is_codex_line(one) or (isinstance(one, dict) and CODEX_MARK in one) for one in values[:LOOK_AT])
 
 
 def _claims_codex(value: Any) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import field
 
-from evalgate.adapters.formats.codex import ROLLOUT_LINES, list_codex_lines
+from evalgate.adapters.formats.codex import list_codex_lines
 from evalgate.adapters.formats.codex.rollout import CodexRun, Rollout, read_total_usage
 from evalgate.adapters.formats.core.builder.conversation import (
     RawMessage,
@@ -24,13 +24,14 @@ from evalgate.adapters.formats.core.builder.run import (
     measure_user_wait,
     set_times,
 )
-from evalgate.adapters.formats.core.fields import do_each, mapping, required_text, text, whole_number
+from evalgate.adapters.formats.core.fields import do_each, mapping, read_at, required_text, text, whole_number
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import require_shallow
+from evalgate.adapters.formats.messages.blocks import parse_result
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from evalgate.models.trace.trace import Trace
 
@@ -43,42 +44,18 @@ TOOLS = {
     "collab_tool_call": ("tool", "prompt", "receiver_thread_ids"),
 }
 HARMLESS_ITEMS = frozenset({"todo_list", "error", "user_message", "plan"})
-HARMLESS_EVENTS = frozenset({"thread.resumed", "thread.completed", "session.created"})
+HARMLESS_EVENTS = frozenset({"thread.resumed", "thread.completed", "session.created", "error"})
+"""An error within a turn may still be retried."""
 LATE_ARGUMENTS = frozenset({"action", "receiver_thread_ids"})
 """Arguments that may differ between the start and the completion of an item."""
 META = frozenset({"id", "type", "item_type", "status", "result", "error", "aggregated_output", "exit_code"})
-
-
-class CallSlot(NamedTuple):
-    """The position of a call that an earlier event of the same item added."""
-
-    calls: list[ToolRequest]
-    position: int
-
-    def is_other_call(self, name: str, given: Any) -> bool:
-        """True if the item can't be a later state of this call."""
-        call = self.calls[self.position]
-        return call.name != name or any(call.arguments[key] != given[key] for key in self._shared_keys(given))
-
-    def add_arguments(self, given: Any) -> None:
-        """Adds arguments that were not known when the item started."""
-        call = self.calls[self.position]
-        if isinstance(given, dict) and isinstance(call.arguments, dict | None):
-            known = {key: value for key, value in given.items() if value}
-            self.calls[self.position] = call._replace(arguments={**given, **(call.arguments or {}), **known})
-
-    def _shared_keys(self, given: Any) -> Iterable[str]:
-        arguments = self.calls[self.position].arguments
-        if not (isinstance(arguments, dict) and isinstance(given, dict)):
-            return ()
-        return [key for key in arguments.keys() - LATE_ARGUMENTS if arguments[key] and given.get(key)]
 
 
 class Execution(CodexRun):
     """The run that the events describe, collected in order."""
 
     is_over: bool = False
-    positions_by_item: dict[str, CallSlot] = field(default_factory=dict)
+    calls_by_item: dict[str, ToolRequest] = field(default_factory=dict)
     answered_items: set[str] = field(default_factory=set)
 
     @property
@@ -96,20 +73,13 @@ class Execution(CodexRun):
         elif kind == "turn.completed":
             self.is_over = True
             self.usage = read_total_usage(event.get("usage"), "usage") or self.usage
-        elif kind in ("turn.failed", "error"):
-            self._fail(kind, event)
+        elif kind == "turn.failed":
+            self.is_over = True
+            self.error = read_at(event, "error.message", text) or "the turn failed"
         elif kind.startswith("item."):
             self._add_item(mapping(event.get("item"), "item"), is_done=kind == "item.completed")
         elif kind not in HARMLESS_EVENTS:
             self.unknown = self.unknown or describe_unknown("an event", kind)
-
-    def _fail(self, kind: str, event: dict[str, Any]) -> None:
-        """A failed turn is over; an error within a turn may still be retried."""
-        error = event if kind == "error" else mapping(event.get("error"), "error")
-        if kind == "turn.failed":
-            self.is_over = True
-            self.error = text(error.get("message"), "error.message") or "the turn failed"
-            self.error_type = "turn_failed"
 
     def _add_item(self, item: dict[str, Any], *, is_done: bool) -> None:
         kind = text(item.get("type", item.get("item_type")), "item.type") or ""
@@ -137,22 +107,30 @@ class Execution(CodexRun):
         item_id = required_text(item.get("id"), "item.id")
         name = required_text(item.get("tool"), "item.tool") if kind == "mcp_tool_call" else kind
         arguments = _read_arguments(kind, item)
-        position = self.positions_by_item.get(item_id)
-        if position is None or position.is_other_call(name, arguments):
+        call = self.calls_by_item.get(item_id)
+        if call is None or _is_other_call(call, name, arguments):
             if not self.messages or self.messages[-1].role != "assistant":
                 self.messages.append(RawMessage("assistant"))
-            calls = self.messages[-1].calls
-            self.positions_by_item[item_id] = CallSlot(calls, len(calls))
+            call = self.calls_by_item[item_id] = ToolRequest(item_id, name, arguments)
             self.answered_items.discard(item_id)
-            calls.append(ToolRequest(item_id, name, arguments))
-        else:
-            position.add_arguments(arguments)
+            self.messages[-1].calls.append(call)
+        elif isinstance(arguments, dict) and isinstance(call.arguments, dict | None):
+            known = {key: value for key, value in arguments.items() if value}
+            call.arguments = {**arguments, **(call.arguments or {}), **known}
         status = text(item.get("status"), "item.status")
         if is_done and status != IN_PROGRESS and item_id not in self.answered_items:
             self.answered_items.add(item_id)
             if not self.messages or self.messages[-1].role != "tool":
                 self.messages.append(RawMessage("tool"))
             self.messages[-1].answers.append(_build_result(item, item_id, name, status))
+
+
+def _is_other_call(call: ToolRequest, name: str, given: Any) -> bool:
+    """True if an item with this name and arguments can't be a later state of the call."""
+    if call.name != name or not (isinstance(call.arguments, dict) and isinstance(given, dict)):
+        return call.name != name
+    keys = [key for key in call.arguments.keys() - LATE_ARGUMENTS if call.arguments[key] and given.get(key)]
+    return any(call.arguments[key] != given[key] for key in keys)
 
 
 def _read_arguments(kind: str, item: dict[str, Any]) -> Any:
@@ -175,8 +153,6 @@ def _build_result(item: dict[str, Any], item_id: str, name: str, status: str | N
 
 def _read_result(result: dict[str, Any]) -> Any:
     """The result of an MCP server: its structured content if present, else its text."""
-    from evalgate.adapters.formats.messages.blocks import parse_result
-
     if result.get("structured_content") is not None:
         return result["structured_content"]
     return parse_result(result.get("content"))[0]
@@ -202,17 +178,13 @@ def split(documents: Any) -> Sequence[Any]:
 def build(record: Any) -> Trace:
     """Builds one run. Codex records no cost, and the prompt only in rollouts."""
     require_shallow(record)
-    is_rollout = not any(_is_event(line) for line in record)
-    run: Rollout | Execution = Rollout() if is_rollout else Execution()
+    kinds = [line.get("type") for line in record if isinstance(line, dict)]
+    events = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("thread.", "turn.", "item."))]
+    run: Rollout | Execution = Execution() if events else Rollout()
     do_each(record, "lines", run.add)
     trace = _build_trace(run)
     note_unknown(trace, run.unknown)
     return trace
-
-
-def _is_event(line: Any) -> bool:
-    kind = line.get("type") if isinstance(line, dict) else None
-    return isinstance(kind, str) and kind not in ROLLOUT_LINES and kind.startswith(("thread.", "turn.", "item."))
 
 
 def _build_trace(run: Rollout | Execution) -> Trace:
@@ -234,7 +206,7 @@ def _build_trace(run: Rollout | Execution) -> Trace:
     if not trace.messages and run.error is None:
         add_warning(trace, "content_not_captured", "the lines record tokens but no messages", "messages")
     if run.error is not None:
-        trace.status, trace.error = "error", {"type": run.error_type, "message": run.error}
+        trace.status, trace.error = "error", {"type": "turn_failed", "message": run.error}
         add_failed_call(trace, build_model_error(run.error_cause, run.error, run.error_status))
     elif run.incomplete_reason is not None:
         mark_incomplete(trace, run.incomplete_reason)

@@ -87,7 +87,6 @@ class CodexRun(Struct):
     llm_calls: list[LlmCall] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
-    error_type: str | None = None
     error_cause: str | None = None
     error_status: int | None = None
     unknown: str | None = None
@@ -149,7 +148,6 @@ class Rollout(CodexRun):
             self.was_aborted = True
         elif kind == "error":
             self.error = text(payload.get("message"), "payload.message") or "the turn failed"
-            self.error_type = "turn_failed"
             self.error_cause, self.error_status = _read_cause(payload.get("codex_error_info"))
         elif isinstance(kind, str) and kind not in EVENTS:
             self.unknown = self.unknown or describe_unknown("an event", kind)

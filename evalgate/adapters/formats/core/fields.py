@@ -270,6 +270,11 @@ def listing(value: Any, path: str) -> list[Any]:
     raise FieldError(path, "is not a list")
 
 
+def objects(value: Any, path: str) -> list[dict[str, Any]]:
+    """A list of objects; an empty one for None."""
+    return [mapping(each, f"{path}[{number}]") for number, each in enumerate(listing(value, path))]
+
+
 def first_entry(value: Any, path: str) -> dict[str, Any]:
     """The first object of a list; an empty one for an empty list or None."""
     entries = listing(value, path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalgate.adapters.formats.core.fields import FieldError, FieldTable, count
+from evalgate.adapters.formats.core.format import first_object
 from evalgate.adapters.formats.core.usage import PROVIDER_USAGE, TokenTable, build_usage
 
 if TYPE_CHECKING:
+    from evalgate.adapters.formats.core.fields import Read
     from evalgate.models.trace.trace import Usage
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI, LANGCHAIN = "chat", "responses", "anthropic", "gemini", "langchain"
@@ -35,7 +37,7 @@ def read_provider_response(value: Any) -> ProviderResponse:
     usage = None
     if kind is not None and reported:
         try:
-            usage = READERS[kind](reported)
+            usage = READERS[kind](reported, "")
         except FieldError:
             usage = None
     identity = value.get("id", value.get("response_id", value.get("responseId")))
@@ -49,22 +51,27 @@ def read_provider_response(value: Any) -> ProviderResponse:
     )
 
 
+def read_detail(key: str) -> Read:
+    """Reads a number of tokens of an object, also of the only one of a list; None if there is no such object."""
+    return lambda value, path: count(first_object(value).get(key), f"{path}.{key}")
+
+
 LANGCHAIN_USAGE = TokenTable(
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
-    cache_read_input_tokens="input_token_details.cache_read",
-    cache_write_input_tokens="input_token_details.cache_creation",
-    reasoning_output_tokens="output_token_details.reasoning",
+    cache_read_input_tokens=(read_detail("cache_read"), "input_token_details"),
+    cache_write_input_tokens=(read_detail("cache_creation"), "input_token_details"),
+    reasoning_output_tokens=(read_detail("reasoning"), "output_token_details"),
 )
 """As LangChain writes it: input includes cache, output includes reasoning."""
 RESPONSES_USAGE = TokenTable(
     input_tokens="input_tokens",
     output_tokens="output_tokens",
     total_tokens="total_tokens",
-    cache_read_input_tokens="input_tokens_details.cached_tokens",
-    cache_write_input_tokens="input_tokens_details.cache_write_tokens",
-    reasoning_output_tokens="output_tokens_details.reasoning_tokens",
+    cache_read_input_tokens=(read_detail("cached_tokens"), "input_tokens_details"),
+    cache_write_input_tokens=(read_detail("cache_write_tokens"), "input_tokens_details"),
+    reasoning_output_tokens=(read_detail("reasoning_tokens"), "output_tokens_details"),
 )
 """Of OpenAI's Responses API: input includes cache, output reasoning."""
 ANTHROPIC_USAGE = TokenTable(
@@ -85,24 +92,9 @@ GEMINI_USAGE = FieldTable(
 )
 
 
-def read_langchain_usage(usage: dict[str, Any]) -> Usage:
-    """Usage as LangChain writes it; raises FieldError."""
-    return LANGCHAIN_USAGE.read(usage, "")
-
-
-def read_responses_usage(usage: dict[str, Any]) -> Usage:
-    """Usage of OpenAI's Responses API; raises FieldError."""
-    return RESPONSES_USAGE.read(usage, "")
-
-
-def read_anthropic_usage(usage: dict[str, Any]) -> Usage:
-    """Usage of Anthropic's Messages API; raises FieldError."""
-    return ANTHROPIC_USAGE.read(usage, "")
-
-
-def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
+def _read_gemini_usage(usage: dict[str, Any], path: str) -> Usage:
     """Recorded output excludes thoughts; if these are missing, they are the rest of the total."""
-    found = GEMINI_USAGE.read(usage)
+    found = GEMINI_USAGE.read(usage, path)
     prompt, candidates, total, thoughts = (found[key] for key in ("prompt", "candidates", "total", "thoughts"))
     tool_use = found["tool_use"] or 0
     if thoughts is None and None not in (total, prompt, candidates):
@@ -114,11 +106,11 @@ def _read_gemini_usage(usage: dict[str, Any]) -> Usage:
 
 
 READERS = {
-    CHAT: lambda usage: PROVIDER_USAGE.read(usage, ""),
-    RESPONSES: read_responses_usage,
-    ANTHROPIC: read_anthropic_usage,
+    CHAT: PROVIDER_USAGE.read,
+    RESPONSES: RESPONSES_USAGE.read,
+    ANTHROPIC: ANTHROPIC_USAGE.read,
     GEMINI: _read_gemini_usage,
-    LANGCHAIN: read_langchain_usage,
+    LANGCHAIN: LANGCHAIN_USAGE.read,
 }
 
 

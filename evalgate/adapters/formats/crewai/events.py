@@ -16,7 +16,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     mark_failed,
     read_arguments,
 )
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, build_model_error
+from evalgate.adapters.formats.core.builder.run import CheckedConversation, build_model_error
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     listing,
@@ -37,7 +37,6 @@ from evalgate.adapters.formats.messages.known_fields import CHAT_FIELDS
 from evalgate.adapters.formats.messages.roles import read_request
 
 if TYPE_CHECKING:
-    from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
     from evalgate.models.trace.trace import ErrorInfo
 
 MESSAGE_FIELDS = CHAT_FIELDS | {"tool_call_id", "raw_tool_call_parts", "files"}
@@ -51,9 +50,9 @@ CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
-def add_task(chat: MeteredConversation, task: dict[str, Any], earlier: list[Any], unknown: UnknownParts) -> bool:
+def add_task(chat: CheckedConversation, task: dict[str, Any], earlier: list[Any]) -> bool:
     """Adds the messages of a task but for earlier ones, which an agent keeps; false if none are recorded."""
-    unknown.check_fields(task, TASK_FIELDS, "")
+    chat.check_fields(task, TASK_FIELDS)
     agent = text(task.get("agent"), "agent")
     messages = listing(task.get("messages"), "messages")
     if not messages:
@@ -62,15 +61,16 @@ def add_task(chat: MeteredConversation, task: dict[str, Any], earlier: list[Any]
         return False
     start = len(earlier) if earlier and messages[: len(earlier)] == earlier else 0
     for number, value in enumerate(messages[start:], start):
-        with prefix_errors(f"messages[{number}]"):
-            chat.add_messages(read_message(mapping(value, ""), agent, unknown, f"messages[{number}]"))
-    _mark_failures(chat, listing(task.get("tool_failures"), "tool_failures"))
+        with chat.at(f"messages[{number}]"):
+            chat.add_messages(read_message(chat, mapping(value, ""), agent))
+    failures = listing(task.get("tool_failures"), "tool_failures")
+    chat.do_each(failures, "tool_failures", lambda failure: _mark_failure(chat, failure))
     return True
 
 
-def read_message(message: dict[str, Any], agent: str | None, unknown: UnknownParts, path: str) -> list[RawMessage]:
+def read_message(chat: CheckedConversation, message: dict[str, Any], agent: str | None) -> list[RawMessage]:
     """One message with a role; a call that the model wrote as text is a call."""
-    unknown.check_fields(message, MESSAGE_FIELDS, path)
+    chat.check_fields(message, MESSAGE_FIELDS)
     found = roles.read_message(message)
     for one in [one for one in found if one.role == "assistant"]:
         one.agent = agent
@@ -87,11 +87,8 @@ def read_text_call(message: RawMessage) -> list[RawMessage]:
     if action is None or not name:
         return []
     message.calls = [ToolRequest(None, name, action.group(2).strip().strip("`").strip())]
-    return (
-        [RawMessage("tool", answers=[ToolResult(None, name, observation.strip())], agent=message.agent)]
-        if found
-        else []
-    )
+    result = RawMessage("tool", answers=[ToolResult(None, name, observation.strip())], agent=message.agent)
+    return [result] if found else []
 
 
 def clean_name(name: str) -> str:
@@ -100,16 +97,13 @@ def clean_name(name: str) -> str:
     return NOT_IN_NAMES.sub("_", CAPITAL.sub("_", plain.strip()).lower().replace("'", "")).strip("_")
 
 
-def _mark_failures(chat: MeteredConversation, failures: list[Any]) -> None:
-    """Marks the calls whose tools reported a failure."""
-    for number, value in enumerate(failures):
-        path = f"tool_failures[{number}]"
-        failure = mapping(value, path)
-        name = required_text(failure.get("tool_name"), f"{path}.tool_name")
-        calls = chat.conversation.calls
-        failed = next((call for call in calls if call["name"] == name and call["status"] == "ok"), None)
-        if failed is not None:
-            mark_failed(failed)
+def _mark_failure(chat: CheckedConversation, failure: dict[str, Any]) -> None:
+    """Marks the call whose tool reported a failure."""
+    name = required_text(failure.get("tool_name"), "tool_name")
+    calls = chat.conversation.calls
+    failed = next((call for call in calls if call["name"] == name and call["status"] == "ok"), None)
+    if failed is not None:
+        mark_failed(failed)
 
 
 STARTED = ("tool_usage_started", "mcp_tool_execution_started")
@@ -141,13 +135,11 @@ class OpenCall(Struct):
 class EventReader:
     """Reads events in order; calls that a model requests and those that tools report are the same calls."""
 
-    def __init__(self, events: list[dict[str, Any]], unknown: UnknownParts) -> None:
-        self.chat = MeteredConversation()
+    def __init__(self, chat: CheckedConversation, events: list[dict[str, Any]]) -> None:
+        self.chat = chat
         self.final: str | None = None
         self.error: ErrorInfo | None = None
         self.failed_models: list[str] = []
-        self._events = events
-        self._unknown = unknown
         kinds = {event.get("type") for event in events if type(event.get("type")) is str}
         self.has_tools = not kinds.isdisjoint(TOOL_EVENTS)
         self._has_started = not kinds.isdisjoint(STARTED)
@@ -156,13 +148,8 @@ class EventReader:
         self._closed: OpenCall | None = None
         self._begun: dict[str, str | None] = {}
 
-    def read(self) -> None:
-        """Reads all events; raises FieldError naming the event."""
-        for number, event in enumerate(self._events):
-            with prefix_errors(f"events[{number}]"):
-                self._add_event(event, f"events[{number}]")
-
-    def _add_event(self, event: dict[str, Any], path: str) -> None:
+    def add_event(self, event: dict[str, Any]) -> None:
+        """Adds one event; raises FieldError."""
         kind = required_text(event.get("type"), "type")
         agent, when = text(event.get("agent_role"), "agent_role"), time(event.get("timestamp"), "timestamp")
         if kind in TOOL_EVENTS or kind == MODEL_DONE:
@@ -171,23 +158,22 @@ class EventReader:
             self._add_tool_event(event, kind, agent, when)
         elif kind == MODEL_STARTED:
             self._begun[str(event.get("call_id"))] = when
-            self._add_first_prompt(event, path)
+            self._add_first_prompt(event)
         elif kind == MODEL_DONE:
-            self._add_first_prompt(event, path)
+            self._add_first_prompt(event)
             self._add_answer(event, agent, when)
         elif kind in PROMPTS:
-            self._add_prompt(event.get(PROMPTS[kind]), agent, when, path)
+            self._add_prompt(event.get(PROMPTS[kind]), agent, when)
         elif kind in OUTPUTS and not self.has_models:
-            self.chat.add_messages(
-                [RawMessage("assistant", _to_text(event.get("output")), agent=agent, timestamp=when)]
-            )
+            answer = RawMessage("assistant", _to_text(event.get("output")), agent=agent, timestamp=when)
+            self.chat.add_messages([answer])
         elif kind in ENDS:
             output = event.get("output", event.get("result"))
             self.final = _to_text(output.get("raw") if type(output) is dict and "raw" in output else output)
         elif kind in FAILURES or kind == MODEL_FAILED:
             self._add_failure(event, kind)
         elif not kind.startswith(OWN_FAMILIES):
-            self._unknown.add(path, kind)
+            self.chat.add_unknown(kind)
 
     def _add_failure(self, event: dict[str, Any], kind: str) -> None:
         message = text(event.get("error"), "error")
@@ -197,19 +183,17 @@ class EventReader:
         else:
             self.error = {"type": None, "message": message}
 
-    def _add_prompt(self, value: Any, agent: str | None, when: str | None, path: str) -> None:
+    def _add_prompt(self, value: Any, agent: str | None, when: str | None) -> None:
+        chat = self.chat
         if type(value) is list:
-            for number, message in enumerate(value):
-                with prefix_errors(f"messages[{number}]"):
-                    found = read_message(mapping(message, ""), agent, self._unknown, f"{path}.messages[{number}]")
-                    self.chat.add_messages(found)
-            return
-        self.chat.add_messages([RawMessage("user", text(value, "prompt"), timestamp=when)])
+            chat.do_each(value, "messages", lambda one: chat.add_messages(read_message(chat, one, agent)))
+        else:
+            chat.add_messages([RawMessage("user", text(value, "prompt"), timestamp=when)])
 
-    def _add_first_prompt(self, event: dict[str, Any], path: str) -> None:
+    def _add_first_prompt(self, event: dict[str, Any]) -> None:
         """The request of the first model call is the prompt, if no event of an agent has it."""
         if not self.chat.conversation.messages and event.get("messages"):
-            self._add_prompt(event["messages"], None, None, path)
+            self._add_prompt(event["messages"], None, None)
 
     def _add_answer(self, event: dict[str, Any], agent: str | None, when: str | None) -> None:
         response = event.get("response")

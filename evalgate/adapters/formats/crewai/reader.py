@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts, add_gap
+from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import (
-    MeteredConversation,
+    CheckedConversation,
     join_loose,
     measure_between,
     open_record,
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
-from evalgate.adapters.formats.core.fields import listing, mapping, prefix_errors, text, time
+from evalgate.adapters.formats.core.fields import listing, mapping, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, words
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.crewai import is_agent_output, is_crew_output, is_event, is_event_log, is_task_output
@@ -58,26 +58,25 @@ def _split_list(values: list[Any]) -> list[Any]:
 def build(record: Any) -> Trace:
     """Builds one trace from an output, or from events."""
     document = open_record(record)
-    unknown = UnknownParts(ADVICE)
+    chat = CheckedConversation(ADVICE)
     if is_task_output(document) and not is_crew_output(document):
         side_fields = {key: document[key] for key in SIDE_FIELDS if key in document}
         task = {key: value for key, value in document.items() if key not in SIDE_FIELDS}
         document = {**side_fields, "raw": document.get("raw"), "tasks_output": [task]}
-    unknown.check_fields(document, OUTPUT_FIELDS, "")
+    chat.check_fields(document, OUTPUT_FIELDS)
     build_from = _build_from_events if "events" in document else _build_from_output
-    trace = build_from(document, unknown)
+    trace = build_from(chat, document)
     trace.trace_id = trace.trace_id or text(document.get("trace_id"), "trace_id") or ""
-    unknown.note_gap(trace)
+    chat.note_unknown(trace)
     return trace
 
 
-def _build_from_output(document: dict[str, Any], unknown: UnknownParts) -> Trace:
-    chat = MeteredConversation()
+def _build_from_output(chat: CheckedConversation, document: dict[str, Any]) -> Trace:
     tasks = listing(document.get("tasks_output"), "tasks_output")
     if is_agent_output(document) and not tasks:
         kept = {key: document.get(key) for key in ("raw", "messages", "tool_failures")}
         tasks = [{**kept, "agent": document.get("agent_role")}]
-    has_messages = _add_tasks(chat, tasks, unknown)
+    has_messages = _add_tasks(chat, tasks)
     chat.total = USAGE.read_if_counted(document.get("token_usage", document.get("usage_metrics")), "token_usage")
     trace = chat.build_trace(select_side_fields(document), FRAMEWORK)
     set_final_response(trace, text(document.get("raw"), "raw"))
@@ -86,28 +85,28 @@ def _build_from_output(document: dict[str, Any], unknown: UnknownParts) -> Trace
     return trace
 
 
-def _add_tasks(chat: MeteredConversation, tasks: list[Any], unknown: UnknownParts) -> bool:
+def _add_tasks(chat: CheckedConversation, tasks: list[Any]) -> bool:
     """Adds the tasks; false if the messages of one are not recorded."""
     earlier: dict[Any, list[Any]] = {}
     has_all = bool(tasks)
     for number, value in enumerate(tasks):
-        with prefix_errors(f"tasks_output[{number}]"):
+        with chat.at(f"tasks_output[{number}]"):
             task = mapping(value, "")
             agent = text(task.get("agent"), "agent")
-            has_all = add_task(chat, task, earlier.get(agent, []), unknown) and has_all
+            has_all = add_task(chat, task, earlier.get(agent, [])) and has_all
             earlier[agent] = listing(task.get("messages"), "messages")
     return has_all
 
 
-def _build_from_events(document: dict[str, Any], unknown: UnknownParts) -> Trace:
+def _build_from_events(chat: CheckedConversation, document: dict[str, Any]) -> Trace:
     events = list_events(listing(document["events"], "events"))
-    reader = EventReader(events, unknown)
-    reader.read()
+    reader = EventReader(chat, events)
+    chat.do_each(events, "events", reader.add_event)
     trace = None
     if not (reader.has_tools or reader.has_models):
-        trace = _build_from_finished_tasks(document, events, unknown)
+        trace = _build_from_finished_tasks(chat, document, events)
     if trace is None:
-        trace = reader.chat.build_trace(select_side_fields(document), FRAMEWORK)
+        trace = chat.build_trace(select_side_fields(document), FRAMEWORK)
         if not (reader.has_tools or reader.has_models):
             add_gap(trace, "calls", NO_CALL_EVENTS)
     set_final_response(trace, reader.final)
@@ -119,13 +118,15 @@ def _build_from_events(document: dict[str, Any], unknown: UnknownParts) -> Trace
 
 
 def _build_from_finished_tasks(
-    document: dict[str, Any], events: list[dict[str, Any]], unknown: UnknownParts
+    chat: CheckedConversation, document: dict[str, Any], events: list[dict[str, Any]]
 ) -> Trace | None:
     """The trace from the outputs of finished tasks, which have the messages; None without any."""
     outputs = [event["output"] for event in events if event.get("type") == "task_completed" and "output" in event]
     if not outputs or not all(type(output) is dict and output.get("messages") for output in outputs):
         return None
-    return _build_from_output({**document, "tasks_output": outputs}, unknown)
+    tasks = CheckedConversation(ADVICE)
+    tasks.unknown = chat.unknown
+    return _build_from_output(tasks, {**document, "tasks_output": outputs})
 
 
 def _add_times(trace: Trace, events: list[dict[str, Any]]) -> None:

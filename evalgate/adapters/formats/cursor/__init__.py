@@ -7,8 +7,8 @@ from typing import Any
 from evalgate.adapters.formats.core.format import Format
 
 LOOK_AT = 20
-CALL_STATES = frozenset({"started", "completed"})
-THOUGHT_STATES = frozenset({"delta", "completed"})
+CALL_STATES = ("started", "completed")
+THOUGHT_STATES = ("delta", "completed")
 CLAUDE_INIT = frozenset({"tools", "uuid", "claude_code_version"})
 CLAUDE_RESULT = frozenset({"num_turns", "total_cost_usd", "cost_usd", "uuid", "modelUsage"})
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, field
 
 from evalgate.adapters.formats.core.builder.conversation import (
-    BLANK_CALL,
     Conversation,
     RawMessage,
     ToolRequest,
     ToolResult,
+    build_call,
     conversation_from_messages,
-    mark_failed,
-    read_arguments,
 )
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, shorten
 from evalgate.adapters.formats.core.builder.run import build_trace, group_lines, mark_incomplete, set_times
+from evalgate.adapters.formats.core.builder.side_fields import add_call_details
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
@@ -30,7 +29,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, sum_usages
 from evalgate.adapters.formats.cursor import list_cursor_lines
 from evalgate.adapters.formats.cursor.tool_calls import SUB_AGENT, read_steps, read_tool_call
@@ -51,17 +50,11 @@ NO_STEPS = "the calls of a sub-agent are not recorded"
 SHORTENED = "a call was recorded without its tool"
 
 
-class StartedCall(Struct):
-    """A call whose end was not read yet: its message and its place there."""
+class StartedCall(NamedTuple):
+    """A call whose end was not read yet."""
 
-    calls: list[ToolRequest]
-    position: int
+    request: ToolRequest
     started: str | None
-
-    @property
-    def request(self) -> ToolRequest:
-        """The call as recorded so far."""
-        return self.calls[self.position]
 
 
 class CursorRun(Struct):
@@ -81,7 +74,7 @@ class CursorRun(Struct):
 
     def add(self, line: dict[str, Any]) -> None:
         """Adds one line; raises FieldError."""
-        kind = line.get("type")
+        kind = str(line.get("type"))
         if kind == "tool_call":
             self.text_message = None
             self._add_tool_call(line)
@@ -89,13 +82,13 @@ class CursorRun(Struct):
             self.thoughts.append(text(line.get("text"), "text") or "")
         elif kind in roles.ROLES and isinstance(line.get("message"), dict):
             with prefix_errors("message"):
-                self._add_message(str(kind), line)
+                self._add_message(kind, line)
         elif kind == "result":
             self.results.append(line)
         elif kind == "system" and line.get("subtype") == "init":
             self.init = self.init or line
         elif kind not in WITHOUT_CALLS:
-            self.gaps.append(f"lines of the unknown type {shorten(str(kind))} may hold calls")
+            self.gaps.append(f"lines of the unknown type {shorten(kind)} may hold calls")
 
     def _add_message(self, kind: str, line: dict[str, Any]) -> None:
         """Adds a message. With `--stream-partial-output` its text comes in pieces and then once more as a whole."""
@@ -139,7 +132,7 @@ class CursorRun(Struct):
         if known is None or (call.name not in (None, known.request.name)) or (call_id is None and not is_end):
             known = self.open_calls[key] = self._start(line, call, call_id, when)
         elif call.arguments and not known.request.arguments:
-            known.calls[known.position] = known.request._replace(arguments=call.arguments)
+            known.request.arguments = call.arguments
         if is_end:
             self._end(known, call, when)
             if call_id is None:
@@ -163,7 +156,7 @@ class CursorRun(Struct):
         if response is not None:
             self.by_response[response] = message
         message.calls.append(request)
-        return StartedCall(message.calls, len(message.calls) - 1, when)
+        return StartedCall(request, when)
 
     def _end(self, known: StartedCall, call: CursorCall, when: str | None) -> None:
         request = known.request
@@ -199,7 +192,8 @@ def build(record: Any) -> Trace:
     run = CursorRun()
     do_each(record, "lines", run.add)
     if not any(message.role == "assistant" and message.content for message in run.messages):
-        _add_answer(run)
+        answer = text(run.results[-1].get("result"), "result") if run.results else None
+        run.messages += [RawMessage("assistant", answer)] if answer else []
     conversation = conversation_from_messages(run.messages)
     _add_durations(conversation, run)
     trace = build_trace(
@@ -212,15 +206,12 @@ def build(record: Any) -> Trace:
     mode = text(run.init.get("permissionMode"), "permissionMode")
     trace.metadata = {"permission_mode": mode} if mode else {}
     _add_end(trace, run)
-    _add_gaps(trace, run)
+    if run.gaps:
+        add_gap(trace, "calls", run.gaps[0])
+    if not run.init and not any(message.role == "user" for message in run.messages) and not trace.tool_calls:
+        add_gap(trace, "calls", ONLY_RESULT)
+        add_gap(trace, "messages", ONLY_RESULT)
     return trace
-
-
-def _add_answer(run: CursorRun) -> None:
-    """Adds the answer in the result, if no message has one."""
-    answer = text(run.results[-1].get("result"), "result") if run.results else None
-    if answer:
-        run.messages.append(RawMessage("assistant", answer))
 
 
 def _add_durations(conversation: Conversation, run: CursorRun) -> None:
@@ -238,23 +229,12 @@ def _add_durations(conversation: Conversation, run: CursorRun) -> None:
 def _build_inner_call(outer: ToolCall, inner: CursorCall) -> ToolCall:
     if inner.name is None:
         raise FieldError("conversationSteps", "hold a call without the name of its tool")
-    value, raw, error = read_arguments(inner.arguments)
-    call: ToolCall = {
-        **BLANK_CALL,
-        "turn": outer["turn"],
-        "step": outer["step"],
-        "name": inner.name,
-        "arguments": value,
-        "arguments_raw": raw,
-        "arguments_error": error,
-        "agent": "subagent",
-    }
+    call = build_call(inner.name, inner.arguments, turn=outer["turn"], step=outer["step"])
+    call["agent"] = "subagent"
     if inner.outcome is not None:
-        content = inner.outcome.content
-        call["status"], call["result"], call["exit_code"] = "ok", content, inner.outcome.exit_code
-        call["result_text"] = content if content is None or isinstance(content, str) else encode_json(content)
-        if inner.outcome.is_error:
-            mark_failed(call)
+        content, has_failed, exit_code = inner.outcome
+        details = {"result": content, "exit_code": exit_code, "status": "error" if has_failed else "ok"}
+        add_call_details(call, details, "conversationSteps")
     return call
 
 
@@ -274,14 +254,6 @@ def _add_end(trace: Trace, run: CursorRun) -> None:
     if flag(last.get("is_error"), "is_error") or text(last.get("subtype"), "subtype") not in (None, "success"):
         trace.status = "error"
         trace.error = {"type": text(last.get("subtype"), "subtype"), "message": text(last.get("result"), "result")}
-
-
-def _add_gaps(trace: Trace, run: CursorRun) -> None:
-    for reason in run.gaps[:1]:
-        add_gap(trace, "calls", reason)
-    if not run.init and not any(message.role == "user" for message in run.messages) and not trace.tool_calls:
-        add_gap(trace, "calls", ONLY_RESULT)
-        add_gap(trace, "messages", ONLY_RESULT)
 
 
 USAGE = TokenTable(

@@ -24,6 +24,7 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     milliseconds_between,
+    objects,
     required_text,
     text,
     time,
@@ -31,12 +32,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import (
-    TokenTable,
-    build_score,
-    read_latency_seconds,
-    sum_usages,
-)
+from evalgate.adapters.formats.core.usage import TokenTable, build_score, read_latency_seconds, sum_usages
 from evalgate.adapters.formats.deepeval import find_cases, is_case
 
 if TYPE_CHECKING:
@@ -53,14 +49,11 @@ def split(document: Any) -> Sequence[Any]:
     cases = find_cases(document)
     if cases is None:
         cases = document if isinstance(document, list) else [document]
-    return [_rename(case) for case in cases]
-
-
-def _rename(case: Any) -> Any:
-    """The case with its name in another field: beside an `input`, a `name` looks like that of a called tool."""
-    if not isinstance(case, dict) or "name" not in case:
-        return case
-    return {(NAME if key == "name" else key): value for key, value in case.items()}
+    # Beside an `input`, a `name` looks like that of a called tool.
+    return [
+        {**case, "name": None, NAME: case["name"]} if isinstance(case, dict) and "name" in case else case
+        for case in cases
+    ]
 
 
 def identify(record: Any) -> Identity:
@@ -120,8 +113,7 @@ def _read_tool(value: Any, number: int) -> dict[str, Any]:
 def _list_spans(trace: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The spans of a kind in a trace, in order of time."""
     path = f"trace.{to_camel_case(name)}"
-    spans = [mapping(span, path) for span in listing(get_field(trace, name), path)]
-    return sorted(spans, key=_find_start)
+    return sorted(objects(get_field(trace, name), path), key=_find_start)
 
 
 def _find_start(span: dict[str, Any]) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest, ToolResult
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import open_record, set_cost, set_final_response
@@ -15,6 +13,7 @@ from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
     dict_or_empty,
+    do_each,
     listing,
     mapping,
     prefix_errors,
@@ -22,11 +21,8 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
-from evalgate.adapters.formats.core.usage import (
-    read_provider_usage,
-    split_provider_and_model,
-    sum_call_costs,
-)
+from evalgate.adapters.formats.core.python_literals import decode_json_text
+from evalgate.adapters.formats.core.usage import read_provider_usage, split_provider_and_model, sum_call_costs
 from evalgate.adapters.formats.dspy import HISTORY, is_entry, is_history
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import check_arguments
@@ -38,7 +34,7 @@ from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import Trace, Usage
+    from evalgate.models.trace.trace import Trace
 
 HEADER = re.compile(r"^\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 XML_FIELD = re.compile(r"<(\w+)>\s*(.*?)\s*</\1>", re.DOTALL)
@@ -66,17 +62,9 @@ def parse_fields(text: str) -> dict[str, Any]:
 
 def decode_json(value: Any) -> Any:
     """The value of JSON text, which may be fenced as code; other values as they are."""
-    if type(value) is not str:
-        return value
-    stripped = value.strip()
-    fenced = FENCE.match(stripped)
-    stripped = fenced[1] if fenced else stripped
-    if stripped[:1] not in ("{", "["):
-        return value
-    try:
-        return orjson.loads(stripped)
-    except orjson.JSONDecodeError:
-        return value
+    fenced = FENCE.match(value.strip()) if type(value) is str else None
+    decoded = decode_json_text(value if fenced is None else fenced[1])
+    return value if type(decoded) is str else decoded
 
 
 def read_field_calls(fields: dict[str, Any]) -> list[ToolRequest]:
@@ -105,11 +93,6 @@ def _read_value_calls(key: str, value: Any) -> list[ToolRequest]:
     if type(value) is not list:
         raise FieldError(key, "is not a list of calls")
     return [read_request(each) for each in value]
-
-
-def runs_code(fields: dict[str, Any]) -> bool:
-    """True for an answer that is code to be run, which may call tools."""
-    return any(fields.get(key) for key in CODE)
 
 
 IN_CODE = "tools that generated code calls are not recorded in the history: record OpenTelemetry spans"
@@ -142,26 +125,19 @@ def identify(record: Any) -> Identity:
     """Scenario id and trial next to the history, else of its first entry."""
     found = identify_by_side_fields(record)
     entries = dict_or_empty(record).get(HISTORY)
-    return (
-        identify_by_side_fields(entries[0])
-        if found == (None, None) and isinstance(entries, list) and entries
-        else found
-    )
+    if found == (None, None) and isinstance(entries, list) and entries:
+        return identify_by_side_fields(entries[0])
+    return found
 
 
 def build(record: Any) -> Trace:
     """Builds one run. The prompt of the first call is kept, and the answers of all."""
     document = open_record(record)
-    entries = []
-    for number, value in enumerate(listing(document.get(HISTORY), HISTORY)):
-        if not is_entry(value):
-            raise FieldError(f"{HISTORY}[{number}]", "is not an entry of a history")
-        entries.append(value)
-    calls = []
-    for number, entry in enumerate(entries):
-        with prefix_errors(f"{HISTORY}[{number}]"):
-            calls.append(_read_call(entry))
-    answers = [_read_text_fields(call) for call in calls]
+    entries = listing(document.get(HISTORY), HISTORY)
+    calls: list[LoggedCall] = []
+    do_each(entries, HISTORY, lambda entry: calls.append(_read_call(entry)))
+    texts = [call.answer[-1].content if call.answer else None for call in calls]
+    answers = [parse_fields(one) if one else {} for one in texts]
     for number, fields in enumerate(answers):
         _add_text_calls(calls, number, fields)
     chat = build_conversation(calls, is_one_thread=True)
@@ -169,11 +145,12 @@ def build(record: Any) -> Trace:
     if find_scenario_id(found) is None and entries:
         found["scenario_id"], found["trial"] = find_scenario_id(entries[0]), find_trial(entries[0])
     trace = chat.build_trace(found, "dspy")
-    _add_cost(trace, document)
+    if trace.cost["usd"] is None and document.get("cost") is None:
+        set_cost(trace, sum_call_costs(trace.llm_calls), "cost")
     times = [time(entry.get("timestamp"), "timestamp") for entry in entries]
     trace.ended_at = times[-1] if times else None
     _add_answer(trace, answers[-1])
-    if any(map(runs_code, answers)):
+    if any(fields.get(key) for fields in answers for key in CODE):
         add_gap(trace, "calls", IN_CODE)
     if any(not call.request for call in calls):
         add_gap(trace, "messages", NO_PROMPT)
@@ -181,14 +158,17 @@ def build(record: Any) -> Trace:
 
 
 def _read_call(entry: dict[str, Any]) -> LoggedCall:
+    if not is_entry(entry):
+        raise FieldError("", "is not an entry of a history")
     provider, model = split_provider_and_model(entry.get("model"))
+    usage = read_provider_usage(entry.get("usage"), "usage")  # an answer from the cache has none, or zeros
     answer = _read_outputs(entry)
     for message in answer[:1]:
         message.model = text(entry.get("response_model"), "response_model") or model
     return LoggedCall(
         _read_request(entry),
         answer,
-        _read_usage(entry),
+        usage if usage["input_tokens"] or usage["output_tokens"] else None,
         amount(entry.get("cost"), "cost"),
         provider,
         text(entry.get("response_model"), "response_model") or model,
@@ -233,17 +213,6 @@ def _add_output(message: RawMessage, output: Any, *, is_first: bool) -> None:
             message.calls.append(roles.read_request(call))
 
 
-def _read_usage(entry: dict[str, Any]) -> Usage | None:
-    """Tokens of one call; an answer from the cache has none, and zeros mean that they were not counted."""
-    usage = read_provider_usage(mapping(entry.get("usage"), "usage"), "usage")
-    return usage if usage["input_tokens"] or usage["output_tokens"] else None
-
-
-def _read_text_fields(call: LoggedCall) -> dict[str, Any]:
-    content = call.answer[-1].content if call.answer else None
-    return parse_fields(content) if content else {}
-
-
 def _add_text_calls(calls: list[LoggedCall], number: int, fields: dict[str, Any]) -> None:
     """Adds the calls in the text of an answer, and the result that a later prompt of the same agent holds."""
     with prefix_errors(f"{HISTORY}[{number}].outputs[0]"):
@@ -252,7 +221,7 @@ def _add_text_calls(calls: list[LoggedCall], number: int, fields: dict[str, Any]
         return
     message = calls[number].answer[-1]
     first = f"{HISTORY}-{number + 1}"
-    message.calls += [ToolRequest(f"{first}-{index}", *call[1:]) for index, call in enumerate(found)]
+    message.calls += [ToolRequest(f"{first}-{index}", call.name, call.arguments) for index, call in enumerate(found)]
     tool = fields.get(NEXT_TOOL)
     if len(found) == 1 and tool == found[0].name != FINISH:
         observed = _find_observation(calls[number], calls[number + 1 :], found[0].name)
@@ -275,11 +244,6 @@ def _find_observation(call: LoggedCall, later: Sequence[LoggedCall], tool: str) 
 def _read_prompt_fields(call: LoggedCall) -> dict[str, Any]:
     users = [message.content for message in call.request if message.role == "user" and message.content]
     return parse_fields(users[-1]) if users else {}
-
-
-def _add_cost(trace: Trace, document: dict[str, Any]) -> None:
-    if trace.cost["usd"] is None and document.get("cost") is None:
-        set_cost(trace, sum_call_costs(trace.llm_calls), "cost")
 
 
 def _add_answer(trace: Trace, fields: dict[str, Any]) -> None:

@@ -17,10 +17,11 @@ from evalgate.adapters.formats.core.builder.run import (
 )
 from evalgate.adapters.formats.core.fields import (
     amount,
+    dict_or_empty,
     flag,
     identifier,
-    listing,
     mapping,
+    objects,
     prefix_errors,
     read_at,
     required_text,
@@ -29,12 +30,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
-from evalgate.adapters.formats.core.usage import (
-    TokenTable,
-    build_score,
-    read_latency_seconds,
-    split_provider_and_model,
-)
+from evalgate.adapters.formats.core.usage import TokenTable, build_score, read_latency_seconds, split_provider_and_model
 from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
@@ -139,23 +135,20 @@ class _ConversationBuilder:
         """Adds one line: an action of the agent, or an observation."""
         if step.get("event") == "action" or (step.get("action") and not step.get("observation")):
             action = mapping(step.get("action"), "action")
-            several = listing(action.get("actions"), "action.actions")
-            actions = [mapping(each, "action.actions") for each in several] or ([action] if action else [])
+            actions = objects(action.get("actions"), "action.actions") or ([action] if action else [])
             if actions:
                 self._add_actions(actions)
         else:
             observation = mapping(step.get("observation"), "observation")
-            several = listing(observation.get("observations"), "observation.observations")
-            for each in several or [observation]:
-                self._add_observation(mapping(each, "observation"))
+            for each in objects(observation.get("observations"), "observation.observations") or [observation]:
+                self._add_observation(each)
 
     def _add_actions(self, actions: list[dict[str, Any]]) -> None:
         """Actions of one step are parallel calls. A message to the user is not a tool call."""
         names = [required_text(action.get("name"), "action.name") for action in actions]
         message = self.conversation.add_message("assistant", None)
         for name, action in zip(names, actions, strict=True):
-            recorded = action.get("arguments")
-            content = recorded.get("content") if isinstance(recorded, dict) else None
+            content = dict_or_empty(action.get("arguments")).get("content")
             if name == SPEAK_ACTION and isinstance(content, str):
                 message["content"] = "\n".join(filter(None, (message["content"], content)))
             else:
@@ -164,22 +157,19 @@ class _ConversationBuilder:
     def _add_call(self, message: Message, name: str, action: dict[str, Any]) -> None:
         action_id = text(action.get("id"), "action.id")
         call = self.conversation.add_call(message, action_id, name, read_arguments(action.get("arguments")))
-        validation = mapping(action.get("validation"), "action.validation")
-        if flag(validation.get("valid"), "action.validation.valid") is False:
-            error = text(validation.get("error"), "action.validation.error")
+        if read_at(action, "validation.valid", flag) is False:
+            error = read_at(action, "validation.error", text)
             self._invalid[call["index"]] = (call, {"type": "invalid_action", "message": error})
         if name in FINISH_ACTIONS:
             self.finished = True
             mark_final_call(call)
-            arguments = call["arguments"] if isinstance(call["arguments"], dict) else {}
-            answers = (arguments.get(key) for key in ANSWER_KEYS)
+            answers = map(dict_or_empty(call["arguments"]).get, ANSWER_KEYS)
             final_answer = next((answer for answer in answers if isinstance(answer, str) and answer), None)
             self.answer = (final_answer, message) if final_answer else None
 
     def _add_observation(self, observation: dict[str, Any]) -> None:
         result = observation.get("result")
-        actions = listing(observation.get("invoking_actions"), "observation.invoking_actions")
-        causes = [mapping(action, "observation.invoking_actions") for action in actions]
+        causes = objects(observation.get("invoking_actions"), "observation.invoking_actions")
         tool_actions = [cause for cause in causes if cause.get("name") != SPEAK_ACTION]
         if tool_actions:
             for cause in tool_actions:
@@ -195,23 +185,15 @@ class _ConversationBuilder:
             call["result"] = result
             if isinstance(result, dict):
                 call["exit_code"] = whole_number(result.get("returncode"), "observation.result.returncode")
-            if _is_execution_result(result):
+            if result and isinstance(result, list | dict) and "error" not in result:  # the tool ran after all
                 self._invalid.pop(call["index"], None)
-
-
-def _is_execution_result(result: Any) -> bool:
-    """True for a result that proves the tool ran: an action marked invalid may still be executed."""
-    return bool(result) and isinstance(result, list | dict) and "error" not in result
 
 
 def _add_outcome(trace: Trace, outcome: dict[str, Any], *, finished: bool) -> None:
     trace.latency = read_latency_seconds(outcome.get("execution_time"), "execution_time")
-    score = outcome.get("score")
-    if score is not None:
-        trace.evaluations.append(build_score("score", score, "score"))
     success = flag(outcome.get("success"), "success")
-    if success is not None:
-        trace.evaluations.append(build_score("success", float(success), "success"))
+    scores = {"score": outcome.get("score"), "success": None if success is None else float(success)}
+    trace.evaluations += [build_score(name, score, name) for name, score in scores.items() if score is not None]
     ended = text(outcome.get("status"), "status")
     is_finished = flag(outcome.get("is_finished"), "is_finished")
     if ended == "error":

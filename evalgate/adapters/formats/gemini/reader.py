@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
-from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
-from evalgate.adapters.formats.core.builder.run import MeteredConversation
+from evalgate.adapters.formats.core.builder.run import CheckedConversation, MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import (
     dict_or_empty,
     do_each,
+    first_entry,
     listing,
     mapping,
     plain_keys,
-    prefix_errors,
     required_text,
     text,
 )
@@ -42,25 +41,20 @@ ABOUT_A_PART = words("""
 PART_FIELDS = ABOUT_A_PART.union(DATA, MEDIA, TOOLS_OF_GOOGLE)
 
 
-def read_content(recorded: dict[str, Any], unknown: UnknownParts, path: str) -> list[RawMessage]:
-    """One content, as several messages if it holds results; errors are relative to the content."""
-    unknown.check_fields(recorded, CONTENT_FIELDS, path)
+def read_content(chat: CheckedConversation, recorded: dict[str, Any]) -> list[RawMessage]:
+    """One content, as several messages if it holds results."""
+    chat.check_fields(recorded, CONTENT_FIELDS)
     parts: list[dict[str, Any]] = []
-    for number, value in enumerate(listing(recorded.get("parts"), "parts")):
-        place = f"parts[{number}]"
-        with prefix_errors(place):
-            part = plain_keys(mapping(value, ""))
-            unknown.check_fields(part, PART_FIELDS, f"{path}.{place}")
-            _check_call(part, unknown, f"{path}.{place}")
-            parts += _split_part(part)
+
+    def add_part(value: dict[str, Any]) -> None:
+        part = plain_keys(value)
+        chat.check_fields(part, PART_FIELDS)
+        if plain_keys(dict_or_empty(part.get("function_call"))).get("partial_args"):
+            chat.add_unknown("function_call.partial_args")  # pieces that are not put together
+        parts.extend(_split_part(part))
+
+    chat.do_each(listing(recorded.get("parts"), "parts"), "parts", add_part)
     return gemini.read_message({"role": recorded.get("role"), "parts": parts})
-
-
-def _check_call(part: dict[str, Any], unknown: UnknownParts, path: str) -> None:
-    """Notes arguments that were recorded in pieces, which are not put together."""
-    call = plain_keys(dict_or_empty(part.get("function_call")))
-    if call.get("partial_args"):
-        unknown.add(path, "function_call.partial_args")
 
 
 def _split_part(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -101,46 +95,43 @@ DOCUMENT_FIELDS = REQUEST_FIELDS | RESPONSE_FIELDS | {"request", "response"}
 def build(record: Any) -> Trace:
     """Builds one trace from the contents, the response and the fields next to them."""
     require_shallow(record)
-    document = _read_document(record)
-    unknown = UnknownParts(ADVICE)
-    unknown.check_fields(document, DOCUMENT_FIELDS, "")
-    request = _read_part_of(document, "request", REQUEST_FIELDS, unknown) or document
-    response = _read_part_of(document, "response", RESPONSE_FIELDS, unknown) or document
-    chat = MeteredConversation()
+    if isinstance(record, list):  # chunks of a stream become one response
+        document = _join_chunks(record) if is_stream(record) else {"contents": record}
+    else:
+        document = plain_keys(mapping(record, ""))
+    chat = CheckedConversation(ADVICE)
+    chat.check_fields(document, DOCUMENT_FIELDS)
+    request = _read_part_of(chat, document, "request", REQUEST_FIELDS) or document
+    response = _read_part_of(chat, document, "response", RESPONSE_FIELDS) or document
     _add_instructions(chat, request)
     contents = _list_contents(request)
     history = listing(response.get("automatic_function_calling_history"), "automatic_function_calling_history")
     path = "automatic_function_calling_history" if history else "contents"
-    _add_contents(chat, history or contents, path, unknown)
+    chat.do_each(history or contents, path, lambda content: chat.add_messages(read_content(chat, content)))
+    chat.unmetered = _count_answers(history or contents)
     found = read_provider_response(response)
     response_id = text(response.get("response_id"), "response_id")
     if response is not document or not RESPONSE_FIELDS.isdisjoint(document):
         chat.unmetered = _count_answers((history or contents)[len(contents) :])
-        reason = _add_answer(chat, response, unknown)
+        reason = _add_answer(chat, response)
         chat.add_llm_call(found.usage, reason, provider=PROVIDER, model=found.model, response_id=response_id)
     trace = chat.build_trace(_list_side_fields(document, request, found.model))
     trace.provider = trace.provider or PROVIDER
     trace.trace_id = trace.trace_id or response_id or ""
-    unknown.note_gap(trace)
+    chat.note_unknown(trace)
     return trace
 
 
-def _read_document(record: Any) -> dict[str, Any]:
-    """The record as an object with keys in snake case; chunks of a stream become one response."""
-    if not isinstance(record, list):
-        return plain_keys(mapping(record, ""))
-    return _join_chunks(record) if is_stream(record) else {"contents": record}
-
-
 def _read_part_of(
-    document: dict[str, Any], key: str, known: frozenset[str], unknown: UnknownParts
+    chat: CheckedConversation, document: dict[str, Any], key: str, known: frozenset[str]
 ) -> dict[str, Any] | None:
     """The request or the response of a document that has it in a separate field."""
     if document.get(key) is None:
         return None
     value = document[key]
     found = _join_chunks(value) if type(value) is list else plain_keys(mapping(value, key))
-    unknown.check_fields(found, known, key)
+    with chat.at(key):
+        chat.check_fields(found, known)
     return found
 
 
@@ -153,8 +144,7 @@ def _join_chunks(chunks: list[Any]) -> dict[str, Any]:
     for number, value in enumerate(chunks):
         chunk = plain_keys(mapping(value, f"[{number}]"))
         path = f"[{number}].candidates"
-        candidates = listing(chunk.get("candidates"), path)
-        candidate = plain_keys(mapping(candidates[0], f"{path}[0]")) if candidates else {}
+        candidate = plain_keys(first_entry(chunk.get("candidates"), path))
         content = mapping(candidate.get("content"), f"{path}[0].content")
         parts += listing(content.get("parts"), f"{path}[0].content.parts")
         whole.update(content)
@@ -186,36 +176,27 @@ def _add_instructions(chat: MeteredConversation, request: dict[str, Any]) -> Non
         chat.add_messages([RawMessage("system", system)])
 
 
-def _add_contents(chat: MeteredConversation, contents: list[Any], path: str, unknown: UnknownParts) -> None:
-    for number, value in enumerate(contents):
-        place = f"{path}[{number}]"
-        with prefix_errors(place):
-            chat.add_messages(read_content(mapping(value, ""), unknown, place))
-    chat.unmetered = _count_answers(contents)
-
-
 def _count_answers(contents: list[Any]) -> int:
     return sum(dict_or_empty(content).get("role") == "model" for content in contents)
 
 
-def _add_answer(chat: MeteredConversation, response: dict[str, Any], unknown: UnknownParts) -> str | None:
+def _add_answer(chat: CheckedConversation, response: dict[str, Any]) -> str | None:
     """Adds the first candidate, and the calls of others as unknown; returns the finish reason."""
-    candidates = listing(response.get("candidates"), "candidates")
-    if not candidates:
+    if not listing(response.get("candidates"), "candidates"):
         feedback = plain_keys(mapping(response.get("prompt_feedback"), "prompt_feedback"))
         return text(feedback.get("block_reason"), "prompt_feedback.block_reason")
-    path = "candidates[0]"
-    candidate = plain_keys(mapping(candidates[0], path))
-    unknown.check_fields(candidate, CANDIDATE_FIELDS, path)
-    reason = text(candidate.get("finish_reason"), f"{path}.finish_reason")
-    content = mapping(candidate.get("content"), f"{path}.content")
-    if content.get("parts"):
-        with prefix_errors(f"{path}.content"):
-            messages = read_content({"role": "model", **plain_keys(content)}, unknown, f"{path}.content")
-        answers = [message for message in messages if message.role == "assistant"]
-        if answers:
-            answers[-1].finish_reason = finish_reason(reason)
-        chat.add_messages(messages)
+    candidate = plain_keys(first_entry(response["candidates"], "candidates"))
+    with chat.at("candidates[0]"):
+        chat.check_fields(candidate, CANDIDATE_FIELDS)
+        reason = text(candidate.get("finish_reason"), "finish_reason")
+        content = mapping(candidate.get("content"), "content")
+        if content.get("parts"):
+            with chat.at("content"):
+                messages = read_content(chat, {"role": "model", **plain_keys(content)})
+            answers = [message for message in messages if message.role == "assistant"]
+            if answers:
+                answers[-1].finish_reason = finish_reason(reason)
+            chat.add_messages(messages)
     return reason
 
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.formats.core.builder.run import BLANK_LLM_CALL, measure_between, set_cost
 from evalgate.adapters.formats.core.fields import (
+    FieldTable,
     amount,
+    any_value,
+    filled_text,
     first_entry,
     flag,
     listing,
     mapping,
     milliseconds_between,
     number,
+    objects,
+    read_at,
     text,
     time,
 )
@@ -40,27 +47,25 @@ OTHER_ROLES = frozenset({"grader", "judge", "scorer", "user"})
 """Roles of models that judge or play the user."""
 
 
-class InspectModelCall:
+class InspectModelCall(Struct):
     """One request to a model with its usage; `message_id` is the id of its answer."""
 
-    def __init__(self, event: dict[str, Any]) -> None:
-        output = mapping(event.get("output"), "output")
-        choice = first_entry(output.get("choices"), "output.choices")
-        message = mapping(choice.get("message"), "output.choices[0].message")
-        self.model = text(event.get("model"), "model") or None
-        self.role = text(event.get("role"), "role")
-        self.usage = read_usage(output.get("usage"), "output.usage")
-        self.cost = read_cost(output.get("usage"), "output.usage")
-        self.error = event.get("error")
-        self.has_failed = self.error is not None
-        self.was_sent = event.get("cache") != "read" and not flag(event.get("pending"), "pending")
-        self.message_id = text(message.get("id"), "output.choices[0].message.id")
-        self.stop_reason = text(choice.get("stop_reason"), "output.choices[0].stop_reason")
-        seconds = amount(event.get("working_time"), "working_time")
-        if seconds is None:
-            seconds = amount(output.get("time"), "output.time")
-        self.duration_ms = None if seconds is None else to_milliseconds(seconds)
-        self.tools = [mapping(tool, "tools") for tool in listing(event.get("tools"), "tools")]
+    model: str | None
+    role: str | None
+    usage: Usage | None
+    cost: float | None
+    error: Any
+    cache: Any
+    pending: bool | None
+    seconds: float | None
+    tools: list[dict[str, Any]]
+    message_id: str | None
+    stop_reason: str | None
+
+    @property
+    def was_sent(self) -> bool:
+        """False for an answer from the cache, or one that is pending."""
+        return self.cache != "read" and not self.pending
 
 
 class InspectEvents:
@@ -93,7 +98,7 @@ class InspectEvents:
             worked = number(event.get("working_start"), "events.working_start")
             self.worked_seconds = self.worked_seconds if worked is None else worked
         if kind == "model":
-            self._add_model_call(InspectModelCall(event), is_own=not is_scoring)
+            self._add_model_call(_read_model_call(event), is_own=not is_scoring)
         elif kind == "tool" and isinstance(event.get("id"), str):
             is_repeated = event["id"] in self.tools
             self.tools[event["id"]] = None if is_repeated else event
@@ -103,7 +108,7 @@ class InspectEvents:
     def _add_model_call(self, call: InspectModelCall, *, is_own: bool) -> None:
         """Adds a request that was sent; one that failed is kept until another answers."""
         is_own = is_own and call.role not in OTHER_ROLES
-        is_failure = call.has_failed and call.usage is None
+        is_failure = call.error is not None and call.usage is None
         if call.was_sent and is_own:
             self.failure = call if is_failure else None
         if call.was_sent and not is_failure:
@@ -167,6 +172,25 @@ def read_usage(value: Any, path: str) -> Usage | None:
     return usage
 
 
+CHOICE = FieldTable(message_id=(text, "message.id"), stop_reason=text)
+MODEL_CALL = FieldTable(
+    model=filled_text,
+    role=text,
+    usage=(read_usage, "output.usage"),
+    cost=(amount, "output.usage.total_cost"),
+    error=any_value,
+    cache=any_value,
+    pending=flag,
+    seconds=(amount, "working_time", "output.time"),
+    tools=objects,
+)
+
+
+def _read_model_call(event: dict[str, Any]) -> InspectModelCall:
+    choice = first_entry(read_at(event, "output.choices", listing), "output.choices")
+    return InspectModelCall(**MODEL_CALL.read(event), **CHOICE.read(choice, "output.choices[0]"))
+
+
 def read_cost(value: Any, path: str) -> float | None:
     """The cost in US dollars recorded with a usage."""
     return amount(mapping(value, path).get("total_cost"), f"{path}.total_cost")
@@ -193,7 +217,7 @@ def llm_calls(events: InspectEvents, chat: SampleMessages) -> list[LlmCall]:
                 "model": model,
                 "usage": call.usage,
                 "cost_usd": call.cost,
-                "duration_ms": call.duration_ms,
+                "duration_ms": None if call.seconds is None else to_milliseconds(call.seconds),
                 "finish_reason": finish_reason(call.stop_reason),
             }
         )

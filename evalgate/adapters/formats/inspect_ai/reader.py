@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, get_instructions, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import build_call, get_instructions, mark_failed
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import (
     add_failed_call,
@@ -197,33 +197,21 @@ def read_scores(sample: dict[str, Any]) -> list[TraceScore]:
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
     found: list[TraceScore] = []
-    for name, value in scores.items():
+    for name, recorded in scores.items():
         path = f"scores.{make_printable(name)}"
-        score = mapping(value, path)
-        explanation = text(score.get("explanation"), f"{path}.explanation")
-        for label, grade in _list_grades(name, score.get("value")):
-            found.append(_build_score(label, grade, explanation, path))
+        score = mapping(recorded, path)
+        value, explanation = score.get("value"), text(score.get("explanation"), f"{path}.explanation")
+        grades = dict(enumerate(value)) if isinstance(value, list) else value
+        several = (
+            {f"{name}.{key}": grade for key, grade in grades.items()} if isinstance(grades, dict) else {name: value}
+        )
+        for each, grade in several.items():
+            label = grade if isinstance(grade, str) else None
+            is_number = not isinstance(grade, str | list | dict | bool)
+            points = grade if is_number else float(grade) if isinstance(grade, bool) else GRADES.get(label or "")
+            graded = build_score(each, points, f"{path}.value")
+            found.append({**graded, "score_label": label, "explanation": explanation})
     return found
-
-
-def _list_grades(name: str, value: Any) -> list[tuple[str, Any]]:
-    if isinstance(value, dict):
-        return [(f"{name}.{key}", inner) for key, inner in value.items()]
-    if isinstance(value, list):
-        return [(f"{name}.{position}", inner) for position, inner in enumerate(value)]
-    return [(name, value)]
-
-
-def _build_score(name: str, grade: Any, explanation: str | None, path: str) -> TraceScore:
-    label = grade if isinstance(grade, str) else None
-    if isinstance(grade, bool):
-        grade = float(grade)
-    elif isinstance(grade, str | list | dict):
-        grade = GRADES.get(label or "")
-    return {**build_score(name, grade, f"{path}.value"), "score_label": label, "explanation": explanation}
-
-
-AT = "events"
 
 
 def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -> list[ToolCall]:
@@ -234,7 +222,7 @@ def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -
     after: dict[int, list[ToolCall]] = {}
     last = -1
     for event in events:
-        position = positions.get((event["id"], text(event.get("function"), f"{AT}.function")))
+        position = positions.get((event["id"], text(event.get("function"), "events.function")))
         if position is None:
             after.setdefault(last, []).append(_build_call(event, calls[last] if last >= 0 else None))
         else:
@@ -248,27 +236,16 @@ def merge_event_calls(calls: list[ToolCall], events: Iterable[dict[str, Any]]) -
 
 
 def _build_call(event: dict[str, Any], preceding: ToolCall | None) -> ToolCall:
-    value, raw, problem = read_arguments(event.get("arguments"))
-    call: ToolCall = {
-        **BLANK_CALL,
-        "turn": 1 if preceding is None else preceding["turn"],
-        "step": 1 if preceding is None else preceding["step"],
-        "id": event["id"],
-        "name": required_text(event.get("function"), f"{AT}.function"),
-        "arguments": value,
-        "arguments_raw": raw,
-        "arguments_error": problem,
-        "started_at": time(event.get("timestamp"), f"{AT}.timestamp"),
-    }
-    error = mapping(event.get("error"), f"{AT}.error")
+    turn, step = (1, 1) if preceding is None else (preceding["turn"], preceding["step"])
+    name = required_text(event.get("function"), "events.function")
+    call = build_call(name, event.get("arguments"), event["id"], turn, step)
+    call["started_at"] = time(event.get("timestamp"), "events.timestamp")
     result = event.get("result")
     if result is not None:
-        shown = read_content(result, f"{AT}.result")[0] if isinstance(result, str | list) else encode_json(result)
+        shown = read_content(result, "events.result")[0] if isinstance(result, str | list) else encode_json(result)
         call["result"], call["result_text"], call["status"] = result, shown, "ok"
-    if error:
-        call["status"] = "error"
-        call["error"] = {
-            "type": text(error.get("type"), f"{AT}.error.type"),
-            "message": text(error.get("message"), f"{AT}.error.message") or call["result_text"],
-        }
+    if event.get("error"):
+        kind, message = (read_at(event, f"error.{key}", text) for key in ("type", "message"))
+        mark_failed(call)
+        call["error"] = {"type": kind, "message": message or call["result_text"]}
     return call

@@ -172,7 +172,8 @@ def _is_same_usage(usage: Usage, recorded: Usage | None) -> bool:
 
 def _read_usage(row: dict[str, Any]) -> Usage | None:
     """Usage of the row; details are added to input and output if only then they match the total."""
-    counts = mapping(row.get("usageDetails"), "usageDetails") or dict_or_empty(row.get("usage")) or _usage_columns(row)
+    columns = {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}  # of older exports
+    counts = mapping(row.get("usageDetails"), "usageDetails") or dict_or_empty(row.get("usage")) or columns
     known = {key: count(value, f"usageDetails.{key}") for key, value in counts.items() if key != "unit"}
     tokens_in, tokens_out, total = (known.get(key) for key in ("input", "output", "total"))
     if not any((tokens_in, tokens_out, total)):
@@ -194,11 +195,6 @@ def _read_usage(row: dict[str, Any]) -> Usage | None:
     usage["reasoning_output_tokens"] = _detail(details_out, "reasoning", "reasoning_tokens")
     usage["source"] = "recorded_total"
     return usage
-
-
-def _usage_columns(row: dict[str, Any]) -> dict[str, Any]:
-    """The separate token columns of older exports."""
-    return {name: row[key] for name, key in USAGE_COLUMNS.items() if row.get(key) is not None}
 
 
 def _detail(details: dict[str, int], *words: str) -> int | None:

@@ -115,32 +115,30 @@ def _metadata(head: dict[str, Any]) -> dict[str, Any]:
 
 def _scores(head: dict[str, Any]) -> list[TraceScore]:
     """Scores of the trace and of its observations; a categorical score has a label and no number."""
-    found = []
-    for number, item in enumerate(listing(head.get("scores"), "trace.scores")):
-        path = f"trace.scores[{number}]"
-        score = mapping(item, path)
-        value = score.get("value")
-        grade = build_score(score.get("name", ""), value if not isinstance(value, str) else None, path)
-        label = score.get("stringValue") or (value if isinstance(value, str) else None)
-        grade["score_label"] = text(label, f"{path}.stringValue")
-        grade["explanation"] = text(score.get("comment"), f"{path}.comment")
-        part = score.get("observationId")
+    found: list[TraceScore] = []
+
+    def add(score: dict[str, Any]) -> None:
+        value, part = score.get("value"), score.get("observationId")
+        grade = build_score(score.get("name", ""), value if not isinstance(value, str) else None, "")
+        grade["score_label"] = text(
+            score.get("stringValue") or (value if isinstance(value, str) else None), "stringValue"
+        )
+        grade["explanation"] = text(score.get("comment"), "comment")
         grade["source"] = f"observation {part}" if isinstance(part, str) else None
         found.append(grade)
+
+    do_each(listing(head.get("scores"), "trace.scores"), "trace.scores", add)
     return found
 
 
 def _add_outer_messages(trace: Trace, head: dict[str, Any]) -> None:
     """Uses the trace's input and output as messages if no generation recorded any."""
-    messages = [
-        *(read_payload(head.get("input"), "user") or []),
-        *(read_payload(head.get("output"), "assistant") or []),
-    ]
-    conversation = conversation_from_messages(messages)
-    if trace.tool_calls or not messages:
-        return
-    trace.messages, trace.tool_calls = conversation.messages, conversation.calls
-    trace.response = conversation.get_response()
+    given, answered = read_payload(head.get("input"), "user"), read_payload(head.get("output"), "assistant")
+    messages = [*(given or ()), *(answered or ())]
+    if messages and not trace.tool_calls:
+        conversation = conversation_from_messages(messages)
+        trace.messages, trace.tool_calls = conversation.messages, conversation.calls
+        trace.response = conversation.get_response()
 
 
 def _detach_root(spans: list[Span]) -> None:

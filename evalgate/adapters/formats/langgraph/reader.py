@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.evidence_gaps import UnknownParts
-from evalgate.adapters.formats.core.builder.run import MeteredConversation, mark_incomplete, measure_between
+from evalgate.adapters.formats.core.builder.run import CheckedConversation, mark_incomplete, measure_between
 from evalgate.adapters.formats.core.builder.side_fields import SIDE_FIELDS, identify_by_side_fields, select_side_fields
 from evalgate.adapters.formats.core.fields import dict_or_empty, do_each, listing, mapping, prefix_errors, text, time
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, split_each, words
@@ -39,11 +38,10 @@ def build(record: Any) -> Trace:
     """Builds one trace from the last state, and from messages that earlier states had."""
     require_shallow(record)
     states = [mapping(state, "") for state in _order_states(record if isinstance(record, list) else [record])]
-    unknown = UnknownParts(ADVICE)
+    chat = CheckedConversation(ADVICE)
     messages: dict[tuple[str, int], Any] = {}
     for state in states:
-        _collect_messages(messages, state, unknown)
-    chat = MeteredConversation()
+        _collect_messages(chat, messages, state)
     do_each(messages.values(), MESSAGES, lambda message: add_message(chat, message))
     last = states[-1]
     trace = chat.build_trace(select_side_fields(last), "langgraph")
@@ -51,7 +49,7 @@ def build(record: Any) -> Trace:
     trace.conversation_id = get_thread(last)
     _add_times(trace, states)
     _add_end(trace, last)
-    unknown.note_gap(trace)
+    chat.note_unknown(trace)
     return trace
 
 
@@ -69,13 +67,14 @@ def _get_time(state: dict[str, Any]) -> Any:
     return state.get("created_at") or (found[0].get("ts") if found else None)
 
 
-def _collect_messages(messages: dict[tuple[str, int], Any], state: dict[str, Any], unknown: UnknownParts) -> None:
+def _collect_messages(chat: CheckedConversation, messages: dict[tuple[str, int], Any], state: dict[str, Any]) -> None:
     """Adds the messages of one state; a later copy of a message replaces an earlier one."""
-    unknown.check_fields(state, STATE_FIELDS, "")
+    chat.check_fields(state, STATE_FIELDS)
     found = get_state(state)
     values = mapping(found[0][found[1]], found[1]) if found else {}
     key = found[1] if found else "values"
-    _check_channels(values, unknown, key)
+    with chat.at(key):
+        _check_channels(chat, values)
     pending = [
         value
         for write in listing(state.get("pending_writes"), "pending_writes")
@@ -99,7 +98,7 @@ def _name_message(message: dict[str, Any]) -> str:
     return found if type(found) is str else orjson.dumps(message, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def _check_channels(values: dict[str, Any], unknown: UnknownParts, path: str) -> None:
+def _check_channels(chat: CheckedConversation, values: dict[str, Any]) -> None:
     """Notes other channels that hold messages: their calls are not read."""
     for name, value in values.items():
         if name in (MESSAGES, "__start__"):
@@ -109,7 +108,7 @@ def _check_channels(values: dict[str, Any], unknown: UnknownParts, path: str) ->
             inner = stack.pop()
             if type(inner) is dict:
                 if langchain.is_shape(inner) or roles.is_shape(inner):
-                    unknown.add(path, name)
+                    chat.add_unknown(name)
                     break
                 stack.extend(inner.values())
             elif type(inner) is list:

@@ -25,12 +25,13 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader
 from evalgate.adapters.formats.core.provider_response import (
+    LANGCHAIN_USAGE,
     ProviderResponse,
-    read_langchain_usage,
+    read_detail,
     read_provider_response,
 )
 from evalgate.adapters.formats.core.strict_json import make_printable, require_shallow
-from evalgate.adapters.formats.core.usage import build_score
+from evalgate.adapters.formats.core.usage import TokenTable, build_score
 from evalgate.adapters.formats.messages.sniff_messages import read_exchange
 from evalgate.adapters.formats.spans import assemble
 from evalgate.adapters.formats.spans.dialects.platforms import add_tool_exchange
@@ -78,7 +79,7 @@ def read_facts(span: Span) -> SpanFacts:
         add_tool_exchange(facts, run.get("inputs"), run.get("outputs"))
     elif kind == "agent":
         facts.agent = span.name or None
-        facts.usage = _recorded_usage(run)
+        facts.usage = COLUMNS.read_if_counted(run, "")
     if kind in ("inference", "agent"):
         facts.input, facts.output = read_exchange(run.get("inputs"), run.get("outputs"))
         facts.cost_usd = _read_cost(run)
@@ -99,7 +100,7 @@ def _add_answer(facts: SpanFacts, run: dict[str, Any]) -> None:
     facts.finish_reason = answer.finish_reason or inner.finish_reason
     facts.usage = answer.usage or inner.usage
     if facts.usage is None:
-        facts.usage, facts.is_metered = _recorded_usage(run), False
+        facts.usage, facts.is_metered = COLUMNS.read_if_counted(run, ""), False
 
 
 def _read_generation(outputs: Any) -> ProviderResponse:
@@ -126,22 +127,20 @@ def _read_generation(outputs: Any) -> ProviderResponse:
 
 def _read_usage(usage: dict[str, Any]) -> Usage | None:
     try:
-        return read_langchain_usage(usage) if usage else None
+        return LANGCHAIN_USAGE.read(usage, "usage_metadata") if usage else None
     except FieldError:
         return None
 
 
-def _recorded_usage(run: dict[str, Any]) -> Usage | None:
-    """Usage from the run's columns, maybe counted by the platform; None if all are 0 (not counted)."""
-    counts = {
-        "input_tokens": run.get("prompt_tokens"),
-        "output_tokens": run.get("completion_tokens"),
-        "total_tokens": run.get("total_tokens"),
-        "input_token_details": run.get("prompt_token_details"),
-        "output_token_details": run.get("completion_token_details"),
-    }
-    usage = read_langchain_usage(counts)
-    return usage if usage["input_tokens"] or usage["output_tokens"] or usage["total_tokens"] else None
+COLUMNS = TokenTable(
+    input_tokens="prompt_tokens",
+    output_tokens="completion_tokens",
+    total_tokens="total_tokens",
+    cache_read_input_tokens=(read_detail("cache_read"), "prompt_token_details"),
+    cache_write_input_tokens=(read_detail("cache_creation"), "prompt_token_details"),
+    reasoning_output_tokens=(read_detail("reasoning"), "completion_token_details"),
+)
+"""The run's tokens, which the platform may have counted."""
 
 
 def _read_cost(run: dict[str, Any]) -> float | None:

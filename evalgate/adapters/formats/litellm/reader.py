@@ -17,7 +17,6 @@ from evalgate.adapters.formats.core.builder.side_fields import (
 from evalgate.adapters.formats.core.fields import (
     FieldError,
     amount,
-    count,
     dict_or_empty,
     listing,
     mapping,
@@ -27,10 +26,10 @@ from evalgate.adapters.formats.core.fields import (
     required_text,
     text,
 )
-from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
+from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, first_object, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
 from evalgate.adapters.formats.core.strict_json import require_shallow
-from evalgate.adapters.formats.core.usage import read_cost_usd, sum_call_costs, total_tokens
+from evalgate.adapters.formats.core.usage import TokenTable, read_cost_usd, sum_call_costs
 from evalgate.adapters.formats.litellm import is_payload, list_payloads
 from evalgate.adapters.formats.messages.known_fields import ITEM_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.logged_calls import LoggedCall, build_conversation
@@ -185,20 +184,13 @@ def _read_answer(payload: dict[str, Any]) -> list[RawMessage]:
         return [RawMessage("assistant", recorded)] if recorded != REDACTED else []
     found = sniff_messages(recorded)
     if found is None and isinstance(recorded, dict):
-        found = _read_completion(recorded)
+        answer = first_object(recorded.get("choices")).get("text")  # a completion without messages
+        found = [RawMessage("assistant", answer)] if isinstance(answer, str) else None
     if found is None:
         if payload.get("status") == "failure":
             return []
         raise FieldError("response", "is not of a known form")
     return [message for message in found if message.content != REDACTED]
-
-
-def _read_completion(response: dict[str, Any]) -> list[RawMessage] | None:
-    """The text of a completion without messages."""
-    choices = response.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    found = first.get("text") if isinstance(first, dict) else None
-    return [RawMessage("assistant", found)] if isinstance(found, str) else None
 
 
 def _has_answer(payload: dict[str, Any]) -> bool:
@@ -239,17 +231,15 @@ def _read_mcp_call(payload: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _read_usage(payload: dict[str, Any]) -> Usage:
     """The tokens of one call. LiteLLM writes 0 where the provider counted none."""
-    usage = unknown_usage()
-    found = [count(payload.get(key), key) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    if not any(found):
-        return usage
+    usage = USAGE.read_if_counted(payload, "")
     reported = read_provider_response(payload.get("response")).usage
-    if reported is not None:
-        usage.update(reported)
-    usage["input_tokens"], usage["output_tokens"] = found[0], found[1]
-    usage["total_tokens"] = total_tokens(usage) if found[2] is None else found[2]
-    usage["source"] = "recorded_total"
-    return usage
+    if usage is not None and reported is not None:
+        for key in ("cache_read_input_tokens", "cache_write_input_tokens", "reasoning_output_tokens"):
+            usage[key] = reported[key]
+    return usage or unknown_usage()
+
+
+USAGE = TokenTable(input_tokens="prompt_tokens", output_tokens="completion_tokens", total_tokens="total_tokens")
 
 
 def _read_times(payload: dict[str, Any]) -> tuple[str | None, str | None]:

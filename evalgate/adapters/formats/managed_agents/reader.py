@@ -26,14 +26,13 @@ from evalgate.adapters.formats.core.fields import (
     listing,
     mapping,
     milliseconds_between,
-    prefix_errors,
     read_at,
     required_text,
     text,
     time,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, build_identity, words
-from evalgate.adapters.formats.core.provider_response import read_anthropic_usage
+from evalgate.adapters.formats.core.provider_response import ANTHROPIC_USAGE
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.managed_agents import session_event
@@ -171,9 +170,8 @@ def _handle_request_start(session: ManagedSession, event: dict[str, Any]) -> Non
 def _handle_request_end(session: ManagedSession, event: dict[str, Any]) -> None:
     session.flush()
     began = session.start_times.get(str(event.get("model_request_start_id")))
-    with prefix_errors("model_usage"):
-        counts = mapping(event.get("model_usage"), "")
-        usage = read_anthropic_usage(counts) if counts else unknown_usage()
+    recorded = event.get("model_usage")
+    usage = ANTHROPIC_USAGE.read(recorded, "model_usage") if recorded else unknown_usage()
     duration = milliseconds_between(began, _event_time(event))
     session.chat.add_llm_call(usage, provider="anthropic", model=session.model, duration_ms=duration)
 
@@ -290,12 +288,12 @@ HEAD = FieldTable(
 )
 
 
-def _event_time(event: dict[str, Any]) -> str | None:
-    return time(event.get("processed_at"), "processed_at")
-
-
 def _is_request(value: list[Any]) -> bool:
     return bool(value) and isinstance(value[0], str)
+
+
+def _event_time(event: dict[str, Any]) -> str | None:
+    return time(event.get("processed_at"), "processed_at")
 
 
 READER = Reader(build=build, identify=identify, split=split)

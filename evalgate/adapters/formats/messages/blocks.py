@@ -64,11 +64,11 @@ class MessageBuilder:
         if not with_calls and len({request.id for request in calls}) == len(calls):
             self._message.calls += calls
             return
-        seen = SeenCalls(with_calls)
+        seen = SeenCalls(request for message in with_calls for request in message.calls)
         for request in calls:
             if not seen.has_call(request):
                 self.add_call(request)
-                seen.add(self._message, len(self._message.calls) - 1)
+                seen.add(request)
 
     def add_result(self, result: ToolResult) -> None:
         """Adds the result of a call in this message or in an earlier one."""
@@ -116,27 +116,25 @@ class SeenCalls:
     Blocks of a streamed response may lack the arguments that the second list has.
     """
 
-    def __init__(self, messages: Iterable[RawMessage]) -> None:
+    def __init__(self, requests: Iterable[ToolRequest]) -> None:
         self._calls: set[tuple[str | None, CallKey]] = set()
         self._keys: set[CallKey] = set()
         self._names: set[tuple[str | None, str]] = set()
-        self._incomplete: dict[tuple[str | None, str], tuple[RawMessage, int]] = {}
-        for message in messages:
-            for index, request in enumerate(message.calls):
-                key = _build_key(request)
-                self._keys.add(key)
-                self._remember(message, index, None)
-                if request.id is None:
-                    self._calls.add((None, key))
-                else:
-                    self.add(message, index)
+        self._incomplete: dict[tuple[str | None, str], ToolRequest] = {}
+        for request in requests:
+            key = _build_key(request)
+            self._keys.add(key)
+            self._remember(request, None)
+            if request.id is None:
+                self._calls.add((None, key))
+            else:
+                self.add(request)
 
-    def add(self, message: RawMessage, index: int) -> None:
+    def add(self, request: ToolRequest) -> None:
         """Adds a call; one without an id is ignored, so it never matches another call of the same list."""
-        request = message.calls[index]
         if request.id is not None:
             self._calls.add((request.id, _build_key(request)))
-            self._remember(message, index, request.id)
+            self._remember(request, request.id)
 
     def has_call(self, request: ToolRequest) -> bool:
         """True for a call that was added before; fills in its arguments if they were missing."""
@@ -152,16 +150,14 @@ class SeenCalls:
         incomplete = self._incomplete.pop((request.id, request.name), None)
         if incomplete is None:
             return False
-        message, index = incomplete
-        message.calls[index] = message.calls[index]._replace(arguments=request.arguments)
-        self.add(message, index)
+        incomplete.arguments = request.arguments
+        self.add(incomplete)
         return True
 
-    def _remember(self, message: RawMessage, index: int, call_id: str | None) -> None:
-        request = message.calls[index]
+    def _remember(self, request: ToolRequest, call_id: str | None) -> None:
         self._names.add((call_id, request.name))
         if not request.arguments or read_arguments(request.arguments).error is not None:
-            self._incomplete.setdefault((call_id, request.name), (message, index))
+            self._incomplete.setdefault((call_id, request.name), request)
 
 
 def _build_key(request: ToolRequest) -> CallKey:

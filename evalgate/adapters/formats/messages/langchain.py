@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, text
-from evalgate.adapters.formats.core.provider_response import read_langchain_usage
+from evalgate.adapters.formats.core.provider_response import LANGCHAIN_USAGE
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import read_each
 from evalgate.adapters.formats.messages.roles import ROLES, read_message_as
@@ -122,7 +122,7 @@ def add_message(conversation: MeteredConversation, message: dict[str, Any]) -> N
         return
     metadata = mapping(body.get("response_metadata"), "response_metadata")
     conversation.add_llm_call(
-        read_langchain_usage(mapping(usage, "usage_metadata")),
+        LANGCHAIN_USAGE.read(usage, "usage_metadata"),
         provider=text(metadata.get("model_provider"), "response_metadata.model_provider"),
         model=answer.model,
         response_id=text(body.get("id"), "id"),

@@ -76,7 +76,6 @@ def build(record: Any) -> Trace:
     trace = build_trace(
         conversation,
         scenario_id=identifier(document.get("instance_id"), "instance_id"),
-        agent={"framework": "mini-swe-agent"},
         system_instructions=get_instructions(conversation.messages),
         llm_calls=chat.llm_calls,
         warnings=[],
@@ -84,7 +83,9 @@ def build(record: Any) -> Trace:
     set_times(trace)
     _add_submission(trace, text(info.get("submission"), "info.submission"))
     trace.warnings += [*conversation.list_warnings(), *warn_of_missing_results(conversation.calls)]
-    _add_model(trace, info)
+    with prefix_errors("info"):
+        trace.provider, trace.model = split_provider_and_model(read_at(info, "config.model.model_name", text))
+        trace.agent = {"framework": "mini-swe-agent", "version": text(info.get("mini_version"), "mini_version")}
     _add_usage(trace, info)
     if info:
         _add_end(trace, text(info.get("exit_status"), "info.exit_status"))
@@ -188,12 +189,6 @@ def _add_submission(trace: Trace, submission: str | None) -> None:
     calling_messages = [message for message in trace.messages if message["tool_calls"]]
     set_final_response(trace, submission or last["result_text"], calling_messages[-1])
     mark_final_call(last)
-
-
-def _add_model(trace: Trace, info: dict[str, Any]) -> None:
-    with prefix_errors("info"):
-        trace.provider, trace.model = split_provider_and_model(read_at(info, "config.model.model_name", text))
-        trace.agent = {"framework": "mini-swe-agent", "version": text(info.get("mini_version"), "mini_version")}
 
 
 def _add_usage(trace: Trace, info: dict[str, Any]) -> None:

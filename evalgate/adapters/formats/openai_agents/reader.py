@@ -14,12 +14,13 @@ from evalgate.adapters.formats.core.fields import (
     do_each,
     listing,
     mapping,
+    objects,
     prefix_errors,
     required_text,
     text,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
-from evalgate.adapters.formats.core.provider_response import read_responses_usage
+from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import sum_call_usages
 from evalgate.adapters.formats.messages import responses
@@ -33,7 +34,7 @@ from evalgate.errors import TraceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evalgate.models.trace.trace import Trace, Usage
+    from evalgate.models.trace.trace import Trace
 
 
 FRAMEWORK = "openai-agents"
@@ -140,13 +141,13 @@ def _read_span(item: dict[str, Any]) -> Span:
 
 def _read_response(data: dict[str, Any]) -> SpanFacts:
     """The facts of a model call, from the span of a response or of a generation."""
-    usage = mapping(data.get("usage"), "span_data.usage")
+    usage = data.get("usage")
     facts = SpanFacts(
         "inference",
         provider="openai" if data["type"] == "response" else None,
         response_id=text(data.get("response_id"), "span_data.response_id"),
         model=text(data.get("model"), "span_data.model"),
-        usage=read_responses_usage(usage) if usage else None,
+        usage=RESPONSES_USAGE.read(usage, "span_data.usage") if usage else None,
     )
     facts.input, facts.output = read_exchange(data.get("input"), data.get("output"))
     return facts
@@ -195,7 +196,7 @@ def _task_total(item: dict[str, Any]) -> int | None:
     if not isinstance(data, dict) or data.get("sdk_span_type") != "task":
         return None
     try:
-        return read_responses_usage(mapping(data.get("usage"), "usage"))["total_tokens"]
+        return RESPONSES_USAGE.read(data.get("usage"), "usage")["total_tokens"]
     except FieldError:
         return None
 
@@ -237,8 +238,7 @@ def build_state(record: Any) -> Trace:
 
 def identify_state(record: Any) -> Identity:
     """Scenario and trial from the trace's metadata."""
-    head = record.get("trace") if isinstance(record, dict) else None
-    return identify_by_metadata(head.get("metadata")) if isinstance(head, dict) else (None, None)
+    return identify_by_metadata(dict_or_empty(dict_or_empty(record).get("trace")).get("metadata"))
 
 
 def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
@@ -251,13 +251,8 @@ def _read_messages(state: dict[str, Any]) -> list[RawMessage]:
 
 def _list_raw_items(state: dict[str, Any], name: str) -> list[Any]:
     """The model's items of a list; an item without one is listed itself, and so read as a call."""
-    items = []
-    for number, value in enumerate(listing(state.get(name), name)):
-        item = mapping(value, f"{name}[{number}]")
-        if item.get("type") != APPROVAL:
-            raw = item.get("raw_item")
-            items.append(raw if isinstance(raw, dict) and raw else item)
-    return items
+    items = [item for item in objects(state.get(name), name) if item.get("type") != APPROVAL]
+    return [dict_or_empty(item.get("raw_item")) or item for item in items]
 
 
 def _find_unknown(state: dict[str, Any]) -> str | None:
@@ -278,23 +273,13 @@ def _read_items(value: Any, path: str) -> list[RawMessage]:
 
 def _add_llm_calls(chat: MeteredConversation, state: dict[str, Any]) -> None:
     def add(response: dict[str, Any]) -> None:
-        usage = _read_state_usage(response.get("usage"), "usage")
+        usage = RESPONSES_USAGE.read(response.get("usage"), "usage")
+        usage_or_none = usage if usage["total_tokens"] else None  # tokens that were not counted are 0
         response_id = text(response.get("response_id"), "response_id")
-        call = chat.add_llm_call(usage, provider="openai", response_id=response_id)
+        call = chat.add_llm_call(usage_or_none, provider="openai", response_id=response_id)
         call["step"] = min(len(chat.llm_calls), chat.conversation.step)
 
     do_each(listing(state.get("model_responses"), "model_responses"), "model_responses", add)
-
-
-def _read_state_usage(value: Any, path: str) -> Usage | None:
-    """Usage from a response, None if its total is 0 (not counted); details may be a list of one."""
-    counts = dict(mapping(value, path))
-    for key in ("input_tokens_details", "output_tokens_details"):
-        details = counts.get(key)
-        counts[key] = details[0] if isinstance(details, list) and details else details
-    with prefix_errors(path):
-        usage = read_responses_usage(counts)
-    return usage if usage["total_tokens"] else None
 
 
 STATE_SHAPES = (

@@ -14,9 +14,9 @@ from evalgate.adapters.formats.core.builder.run import (
     set_final_response,
 )
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, prefix_errors, text
+from evalgate.adapters.formats.core.fields import FieldError, amount, listing, mapping, read_at, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each
-from evalgate.adapters.formats.core.provider_response import read_responses_usage
+from evalgate.adapters.formats.core.provider_response import RESPONSES_USAGE
 from evalgate.adapters.formats.core.strict_json import encode_json
 from evalgate.adapters.formats.core.usage import finish_reason, to_milliseconds
 from evalgate.adapters.formats.messages import responses
@@ -83,24 +83,15 @@ def _add_llm_call(chat: MeteredConversation, answer: dict[str, Any]) -> None:
     usage = _read_usage(answer.get("usage"))
     model = text(answer.get("model"), "model")
     if usage is not None or model is not None:
-        details = mapping(answer.get("incomplete_details"), "incomplete_details")
-        reason = text(details.get("reason"), "incomplete_details.reason")
+        reason = read_at(answer, "incomplete_details.reason", text)
         reason = reason or ("stop" if answer.get("status") == "completed" else None)
-        chat.add_llm_call(
-            usage, provider=PROVIDER, model=model, response_id=text(answer.get("id"), "id"), reason=reason
-        )
+        chat.add_llm_call(usage, reason, provider=PROVIDER, model=model, response_id=text(answer.get("id"), "id"))
 
 
 def _read_usage(value: Any) -> Usage | None:
     """Reads tokens; zeros mean that they were not counted."""
-    fields = dict(mapping(value, "usage"))
-    for key in ("input_tokens_details", "output_tokens_details"):
-        if isinstance(fields.get(key), list):
-            fields[key] = fields[key][0] if fields[key] else None
-    if not fields.get("input_tokens") and not fields.get("output_tokens"):
-        return None
-    with prefix_errors("usage"):
-        return read_responses_usage(fields)
+    usage = RESPONSES_USAGE.read(value, "usage")
+    return usage if usage["input_tokens"] or usage["output_tokens"] else None
 
 
 def _read_failure(answer: dict[str, Any]) -> ModelError | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
-
 from evalgate.adapters.formats.core.builder.conversation import RawMessage, ToolRequest
 from evalgate.adapters.formats.core.fields import prefix_errors
+from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.messages import roles
 from evalgate.adapters.formats.messages.blocks import is_tool_call, read_request
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
@@ -18,19 +17,9 @@ CALL_TYPES = frozenset({"tool_use", "function_call", "function", "tool_call", "s
 MAX_TEXT = 200_000
 
 
-def decode_json(value: Any) -> Any:
-    """The value of JSON text; any other value as it is."""
-    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
-
-
 def read_output(output: Any) -> tuple[list[ToolRequest], bool]:
     """The calls in an output, and whether the whole output is calls."""
-    decoded = decode_json(output)
+    decoded = decode_json_text(output)
     if type(decoded) is str:
         return _read_text(decoded)
     entries = decoded if type(decoded) is list else [decoded]
@@ -43,7 +32,7 @@ def read_output(output: Any) -> tuple[list[ToolRequest], bool]:
 
 def read_raw(raw: Any) -> list[RawMessage]:
     """The messages of a provider's raw response, if it is one of a known form."""
-    decoded = decode_json(raw)
+    decoded = decode_json_text(raw)
     return sniff_messages(decoded) or [] if type(decoded) in (dict, list) else []
 
 
@@ -72,7 +61,7 @@ def _read_text(text: str) -> tuple[list[ToolRequest], bool]:
     """Calls in text: one JSON object a line (Anthropic, Bedrock, Responses), or a sentence (assistants)."""
     calls, others = [], False
     for number, line in enumerate(text[:MAX_TEXT].splitlines()):
-        value = decode_json(line)
+        value = decode_json_text(line)
         found = value if type(value) is list else [value]
         if type(value) is not str and found and all(map(is_call, found)):
             calls += [_read_call(each, f"line {number + 1}") for each in found]

@@ -29,12 +29,13 @@ from evalgate.adapters.formats.core.fields import (
     text,
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
+from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
-from evalgate.adapters.formats.messages.blocks import MessageBuilder
+from evalgate.adapters.formats.messages.blocks import MessageBuilder, get_first
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
 from evalgate.adapters.formats.promptfoo import find_results, is_result
-from evalgate.adapters.formats.promptfoo.output_calls import decode_json, read_output, read_raw
+from evalgate.adapters.formats.promptfoo.output_calls import read_output, read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,7 @@ def _read_prompt(record: dict[str, Any], response: dict[str, Any]) -> list[RawMe
     recorded = response.get("prompt")
     if not recorded:
         recorded = mapping(record.get("prompt"), "prompt").get("raw")
-    decoded = decode_json(recorded)
+    decoded = decode_json_text(recorded)
     if type(decoded) is list:
         found = sniff_messages(decoded)
         if found is not None:
@@ -178,29 +179,26 @@ def _read_listed(value: Any, number: int) -> dict[str, Any]:
     path = f"response.metadata.toolCalls[{number}]"
     call = mapping(value, path)
     inner = mapping(call.get("function"), f"{path}.function")
+    recorded = get_first(call, ("input", "arguments", "args"))
     found = {
         "id": call.get("id", call.get("toolCallId")),
         "name": call.get("name", call.get("toolName", inner.get("name"))),
-        "arguments": _get_first(call, ("input", "arguments", "args"), inner.get("arguments")),
-        "result": _get_first(call, ("output", "result")),
+        "arguments": inner.get("arguments") if recorded is None else recorded,
+        "result": get_first(call, ("output", "result")),
     }
     if flag(call.get("is_error", call.get("isError")), f"{path}.is_error"):
         found["status"] = "error"
     return found
 
 
-def _get_first(value: dict[str, Any], keys: tuple[str, ...], default: Any = None) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), default)
-
-
 def _read_span(value: Any) -> list[dict[str, Any]]:
     """The call in a tool's span, as attributes name it."""
     attributes = dict_or_empty(dict_or_empty(value).get("attributes"))
-    name = _get_first(attributes, TOOL_NAMES)
+    name = get_first(attributes, TOOL_NAMES)
     if not isinstance(name, str):
         return []
-    arguments = decode_json(_get_first(attributes, TOOL_ARGUMENTS))
-    call = {"name": name, "arguments": arguments, "result": _get_first(attributes, TOOL_RESULTS)}
+    arguments = decode_json_text(get_first(attributes, TOOL_ARGUMENTS))
+    call = {"name": name, "arguments": arguments, "result": get_first(attributes, TOOL_RESULTS)}
     if value.get("statusCode") == ERROR:
         call["error"] = value.get("statusMessage") or "the tool failed"
     return [call]

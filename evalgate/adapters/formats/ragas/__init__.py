@@ -7,7 +7,7 @@ from typing import Any
 from evalgate.adapters.formats.core.format import Format, words
 
 INPUT = "user_input"
-TURN_TYPES = frozenset({"human", "ai", "tool"})
+TURN_TYPES = ("human", "ai", "tool")
 SAMPLE_KEYS = words("""
     response reference retrieved_contexts reference_contexts reference_tool_calls reference_topics multi_responses
     rubrics
@@ -29,20 +29,14 @@ def list_samples(value: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     if isinstance(value.get(INPUT), dict):
-        return list_samples(_list_rows(value))
+        columns = {name: column for name, column in value.items() if isinstance(column, dict)}
+        return list_samples([{name: columns[name].get(row) for name in columns} for row in columns[INPUT]])
     rows, scores = value.get("dataset", value.get("samples")), value.get("scores")
     if not isinstance(rows, list) or not rows or not is_sample(rows[0]):
         return None
     if isinstance(scores, list) and len(scores) == len(rows):
         return [{"scores": score, **row} for row, score in zip(rows, scores, strict=True) if isinstance(row, dict)]
     return rows
-
-
-def _list_rows(columns: dict[str, Any]) -> list[Any]:
-    return [
-        {name: column.get(index) for name, column in columns.items() if isinstance(column, dict)}
-        for index in columns[INPUT]
-    ]
 
 
 def _claims_ragas(value: Any) -> bool:

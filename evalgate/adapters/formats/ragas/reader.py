@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, do_each, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape
+from evalgate.adapters.formats.core.python_literals import decode_json_text
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.core.usage import build_score, read_provider_usage, read_scores
 from evalgate.adapters.formats.messages import langchain
@@ -21,7 +20,7 @@ from evalgate.adapters.formats.ragas import INPUT, SAMPLE_KEYS, is_sample, list_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalgate.models.trace.trace import Trace, TraceScore, Usage
+    from evalgate.models.trace.trace import Trace, Usage
 
 ONE_TURN = "a sample of one turn does not record tool calls: use `MultiTurnSample`, whose `user_input` has the messages"
 USAGE_COLUMNS = ("input_tokens", "output_tokens", "total_tokens", "prompt_tokens", "completion_tokens")
@@ -61,7 +60,9 @@ def build(record: Any) -> Trace:
     if not isinstance(side_fields.get("id", ""), str):
         side_fields.pop("id")
     trace = chat.build_trace(side_fields, None)
-    trace.evaluations = _read_scores(record)
+    columns = [key for key in record if key not in NOT_SCORES and type(record[key]) in (int, float)]
+    trace.evaluations = [build_score(key, record[key], key) for key in columns]
+    trace.evaluations += read_scores(record.get("scores"), "scores")
     if not isinstance(recorded, list):
         add_gap(trace, "calls", ONE_TURN)
     return trace
@@ -71,10 +72,7 @@ def _read_turn(message: dict[str, Any]) -> list[RawMessage]:
     """One message; older versions wrote text and calls of an answer as JSON into its content."""
     content = message.get("content")
     if message.get("type") == "ai" and isinstance(content, str) and content.startswith("{") and "tool_calls" in content:
-        try:
-            decoded = orjson.loads(content)
-        except orjson.JSONDecodeError:
-            decoded = {}
+        decoded = decode_json_text(content)
         if isinstance(decoded, dict) and "tool_calls" in decoded:
             listed = message.get("tool_calls") or decoded["tool_calls"]
             return langchain.read_message({**message, "content": decoded.get("text"), "tool_calls": listed})
@@ -92,12 +90,6 @@ def _read_usage(record: dict[str, Any]) -> Usage | None:
     found = mapping(record.get("usage"), "usage")
     found = found or {key: record[key] for key in USAGE_COLUMNS if record.get(key) is not None}
     return read_provider_usage(found, "usage") if found else None
-
-
-def _read_scores(record: dict[str, Any]) -> list[TraceScore]:
-    """The metrics of a result: every other column with numbers, and `scores`."""
-    columns = [key for key in record if key not in NOT_SCORES and type(record[key]) in (int, float)]
-    return [*(build_score(key, record[key], key) for key in columns), *read_scores(record.get("scores"), "scores")]
 
 
 SAMPLE_FIELDS = SAMPLE_KEYS | {

@@ -6,9 +6,9 @@ from typing import Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record
-from evalgate.adapters.formats.core.fields import mapping, prefix_errors, text
+from evalgate.adapters.formats.core.fields import text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
-from evalgate.adapters.formats.core.provider_response import read_langchain_usage
+from evalgate.adapters.formats.core.provider_response import LANGCHAIN_USAGE
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.roles import read_message_as
@@ -25,10 +25,8 @@ def build(record: Any) -> Trace:
     chat.add_messages(read_message_as("assistant", document))
     details = document.get("response_metadata")
     details = details if isinstance(details, dict) else {}
-    usage = None
-    if document.get("usage_metadata"):
-        with prefix_errors("usage_metadata"):
-            usage = read_langchain_usage(mapping(document["usage_metadata"], ""))
+    recorded = document.get("usage_metadata")
+    usage = LANGCHAIN_USAGE.read(recorded, "usage_metadata") if recorded else None
     model = text(details.get("model_name", document.get("model")), "model")
     chat.add_llm_call(usage, model=model, response_id=text(document.get("id"), "id"))
     trace = chat.build_trace()

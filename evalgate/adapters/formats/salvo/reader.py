@@ -32,12 +32,7 @@ from evalgate.adapters.formats.core.fields import (
     time,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape
-from evalgate.adapters.formats.core.usage import (
-    TokenTable,
-    finish_reason,
-    read_finish_reason,
-    read_scores,
-)
+from evalgate.adapters.formats.core.usage import TokenTable, finish_reason, read_finish_reason, read_scores
 from evalgate.models.trace.trace import Trace, unknown_usage
 
 if TYPE_CHECKING:

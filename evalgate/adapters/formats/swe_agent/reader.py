@@ -29,6 +29,7 @@ from evalgate.adapters.formats.core.fields import (
     identifier,
     listing,
     mapping,
+    objects,
     prefix_errors,
     read_at,
     required_text,
@@ -152,7 +153,7 @@ class _Run:
         self.conversation = Conversation()
         self.steps: list[_Step] = []
         self.without_action = _find_without_action(history, "history") or _find_without_action(trajectory, "trajectory")
-        self._trajectory = [mapping(value, f"trajectory[{number}]") for number, value in enumerate(trajectory)]
+        self._trajectory = objects(trajectory, "trajectory")
         actions: list[str] = []
         do_each(self._trajectory, "trajectory", lambda step: actions.append(_read_action(step)))
         answers = [value.get("action") for value in history if _is_answer(value)]

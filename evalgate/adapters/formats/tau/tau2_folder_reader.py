@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.core.builder.evidence_gaps import find_unknown, note_unknown
 from evalgate.adapters.formats.core.builder.run import add_warning
-from evalgate.adapters.formats.core.fields import listing, mapping, text
+from evalgate.adapters.formats.core.fields import do_each, listing, mapping, objects, text
 from evalgate.adapters.formats.core.format import EACH, HeadingRule, Reader, Shape, words
 from evalgate.adapters.formats.core.strict_json import require_shallow
 from evalgate.adapters.formats.tau import is_tau2_settings, reader
@@ -72,8 +72,7 @@ def build(record: reader.Simulation) -> Trace:
     trace = reader.build(record)
     note_unknown(trace, find_unknown(run, SHAPES))
     if record.model is None:
-        message = "the results.json of the run was not read: the agent's model is unknown"
-        add_warning(trace, "no_settings", message)
+        add_warning(trace, "no_settings", "the results.json of the run was not read: the agent's model is unknown")
     mode = text(run.get("mode"), "mode")
     if mode is not None:
         trace.metadata["mode"] = mode
@@ -93,6 +92,7 @@ READER = Reader(
 )
 
 
+CALL_LISTS = ("calls", "results")
 SIDES = {"user": "user", "assistant": "agent"}
 """The role of a message, and the prefix of its fields in a tick."""
 
@@ -103,44 +103,16 @@ def messages_from_ticks(ticks: list[Any]) -> list[dict[str, Any]]:
     A message ends when only the other side speaks, or when a tool is called.
     """
     merger = _TickMerger()
-    for number, value in enumerate(ticks):
-        path = f"ticks[{number}]"
-        tick = mapping(value, path)
-        when = text(tick.get("timestamp"), f"{path}.timestamp")
-        texts = {role: _read_text(tick, side, path) for role, side in SIDES.items()}
-        for role, content in texts.items():
-            if content:
-                merger.add(role, content, when, is_only_speaker=sum(map(bool, texts.values())) == 1)
-        for role, side in SIDES.items():
-            _add_calls(merger, tick, role, f"{path}.{side}_tool")
+    do_each(ticks, "ticks", merger.add_tick)
     merger.end()
     return merger.messages
 
 
-def _read_text(tick: dict[str, Any], side: str, path: str) -> str | None:
+def _read_text(tick: dict[str, Any], side: str) -> str | None:
     """The text of a side in a tick; audio chunks have none."""
-    chunk_path = f"{path}.{side}_chunk"
-    chunk = mapping(tick.get(f"{side}_chunk"), chunk_path)
-    if not chunk.get("is_audio"):
-        content = text(chunk.get("content"), f"{chunk_path}.content")
-        if content:
-            return content
-    return text(tick.get("user_transcript"), f"{path}.user_transcript") if side == "user" else None
-
-
-def _add_calls(merger: _TickMerger, tick: dict[str, Any], role: str, path: str) -> None:
-    side = SIDES[role]
-    calls = listing(tick.get(f"{side}_tool_calls"), f"{path}_calls")
-    results = listing(tick.get(f"{side}_tool_results"), f"{path}_results")
-    if not (calls or results):
-        return
-    merger.end()
-    when = tick.get("timestamp")
-    if calls:
-        made = [{**mapping(call, f"{path}_calls[{number}]"), "requestor": role} for number, call in enumerate(calls)]
-        merger.messages.append({"role": role, "content": None, "tool_calls": made, "timestamp": when})
-    for number, result in enumerate(results):
-        merger.messages.append({**mapping(result, f"{path}_results[{number}]"), "role": "tool"})
+    chunk = mapping(tick.get(f"{side}_chunk"), f"{side}_chunk")
+    content = None if chunk.get("is_audio") else text(chunk.get("content"), f"{side}_chunk.content")
+    return content or (text(tick.get("user_transcript"), "user_transcript") if side == "user" else None)
 
 
 class _TickMerger:
@@ -150,7 +122,23 @@ class _TickMerger:
         self.messages: list[dict[str, Any]] = []
         self._open_texts: dict[str, list[str]] = {}
 
-    def add(self, role: str, content: str, when: str | None, *, is_only_speaker: bool) -> None:
+    def add_tick(self, tick: dict[str, Any]) -> None:
+        """Adds texts, calls and results of both sides."""
+        when = text(tick.get("timestamp"), "timestamp")
+        texts = {role: _read_text(tick, side) for role, side in SIDES.items()}
+        for role, content in texts.items():
+            if content:
+                self._add_text(role, content, when, is_only_speaker=sum(map(bool, texts.values())) == 1)
+        for role, side in SIDES.items():
+            calls, results = (objects(tick.get(f"{side}_tool_{kind}"), f"{side}_tool_{kind}") for kind in CALL_LISTS)
+            if calls or results:
+                self.end()
+            if calls:
+                made = [{**call, "requestor": role} for call in calls]
+                self.messages.append({"role": role, "content": None, "tool_calls": made, "timestamp": when})
+            self.messages += [{**result, "role": "tool"} for result in results]
+
+    def _add_text(self, role: str, content: str, when: str | None, *, is_only_speaker: bool) -> None:
         """Adds text; if only this side speaks in the tick, the other side's message ends."""
         if is_only_speaker:
             self._end_messages([open_role for open_role in self._open_texts if open_role != role])

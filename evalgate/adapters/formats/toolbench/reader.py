@@ -13,7 +13,7 @@ from evalgate.adapters.formats.core.builder.run import (
     warn_of_missing_results,
 )
 from evalgate.adapters.formats.core.builder.side_fields import read_tool_definitions
-from evalgate.adapters.formats.core.fields import FieldError, count, flag, listing, mapping, text
+from evalgate.adapters.formats.core.fields import FieldError, count, dict_or_empty, flag, listing, mapping, text
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, no_identity
 from evalgate.adapters.formats.core.strict_json import decode, require_shallow
 from evalgate.adapters.formats.core.usage import build_score
@@ -77,7 +77,7 @@ def _find_error(result: str) -> str | None:
     except TraceError:
         error_match = CUT_ERROR.match(result)
         return error_match[1] if error_match else None
-    error = value.get("error") if isinstance(value, dict) else None
+    error = dict_or_empty(value).get("error")
     return error if isinstance(error, str) else None
 
 
@@ -88,8 +88,7 @@ def _add_answer(trace: Trace, answer: dict[str, Any]) -> None:
     if last is None or last["name"] != FINISH:
         return
     mark_final_call(last)
-    arguments = last["arguments"] if isinstance(last["arguments"], dict) else {}
-    final_answer = arguments.get("final_answer")
+    final_answer = dict_or_empty(last["arguments"]).get("final_answer")
     calling_message = next(message for message in reversed(trace.messages) if message["tool_calls"])
     set_final_response(trace, final_answer if isinstance(final_answer, str) else None, calling_message)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalgate.adapters.formats.core.builder.conversation import RawMessage
 from evalgate.adapters.formats.core.builder.run import MeteredConversation, open_record, set_final_response
 from evalgate.adapters.formats.core.builder.side_fields import identify_by_side_fields
-from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, text, time
+from evalgate.adapters.formats.core.fields import count, do_each, listing, mapping, objects, text, time
 from evalgate.adapters.formats.core.format import EACH, Reader, Shape, split_each, words
 from evalgate.adapters.formats.core.usage import TokenTable
 from evalgate.adapters.formats.messages import roles, vercel
@@ -79,10 +79,10 @@ def _add_lists(builder: MessageBuilder, step: dict[str, Any]) -> None:
     builder.add_reasoning(reasoning if isinstance(reasoning, str) else None)
     words = text(step.get("text"), "text")
     builder.add_text(words or (None if step.get("toolCalls") else words))
-    for number, call in enumerate(listing(step.get("toolCalls"), "toolCalls")):
-        builder.add_call(read_request(mapping(call, f"toolCalls[{number}]")))
-    for number, result in enumerate(listing(step.get("toolResults"), "toolResults")):
-        builder.add_result(read_result(mapping(result, f"toolResults[{number}]")))
+    for call in objects(step.get("toolCalls"), "toolCalls"):
+        builder.add_call(read_request(call))
+    for result in objects(step.get("toolResults"), "toolResults"):
+        builder.add_result(read_result(result))
 
 
 def _count_total(value: Any, path: str) -> int | None:

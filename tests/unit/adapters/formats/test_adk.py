@@ -1,12 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.adk import ADK
-from evalgate.adapters.formats.adk import reader as adk
-from evalgate.errors import TraceError
 
 START = 1_767_600_000.0  # 2026-01-05T08:00:00Z
 
@@ -76,27 +72,6 @@ BOTH = session(
 )
 
 
-def build(*events, **fields):
-    return adk.build(session(*events, **fields))
-
-
-def test_the_state_may_name_scenario_and_trial():
-    state = {"evalgate.scenario.id": "lamp", "evalgate.trial": 3}
-    trace = build(event("bot", 0, text("Hi")), state=state)
-    assert (trace.scenario_id, trace.trial) == ("lamp", 3)
-    assert adk.identify(session(state=state)) == ("lamp", 3)
-
-
-def test_events_without_a_session_are_one_session_together():
-    one, two = event("user", 0, text("Hi")), event("bot", 1, text("Hello"))
-    for documents in ([one, two], [[one, two]]):
-        (record,) = adk.split(documents)
-        trace = adk.build(record)
-        assert [m["content"] for m in trace.messages] == ["Hi", "Hello"]
-        assert (trace.trace_id, trace.agent["name"]) == ("", "bot")
-    assert len(adk.split([BOTH, session(), one, two])) == 3
-
-
 @pytest.mark.parametrize(
     "value", [None, 1, "x", [], {}, [[]], {"events": []}, {"events": [{"author": "x"}]}, {"events": 3}]
 )
@@ -114,13 +89,3 @@ def test_sessions_and_events_are_claimed():
         {"invocationId": "i", "author": "user"},
     ):
         assert ADK.claims(value)
-
-
-@given(damage_document([BOTH]))
-def test_damage_is_a_trace_error_or_none(documents):
-    for record in adk.split(documents):
-        adk.identify(record)
-        try:
-            adk.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -3,9 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damage_document
 from fakes.files import MemoryFiles
-from hypothesis import given
 
 from evalgate.adapters.formats.adk import ADK_EVAL, evals
 from evalgate.adapters.formats.open.trace_files import TraceFiles
@@ -106,17 +104,3 @@ def test_results_are_claimed_in_both_spellings():
     assert ADK_EVAL.claims(result())
     assert ADK_EVAL.claims({"evalCaseResults": []})
     assert ADK_EVAL.claims('{"evalSetResultId":"r"}')
-
-
-@given(damage_document(result(case(), case(session_details=None))))
-def test_damage_is_a_trace_error_or_none(document):
-    try:
-        records = evals.split(document)
-    except TraceError:
-        return
-    for record in records:
-        evals.READER.identify(record)
-        try:
-            evals.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -3,12 +3,10 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
-from damage import damage_document, nest_lists
-from hypothesis import given
+from damage import nest_lists
 
 from evalgate.adapters.formats.atif import ATIF
 from evalgate.adapters.formats.atif import reader as atif
-from evalgate.errors import TraceError
 
 
 def step(source, message, **fields):
@@ -68,41 +66,6 @@ ORDER = trajectory(
     },
     extra={"task_id": "lost-book", "evalgate.trial": 2},
 )
-INNER = {
-    "schema_version": "ATIF-v1.7",
-    "trajectory_id": "child",
-    "agent": {"name": "searcher", "version": "1"},
-    "steps": [
-        step("user", "Search the depot.", is_copied_context=True),
-        step("user", "Search the depot, please."),
-        step(
-            "agent",
-            "Found it.",
-            tool_calls=[call("x", "scan_rack", rack=3)],
-            observation=seen(result("1 book", "x")),
-            metrics=metrics(30, 3),
-        ),
-    ],
-}
-
-
-def delegating(**fields):
-    reference = result("It is in the depot.", "d", subagent_trajectory_ref=[{"trajectory_id": "child"}])
-    return trajectory(
-        step("user", "Where is my book?"),
-        step("agent", "", tool_calls=[call("d", "delegate")], observation=seen(reference), metrics=metrics()),
-        step("agent", "In the depot.", metrics=metrics()),
-        **{"subagent_trajectories": [INNER], **fields},
-    )
-
-
-def test_a_trajectory_has_its_task_agent_and_model():
-    trace = atif.build(ORDER)
-    assert (trace.trace_id, trace.scenario_id, trace.trial) == ("s-1", "lost-book", 2)
-    assert trace.agent == {"name": "clerk", "version": "2"}
-    assert (trace.provider, trace.model) == ("acme", "large")
-    assert trace.system_instructions == "You sell books."
-    assert atif.identify(ORDER) == ("lost-book", 2)
 
 
 def test_many_results_without_ids_take_linear_time():
@@ -125,12 +88,3 @@ def test_trajectories_are_claimed_alone_and_in_lists():
     assert ATIF.claims(ORDER)
     assert ATIF.claims([ORDER])
     assert atif.READER.split([ORDER, ORDER]) == [ORDER, ORDER]
-
-
-@given(damage_document(delegating(final_metrics=ORDER["final_metrics"], extra=ORDER["extra"])))
-def test_damage_is_a_trace_error_or_none(document):
-    atif.identify(document)
-    try:
-        atif.build(document)
-    except TraceError as error:
-        assert "\n" not in str(error)

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damage_document, nest_lists
-from hypothesis import given
 
 from evalgate.adapters.formats.claude_code import CLAUDE_CODE
 from evalgate.adapters.formats.claude_code import reader as claude_code
-from evalgate.errors import TraceError
 
 INIT = {
     "type": "system",
@@ -107,17 +104,6 @@ def read(lines):
     return claude_code.build(records[0])
 
 
-def test_sessions_of_one_file_are_separate_runs():
-    lines = [
-        {"type": "summary", "summary": "x", "leafUuid": "l"},
-        session_line("user", "a", 0),
-        {**session_line("user", "b", 1), "sessionId": "s3"},
-    ]
-    records = claude_code.split(lines)
-    assert [claude_code.build(record).trace_id for record in records] == ["s2", "s3"]
-    assert claude_code.build(records[0]).name == "x"
-
-
 @pytest.mark.parametrize("holder", ["loglines", "messages"])
 def test_lines_may_be_held_by_an_object_and_name_no_session(holder):
     lines = [
@@ -157,31 +143,3 @@ def test_every_line_identifies_the_format(line):
 )
 def test_other_documents_are_not_claimed(value):
     assert not CLAUDE_CODE.claims(value)
-
-
-SIDE = [
-    assistant("m1", uses("t1", "Task", prompt="look")),
-    assistant("a1", uses("x1", command="ls"), parent="t1"),
-    session_line("user", "look", 2, isSidechain=True, parentUuid=None, costUSD=0.5),
-]
-
-
-@given(damage_document([*STREAM, *SIDE]))
-def test_damaged_lines_are_a_trace_or_a_reason(document):
-    for record in claude_code.split(document):
-        claude_code.READER.identify(record)
-        try:
-            claude_code.build(record)
-        except TraceError as error:
-            assert len(str(error)) < 300
-
-
-@given(ANYTHING)
-def test_any_json_is_claimed_or_not(value):
-    assert CLAUDE_CODE.claims(value) in (True, False)
-    assert CLAUDE_CODE.claims([value]) in (True, False)
-
-
-def test_deep_input_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        read([INIT, assistant("m1", uses("t1", deep=nest_lists(70))), result()])

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damage_document, nest_lists
-from hypothesis import given
 
 from evalgate.adapters.formats.codex import CODEX
 from evalgate.adapters.formats.codex import reader as codex
-from evalgate.errors import TraceError
 
 DONE = {
     "type": "turn.completed",
@@ -107,10 +104,6 @@ def read(lines):
     return codex.build(records[0])
 
 
-def test_threads_of_one_file_are_separate_runs():
-    assert len(codex.split([*EXEC, *EXEC])) == 2
-
-
 def test_items_without_lines_around_them_are_a_rollout():
     items = [line["payload"] for line in ROLLOUT if line["type"] == "response_item"]
     items[1]["internal_chat_message_metadata_passthrough"] = {}
@@ -128,34 +121,3 @@ def test_lines_and_lists_identify_the_format(document):
 )
 def test_other_documents_are_not_claimed(value):
     assert not CODEX.claims(value)
-
-
-@pytest.mark.parametrize("lines", [EXEC, ROLLOUT])
-def test_deep_input_is_refused(lines):
-    with pytest.raises(TraceError, match="64 levels"):
-        read([*lines, {"deep": nest_lists(70)}])
-
-
-@given(damage_document(EXEC))
-def test_damaged_events_are_a_trace_or_a_reason(document):
-    build_all(document)
-
-
-@given(damage_document(ROLLOUT))
-def test_a_damaged_rollout_is_a_trace_or_a_reason(document):
-    build_all(document)
-
-
-def build_all(document):
-    for record in codex.split(document):
-        try:
-            codex.build(record)
-        except TraceError as error:
-            assert len(str(error)) < 300
-
-
-@given(ANYTHING)
-def test_any_json_is_claimed_or_not(value):
-    for document in (value, [value], {"events": value}, {"items": [value]}):
-        assert CODEX.claims(document) in (True, False)
-        build_all([document])

@@ -6,7 +6,6 @@ from trace_table import read_traces
 
 from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.cursor import CURSOR
-from evalgate.adapters.formats.cursor import reader as cursor
 from evalgate.adapters.formats.open import detect
 from evalgate.models.trace.trace import TraceLocation
 
@@ -56,9 +55,3 @@ def test_cursor_and_claude_code_have_different_lines():
     assert detect.detect_format([CLAUDE, USER, RESULT]).name == "claude-code"
     assert detect.detect_format([{**RESULT, "request_id": "r", "duration_ms": 1}]).name == "cursor"
     assert detect.detect_format([{**RESULT, "total_cost_usd": 0.1, "num_turns": 1}]).name == "claude-code"
-
-
-def test_a_file_is_split_by_session():
-    lines = [INIT, USER, RESULT, {**INIT, "session_id": "t"}, {**USER, "session_id": "t"}]
-    assert [len(one) for one in cursor.split(lines)] == [3, 2]
-    assert len(cursor.split([{"type": "user"}, *lines])) == 2

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-import pytest
-from damage import damage_document, nest_lists
-from hypothesis import given, settings
-
 from evalgate.adapters.formats.exgentic import reader as exgentic
 from evalgate.adapters.formats.open import detect
-from evalgate.errors import TraceError
 
 
 def line(event, step, cost=0.0, session="s1", **fields):
@@ -88,40 +83,3 @@ def test_sessions_are_kept_apart_and_name_the_key_of_their_files():
 
 def test_content_identifies_the_format():
     assert {detect.detect_format([each]).name for each in [*session(), outcome()]} == {"exgentic"}
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        build(line("observation", 0, observation=nest_lists(70)))
-
-
-def test_an_action_is_read_whatever_its_event_is_called():
-    steps = [{**step, "event": "act"} if step["event"] == "action" else step for step in session()]
-    (record,) = exgentic.split(steps)
-    assert [call["name"] for call in exgentic.build(record).tool_calls] == ["look", "cancel", "finish"]
-
-
-@settings(max_examples=150)
-@given(damage_document([*session(), outcome()]))
-def test_any_damage_gives_a_trace_or_a_reason(documents):
-    known = [each for each in documents if exgentic_claims(each)]
-    exgentic.join_keys(known)
-    for found in exgentic.split(known):
-        exgentic.identify(found)
-        try:
-            exgentic.build(found)
-        except TraceError as error:
-            assert "\n" not in str(error)
-
-
-def exgentic_claims(value):
-    known = detect.find_claiming_format(value)
-    return known is not None and known.name == "exgentic"
-
-
-def test_lines_without_a_session_are_reported_and_hide_no_other():
-    whole, broken = exgentic.split([*session(), line("action", 1, session=[5]), 7])
-    assert exgentic.build(whole).trace_id == "s1"
-    with pytest.raises(TraceError, match=r"step 0\.session_id is not text"):
-        exgentic.build(broken)
-    assert exgentic.identify(broken) == (None, None)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from damage import ANYTHING, damage_document, nest_lists
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evalgate.adapters.formats.anthropic import reader as anthropic
 from evalgate.adapters.formats.langchain import reader as langchain
@@ -343,51 +340,7 @@ def test_older_messages_of_a_user_interface_are_read():
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_ids_next_to_the_messages_name_scenario_and_trial(reader):
-    name = next(known for known, module in READERS.items() if module is reader)
-    messages = next(one for one in RECORDINGS[name] if isinstance(one, list))
-    record = {"messages": messages, "metadata": {"evalgate.scenario.id": "refund", "evalgate.trial": 2}}
-    trace = reader.build(record)
-    assert (trace.scenario_id, trace.trial) == ("refund", 2)
-    assert reader.READER.identify(record) == ("refund", 2)
-    assert reader.READER.identify(messages) == (None, None)
-    trace = reader.build({"messages": messages, "scenario_id": "x", "cost_usd": 0.5, "latency_ms": 7})
-    assert (trace.scenario_id, trace.cost["usd"], trace.latency["total_ms"]) == ("x", 0.5, 7.0)
-
-
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("record", [[], {}, {"messages": []}, {"messages": "x"}, 1, [1], {"messages": [{}]}])
 def test_a_document_without_messages_is_refused(reader, record):
     with pytest.raises(TraceError):
         reader.build(record)
-
-
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_deep_input_is_refused(reader):
-    with pytest.raises(TraceError, match="64 levels"):
-        reader.build([nest_lists(70)])
-
-
-@given(st.sampled_from(FIXTURES).flatmap(lambda one: st.tuples(st.just(one[0]), damage_document(one[1]))))
-def test_damaged_documents_are_a_trace_or_a_reason(pair):
-    reader, document = pair
-    detect.find_claiming_format(document)
-    for record in reader.READER.split(document):
-        reader.READER.identify(record)
-        try:
-            reader.build(record)
-        except TraceError as error:
-            assert len(str(error)) < 300
-
-
-@given(ANYTHING)
-def test_any_json_is_claimed_or_not(value):
-    for document in (
-        value,
-        [value],
-        {"messages": value},
-        {"messages": [value]},
-        {"steps": [value]},
-        {"output": value},
-    ):
-        detect.find_claiming_format(document)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.inspect_ai import INSPECT
 from evalgate.adapters.formats.inspect_ai import reader as inspect_log
@@ -139,19 +137,6 @@ def scores(value):
     return {e["name"]: (e["score_value"], e["score_label"]) for e in bare(scores={"s": {"value": value}}).evaluations}
 
 
-def test_a_sample_is_a_scenario_and_its_epoch_a_trial():
-    trace = build()
-    assert (trace.trace_id, trace.scenario_id, trace.trial) == ("u-1", "there", 2)
-    assert trace.metadata == {"task": "finding", "target": "yes", "sample": {"level": 3}}
-    assert (trace.provider, trace.model, trace.agent) == (
-        "acme",
-        "large",
-        {"name": "react", "framework": "inspect"},
-    )
-    assert trace.tags == ["nightly"]
-    assert inspect_log.identify(Sample(LOG, SAMPLE)) == ("there", 2)
-
-
 def test_attachments_that_expand_beyond_the_limit_are_refused():
     many = [{"role": "user", "content": f"attachment://{LONG}"}] * 30
     with pytest.raises(TraceError, match="expand to more than 25,000,000"):
@@ -177,17 +162,3 @@ def test_other_documents_are_not_claimed(value):
 
 def test_logs_are_claimed():
     assert INSPECT.claims(LOG)
-
-
-@given(damage_document([LOG]))
-def test_damage_is_a_trace_error_or_none(documents):
-    try:
-        records = inspect_log.split(documents)
-    except TraceError:
-        return
-    for record in records:
-        inspect_log.identify(record)
-        try:
-            inspect_log.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -3,11 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.langfuse import LANGFUSE, reader
-from evalgate.errors import TraceError
 
 ASKED = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": "x"}'}}
 USER = {"role": "user", "content": "Find x."}
@@ -107,15 +104,6 @@ def test_input_and_output_are_read_however_they_were_kept(written):
     ]
 
 
-def test_observations_alone_describe_their_trace():
-    fields = {"traceName": "Helper", "sessionId": "chat-7", "tags": ["nightly"], "model": None}
-    rows = [{**one, **fields, "providedModelName": "claude-x"} for one in ROWS]
-    (record,) = reader.split([{"data": rows, "meta": {}}])
-    trace = reader.build(record)
-    assert (trace.name, trace.conversation_id, trace.tags) == ("Helper", "chat-7", ["nightly"])
-    assert (trace.model, len(trace.llm_calls)) == ("claude-x", 2)
-
-
 @pytest.mark.parametrize(
     "document",
     [
@@ -144,13 +132,3 @@ def test_observations_without_a_trace_are_gathered_by_its_id():
 @pytest.mark.parametrize("value", [None, [], {}, {"observations": []}, {"observations": [], "trace": 1}, {"id": "a"}])
 def test_other_values_are_not_claimed(value):
     assert not LANGFUSE.claims(value)
-
-
-@given(damage_document([WHOLE]) | damage_document(ROWS))
-def test_damage_is_a_trace_or_a_reason(documents):
-    for record in reader.split(documents):
-        reader.identify(record)
-        try:
-            reader.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

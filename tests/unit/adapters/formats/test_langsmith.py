@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.langsmith import LANGSMITH, reader
-from evalgate.errors import TraceError
 
 ROOT = "00000000-0000-0000-0000-000000000001"
 FIRST = "00000000-0000-0000-0000-000000000002"
@@ -132,30 +129,6 @@ def test_a_later_batch_completes_runs_and_may_imply_ids_by_the_order():
     assert build([{"post": batch()["post"]}, {"patch": batch()["patch"]}]) == build(RUNS)
 
 
-def test_runs_of_several_traces_are_separated():
-    other = {
-        **run(FIRST, "x", "llm", 0, 1, inputs={"prompt": "Hi"}),
-        "trace_id": FIRST,
-        "parent_run_id": None,
-    }
-    alone = {**other, "id": SECOND, "trace_id": None, "dotted_order": None}
-    assert [reader.build(record).trace_id for record in reader.split([RUNS[0], other, alone])] == [
-        ROOT,
-        FIRST,
-        SECOND,
-    ]
-
-
 @pytest.mark.parametrize("value", [None, [], {}, {"id": "a"}, {"post": []}, {"post": [1]}, {"run_type": "llm"}])
 def test_other_values_are_not_claimed(value):
     assert not LANGSMITH.claims(value)
-
-
-@given(damage_document(RUNS) | damage_document([batch()]))
-def test_damage_is_a_trace_or_a_reason(documents):
-    for record in reader.split(documents):
-        reader.identify(record)
-        try:
-            reader.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -64,13 +64,6 @@ def test_payloads_are_detected(value):
     assert names(read(value)) in ([*names(read(*SESSION))], ["find_user"])
 
 
-def test_calls_without_an_id_are_one_run_if_each_request_continues_the_last():
-    loop = [payload(n, trace_id=f"t{n}", metadata={}) for n in (0, 1, 4)]
-    assert names(read(*loop)) == ["find_user", "delete_user"]
-    other = payload(trace_id="x", metadata={}, messages=[{"role": "user", "content": "Hi"}])
-    assert len(litellm.split([*loop, other])) == 2
-
-
 def test_a_damaged_run_keeps_its_scenario():
     assert litellm.identify([payload(messages=[5])]) == ("remove-user", 1)
     assert litellm.identify([5]) == (None, None)

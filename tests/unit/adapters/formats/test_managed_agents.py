@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.managed_agents import MANAGED_AGENTS, reader
-from evalgate.errors import TraceError
 
 
 def event(kind, second, **fields):
@@ -96,13 +93,3 @@ def test_events_of_one_document_read_as_lines(wrapped):
 @pytest.mark.parametrize("value", [None, 1, [], {}, ["client.beta.sessions.create", None], {"type": "agent.message"}])
 def test_other_values_are_not_claimed(value):
     assert not MANAGED_AGENTS.claims(value)
-
-
-@given(damage_document(WHOLE))
-def test_damage_is_a_trace_error_or_none(documents):
-    for record in reader.split(documents):
-        reader.identify(record)
-        try:
-            reader.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
 from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, reader
-from evalgate.errors import TraceError
 
 
 def span(span_id, parent, data, begin, end, *, error=None, trace_id="trace_1"):
@@ -76,13 +73,6 @@ def test_a_trace_may_contain_its_spans_or_be_listed_with_them(document):
     assert build([document]) == build(WHOLE)
 
 
-def test_spans_are_grouped_by_trace_in_any_order_of_lines():
-    other = [span("o", None, response(9, usage(1, 1)), 1, 2, trace_id="trace_2"), head("trace_2")]
-    one, two = reader.split([other[0], *reversed(WHOLE), other[1]])
-    assert reader.build(one).trace_id == "trace_2"
-    assert reader.build(two) == build(WHOLE)
-
-
 @pytest.mark.parametrize("documents", [[WHOLE], [{"data": WHOLE}]], ids=["a list", "what the exporter sends"])
 def test_one_document_reads_as_lines(documents):
     assert OPENAI_AGENTS.claims(documents[0])
@@ -96,13 +86,3 @@ def test_other_values_are_not_claimed(value):
 
 def test_every_line_is_claimed():
     assert all(OPENAI_AGENTS.claims(line) for line in WHOLE)
-
-
-@given(damage_document([head(metadata={"evalgate.trial": 1}), *SPANS]))
-def test_damage_is_a_trace_or_a_reason(documents):
-    for record in reader.split(documents):
-        reader.identify(record)
-        try:
-            reader.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from damage import damage_document
-from hypothesis import given
 
-from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS_STATE, reader
-from evalgate.errors import TraceError
+from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS_STATE
 
 CALL = {
     "type": "function_call",
@@ -56,23 +53,7 @@ def state(items=DONE, step="next_step_final_output", **fields):
     }
 
 
-def test_metadata_names_the_scenario():
-    marked = {"id": "trace_1", "metadata": {"evalgate.scenario.id": "close", "evalgate.trial": 1}}
-    trace = reader.build_state(state(trace=marked))
-    assert (trace.scenario_id, trace.trial) == ("close", 1)
-    assert reader.identify_state(state(trace=marked)) == ("close", 1)
-
-
 @pytest.mark.parametrize("value", [None, [], {}, {"$schemaVersion": "1", "original_input": ""}])
 def test_other_values_are_not_claimed(value):
     assert not OPENAI_AGENTS_STATE.claims(value)
     assert OPENAI_AGENTS_STATE.claims(state())
-
-
-@given(damage_document(state()))
-def test_damage_is_a_trace_or_a_reason(document):
-    reader.identify_state(document)
-    try:
-        reader.build_state(document)
-    except TraceError as error:
-        assert "\n" not in str(error)

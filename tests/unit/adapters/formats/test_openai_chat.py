@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import copy
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
 from evalgate.adapters.formats.openai_chat import reader as openai_chat
@@ -87,63 +83,3 @@ def test_schemas_of_tools_and_evalgate_documents_are_not_claimed():
     assert not OPENAI_CHAT.claims([])
     assert OPENAI_CHAT.claims({"messages": []})
     assert OPENAI_CHAT.claims([MESSAGES, MESSAGES])
-
-
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["role", "content", "id", "name", "type", "text", "function", "arguments"]),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=40)
-@given(
-    st.integers(0, 4),
-    st.sampled_from(["role", "content", "tool_calls", "function_call", "tool_call_id", "name", "refusal"]),
-    JUNK,
-)
-def test_any_content_of_a_message_gives_a_trace_or_a_reason(index, field, junk):
-    messages = copy.deepcopy(MESSAGES)
-    messages[index][field] = junk
-    try:
-        assert openai_chat.build(messages).messages
-    except TraceError as error:
-        assert str(error).startswith("messages[")
-
-
-@settings(max_examples=40)
-@given(
-    st.sampled_from(
-        [
-            "messages",
-            "choices",
-            "usage",
-            "cost",
-            "cost_usd",
-            "latency_ms",
-            "scores",
-            "tools",
-            "metadata",
-            "model",
-            "trial",
-            "scenario_id",
-            "finish_reason",
-        ]
-    ),
-    JUNK,
-)
-def test_any_fields_besides_the_messages_give_a_trace_or_a_reason(field, junk):
-    record = {"messages": MESSAGES, field: junk}
-    OPENAI_CHAT.claims(record)
-    openai_chat.READER.identify(record)
-    try:
-        openai_chat.build(record)
-    except TraceError as error:
-        assert "\n" not in str(error)

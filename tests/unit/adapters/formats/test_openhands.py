@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import pytest
-from damage import damage_document, nest_lists
-from hypothesis import given, settings
-
 from evalgate.adapters.formats.open import detect
-from evalgate.adapters.formats.openhands import reader as openhands
-from evalgate.errors import TraceError
 
 AT = "2026-01-27T22:44:{:02d}.500000"
 
@@ -88,33 +82,7 @@ def line(**fields):
     }
 
 
-def test_a_line_has_cost_success_and_issue():
-    trace = openhands.build(line())
-    assert trace.cost == {"usd": 0.5, "source": "recorded"}
-    assert trace.scores == {"success": 1.0}
-    assert trace.scenario_id == "acme/shop#5"
-    assert openhands.identify(line()) == ("acme/shop#5", None)
-    assert openhands.identify(line(instance_id="django-1")) == ("django-1", None)
-    assert trace.latency["total_ms"] is None
-
-
 def test_content_identifies_the_format():
     assert detect.detect_format([bare()]).name == "openhands"
     assert detect.detect_format([line()]).name == "openhands"
     assert detect.detect_format([line(history=[])]).name == "openhands"
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        openhands.build(line(x=nest_lists(70)))
-
-
-@settings(max_examples=200)
-@given(damage_document(bare()) | damage_document(line()))
-def test_any_damage_gives_a_trace_or_a_reason(record):
-    openhands.identify(record)
-    detect.find_claiming_format(record)
-    try:
-        openhands.build(record)
-    except TraceError as error:
-        assert "\n" not in str(error)

@@ -65,9 +65,3 @@ def test_data_sets_are_detected(value, size):
     assert len(records) == size
     for record in records:
         assert isinstance(read(record).trace_id, str)
-
-
-def test_scores_may_be_next_to_the_data_set():
-    rows = [{"user_input": "x", "response": "y"}]
-    (record,) = ragas.split({"dataset": rows, "scores": [{"faithfulness": 0.4}]})
-    assert [(s["name"], s["score_value"]) for s in ragas.build(record).evaluations] == [("faithfulness", 0.4)]

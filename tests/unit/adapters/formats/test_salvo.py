@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from builders import make_message, make_trace
-from damage import damage_document, nest_lists
-from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.salvo import reader as salvo
-from evalgate.errors import TraceError
 from evalgate.models.trace.trace_view import get_view
 
 
@@ -58,30 +54,7 @@ def test_a_stored_run_has_its_start_time():
     assert salvo.build(stored()).started_at == "2026-02-19T10:00:00Z"
 
 
-def test_metadata_names_scenario_and_trial():
-    metadata = {"scenario_id": "s", "trial": 2, "evaluations": {"q": 0.5}, "custom": {"k": "v"}}
-    trace = salvo.build(view(metadata=metadata))
-    assert (trace.scenario_id, trace.trial, trace.scores, trace.metadata) == ("s", 2, {"q": 0.5}, {"k": "v"})
-    assert salvo.identify(view(metadata=metadata)) == ("s", 2)
-
-
 def test_content_identifies_the_format():
     assert detect.detect_format([view()]).name == detect.detect_format([stored()]).name == "salvo"
     whole = get_view(make_trace([], messages=[make_message()])).whole()
     assert detect.detect_format([whole]).name == "salvo"
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        salvo.build(view(x=nest_lists(70)))
-
-
-@settings(max_examples=150)
-@given(damage_document(view()) | damage_document(stored()))
-def test_any_damage_gives_a_trace_or_a_reason(record):
-    salvo.identify(record)
-    detect.find_claiming_format(record)
-    try:
-        salvo.build(record)
-    except TraceError as error:
-        assert "\n" not in str(error)

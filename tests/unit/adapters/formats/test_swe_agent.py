@@ -2,15 +2,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from damage import damage_document, nest_lists
-from hypothesis import given, settings
-
-from evalgate.adapters.formats.core.builder.trace_builder import read_record
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.swe_agent import reader as swe_agent
-from evalgate.errors import TraceError
-from evalgate.models.trace.trace import TraceLocation
 
 STATS = {"instance_cost": 0.25, "tokens_sent": 900, "tokens_received": 80, "api_calls": 2}
 
@@ -64,12 +57,6 @@ def with_tools(**fields):
     }
 
 
-def test_an_unknown_field_of_a_step_may_hold_calls():
-    steps = [step("ls -F", "setup.py", forked={"run": ["rm -rf data"]})]
-    found = read_record(swe_agent.READER, in_text(trajectory=steps), TraceLocation("a.traj"), "a.traj")
-    assert "`trajectory[0].forked`" in found.gaps["calls"]
-
-
 def test_problem_and_model_come_from_the_settings_and_no_key_does():
     trace = swe_agent.build(with_tools())
     assert (trace.scenario_id, trace.model) == ("repo__issue-1", "gpt-4o")
@@ -86,19 +73,3 @@ def test_content_identifies_the_format():
     assert detect.detect_format([in_text()]).name == "swe-agent"
     assert detect.detect_format([with_tools()]).name == "swe-agent"
     assert detect.detect_format([{"history": in_text()["history"]}]).name == "swe-agent"
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        swe_agent.build(in_text(info={"x": nest_lists(70)}))
-
-
-@settings(max_examples=150)
-@given(damage_document(in_text()) | damage_document(with_tools()))
-def test_any_damage_gives_a_trace_or_a_reason(record):
-    swe_agent.identify(record)
-    detect.find_claiming_format(record)
-    try:
-        swe_agent.build(record)
-    except TraceError as error:
-        assert "\n" not in str(error)

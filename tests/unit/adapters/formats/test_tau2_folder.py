@@ -3,9 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
-from hypothesis import given, settings
 
 from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.open import detect
@@ -143,24 +141,3 @@ def test_settings_without_simulations_in_the_glob_are_reported():
 def test_content_identifies_the_format():
     assert detect.detect_format([heading()]).name == detect.detect_format([simulation()]).name == "tau2-folder"
     assert detect.detect_format([{**heading(), "simulations": [{}]}]).name == "tau2"
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        build(simulation(x=nest_lists(70)))
-
-
-@settings(max_examples=150)
-@given(damage_document([heading(**AUDIO), simulation()]))
-def test_any_damage_gives_a_trace_or_a_reason(documents):
-    known = [each for each in documents if (found := detect.find_claiming_format(each)) and found.name == "tau2-folder"]
-    try:
-        records = tau2_folder_reader.split(known)
-    except TraceError:
-        return
-    for record in records:
-        tau2_folder_reader.READER.identify(record)
-        try:
-            tau2_folder_reader.build(record)
-        except TraceError as error:
-            assert "\n" not in str(error)

@@ -3,8 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from damage import damage_document, nest_lists
-from hypothesis import given, settings
 
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.toolbench import reader as toolbench
@@ -56,19 +54,3 @@ def test_a_search_that_found_no_answer_is_refused_as_such():
 
 def test_content_identifies_the_format():
     assert detect.detect_format([document()]).name == "toolbench"
-
-
-def test_a_record_nested_too_deep_is_refused():
-    with pytest.raises(TraceError, match="64 levels"):
-        toolbench.build(document(x=nest_lists(70)))
-
-
-@settings(max_examples=100)
-@given(damage_document(document()))
-def test_any_damage_gives_a_trace_or_a_reason(record):
-    toolbench.READER.identify(record)
-    detect.find_claiming_format(record)
-    try:
-        toolbench.build(record)
-    except TraceError as error:
-        assert "\n" not in str(error)

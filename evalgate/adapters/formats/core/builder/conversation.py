@@ -197,6 +197,23 @@ def build_response(message: Message | None) -> Response:
     return {"content": message["content"], "finish_reason": message["finish_reason"], "message_index": message["index"]}
 
 
+def build_call(
+    name: str, recorded_arguments: Any, call_id: str | None = None, turn: int = 0, step: int = 0
+) -> ToolCall:
+    """A call that no message requests, without its index and its result."""
+    value, raw, error = read_arguments(recorded_arguments)
+    return {
+        **BLANK_CALL,
+        "turn": turn,
+        "step": step,
+        "id": call_id,
+        "name": name,
+        "arguments": value,
+        "arguments_raw": raw,
+        "arguments_error": error,
+    }
+
+
 def is_empty_answer(message: Message) -> bool:
     """True for a message that is recorded as an empty text, and not as a request of calls."""
     return message["content"] == "" and not message["tool_calls"]
@@ -287,7 +304,7 @@ def _pop_pending(queues: Queues, key: str | None) -> ToolCall | None:
     return None
 
 
-class ToolRequest(NamedTuple):
+class ToolRequest(Struct):
     """A tool call as recorded in its message; `arguments` are an object or text, as recorded."""
 
     id: str | None

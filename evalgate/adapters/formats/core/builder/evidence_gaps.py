@@ -23,7 +23,6 @@ from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
     from evalgate.adapters.formats.core.format import Reader
     from evalgate.models.trace.trace import EvidenceKind, Trace
@@ -185,25 +184,3 @@ def add_gap(trace: Trace, kind: EvidenceKind, reason: str) -> None:
         return
     trace.gaps = {**trace.gaps, kind: reason}
     trace.warnings = [*trace.warnings, {"code": "missing_evidence", "message": reason, "where": kind}]
-
-
-class UnknownParts:
-    """The unknown fields and parts of one record, by path."""
-
-    def __init__(self, advice: str) -> None:
-        self._advice = advice
-        self._paths: list[str] = []
-
-    def add(self, path: str, name: Any) -> None:
-        """Adds a part of unknown type."""
-        self._paths.append(f"{path}.{make_printable(str(name)[:SHOWN_CHARS])}".removeprefix("."))
-
-    def check_fields(self, value: dict[str, Any], known: AbstractSet[str], path: str) -> None:
-        """Adds every unknown field whose value may hold a call."""
-        for key in value.keys() - known if not value.keys() <= known else ():
-            if value[key] and may_hold_calls(value[key]):
-                self.add(path, key)
-
-    def note_gap(self, trace: Trace) -> None:
-        """Makes the evidence of calls incomplete if anything is unknown."""
-        note_places(trace, sorted(self._paths), f": {self._advice}")

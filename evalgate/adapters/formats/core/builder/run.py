@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from evalgate.adapters.formats.core.builder.conversation import (
@@ -11,6 +12,7 @@ from evalgate.adapters.formats.core.builder.conversation import (
     add_raw_message,
     get_instructions,
 )
+from evalgate.adapters.formats.core.builder.evidence_gaps import may_hold_calls, note_places, shorten
 from evalgate.adapters.formats.core.builder.side_fields import add_side_fields
 from evalgate.adapters.formats.core.fields import FieldError, listing, mapping, milliseconds_between
 from evalgate.adapters.formats.core.format import Identity, build_identity
@@ -19,7 +21,8 @@ from evalgate.adapters.formats.core.usage import finish_reason, read_cost_usd, s
 from evalgate.models.trace.trace import MAX_ID_LENGTH, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
     from evalgate.models.trace.trace import Latency, LlmCall, Message, ModelError, ToolCall, Usage, Warning_
@@ -115,6 +118,50 @@ class MeteredConversation:
         if self.failure is not None:
             add_failed_call(trace, self.failure)
         return trace
+
+
+class CheckedConversation(MeteredConversation):
+    """A conversation, the place in the record that is read, and the paths of unknown fields and parts.
+
+    `advice` says how to record calls so that they are read.
+    """
+
+    def __init__(self, advice: str) -> None:
+        super().__init__()
+        self.unknown: list[str] = []
+        self._advice = advice
+        self._places: list[str] = []
+
+    @contextmanager
+    def at(self, path: str) -> Iterator[None]:
+        """The place of what the block reads, relative to the place around it: also that of its FieldError."""
+        self._places.append(path)
+        try:
+            yield
+        except FieldError as error:
+            raise error.with_prefix(path) from None
+        finally:
+            self._places.pop()
+
+    def do_each(self, values: Iterable[Any], path: str, do_one: Callable[[dict[str, Any]], object]) -> None:
+        """Calls `do_one` with every object of a list, at its place."""
+        for number, value in enumerate(values):
+            with self.at(f"{path}[{number}]"):
+                do_one(mapping(value, ""))
+
+    def add_unknown(self, name: Any) -> None:
+        """Adds a part of unknown type."""
+        self.unknown.append(".".join(filter(None, [*self._places, shorten(str(name))])))
+
+    def check_fields(self, value: dict[str, Any], known: AbstractSet[str]) -> None:
+        """Adds every unknown field whose value may hold a call."""
+        for key in value.keys() - known if not value.keys() <= known else ():
+            if value[key] and may_hold_calls(value[key]):
+                self.add_unknown(key)
+
+    def note_unknown(self, trace: Trace) -> None:
+        """Makes the evidence of calls incomplete if anything is unknown."""
+        note_places(trace, sorted(self.unknown), f": {self._advice}")
 
 
 def measure_user_wait(messages: Sequence[Message]) -> Latency:

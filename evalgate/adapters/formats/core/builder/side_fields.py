@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.core.builder.conversation import BLANK_CALL, Conversation, mark_failed, read_arguments
+from evalgate.adapters.formats.core.builder.conversation import (
+    Conversation,
+    build_call,
+    mark_failed,
+)
 from evalgate.adapters.formats.core.fields import (
     amount,
     count,
@@ -197,18 +201,14 @@ class _MessageCalls:
 
 
 def _add_unmatched_call(conversation: Conversation, recorded: dict[str, Any], path: str) -> ToolCall:
-    value, raw, error = read_arguments(recorded.get("arguments"))
-    call: ToolCall = {
-        **BLANK_CALL,
-        "index": len(conversation.calls),
-        "turn": count(recorded.get("turn"), f"{path}.turn") or 0,
-        "step": count(recorded.get("step"), f"{path}.step") or len(conversation.calls) + 1,
-        "id": text(recorded.get("id"), f"{path}.id"),
-        "name": required_text(recorded.get("name"), f"{path}.name"),
-        "arguments": value,
-        "arguments_raw": raw,
-        "arguments_error": error,
-    }
+    call = build_call(
+        required_text(recorded.get("name"), f"{path}.name"),
+        recorded.get("arguments"),
+        text(recorded.get("id"), f"{path}.id"),
+        count(recorded.get("turn"), f"{path}.turn") or 0,
+        count(recorded.get("step"), f"{path}.step") or len(conversation.calls) + 1,
+    )
+    call["index"] = len(conversation.calls)
     conversation.calls.append(call)
     return call
 
