@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # `signal` wraps it and is slow to import
+# Until its handlers are installed, a signal ends this process with a traceback, so nothing slow is imported before:
+# `signal`, `contextlib` and `typing` take as long as the interpreter takes to start.
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
-from contextlib import suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn, TextIO
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import NoReturn, TextIO
 
 WRONG_INPUT, BROKEN_PIPE, ENDED_BY_SIGNAL = 2, 128 + 13, 128
 ERROR_HANDLE = 2
 TIDYING = (
     ("evalgate.adapters.file_writer", "remove_drafts"),
-    ("evalgate.adapters.sandbox.exit_status", "end_children"),
+    ("evalgate.adapters.sandbox.process_bounds", "end_children"),
     ("evalgate.adapters.engines.process_pool", "kill_workers"),
 )
 """What a process that is ended calls, as far as it is loaded."""
@@ -30,6 +32,8 @@ def main() -> NoReturn:
     for number in (_signal.SIGINT, _signal.SIGTERM):
         if _signal.getsignal(number) is not _signal.SIG_IGN:  # as under nohup
             _signal.signal(number, _end_on_signal)
+    from contextlib import suppress
+
     from evalgate.bootstrap import process
 
     process.configure_python()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from evalgate.adapters.github.connection import RequestDeadline
-    from evalgate.adapters.sandbox.preforked import ReadyJudge
+    from evalgate.adapters.sandbox.judge_process import ReadyJudge
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.settings.settings import Settings
 
@@ -64,29 +64,17 @@ def run(
     if given, else a new one.
     """
     try:
-        code = _run_handling_errors(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
-    finally:
-        step.outputs(empty_outputs(step.values))
-    return BUG if step.has_lost_outputs else code
-
-
-def _run_handling_errors(
-    environ: Mapping[str, str],
-    step: WorkflowStep,
-    deadline: RequestDeadline | None,
-    *,
-    is_sandboxed: bool,
-    ready_judge: ReadyJudge | None,
-) -> int:
-    try:
-        return _run_mode(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
+        code = _run_mode(environ, step, deadline, is_sandboxed=is_sandboxed, ready_judge=ready_judge)
     except InvalidInput as error:
-        return _report_invalid_input(environ, step, error)
+        code = _report_invalid_input(environ, step, error)
     except Exception as bug:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
         for line in describe_bug(bug):
             step.log(line)
         step.annotate([Annotation("error", "EvalGate", f"a bug in EvalGate: {_exception_kind(bug)}; see the log")])
-        return _report_unfinished(step, BUG)
+        code = _report_unfinished(step, BUG)
+    finally:
+        step.outputs(empty_outputs(step.values))
+    return BUG if step.has_lost_outputs else code
 
 
 def _run_mode(
@@ -97,51 +85,28 @@ def _run_mode(
     is_sandboxed: bool,
     ready_judge: ReadyJudge | None,
 ) -> int:
-    from evalgate.application.action.run_gate import run_gate
-    from evalgate.bootstrap import gate, judge_context
+    from evalgate.bootstrap.job import run_job
+    from evalgate.bootstrap.judge_context import make_judge_context
     from evalgate.bootstrap.private_temp_dir import private_temp_dir
     from evalgate.settings.settings import Settings
 
     settings = Settings.from_environ(environ)
     _hide_secrets(settings, environ, step)
     with private_temp_dir(settings.job.temp) as downloads:
-        judge = (
-            _make_sandboxed_judge(settings, step, downloads, ready_judge)
-            if is_sandboxed
-            else judge_context.make_judge_context(settings)
-        )
-        if settings.is_approving:
-            from evalgate.application.action.approve_from_comment import approve
-            from evalgate.bootstrap import approving
+        judge: JobJudge = make_judge_context(settings)
+        if is_sandboxed:
+            from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 
-            approval_task = approving.build_approve_options(settings)
-            return approve(approval_task, approving.build_approve_ports(settings, step, judge, downloads, deadline))
-        if settings.inputs.mode == "publish":
-            from evalgate.application.action.publish import publish
-            from evalgate.bootstrap import publishing
-
-            task = publishing.build_publish_options(settings)
-            return publish(task, publishing.build_publish_ports(settings, step, judge, downloads, deadline))
-        return run_gate(
-            gate.build_gate_options(settings), gate.build_gate_ports(settings, step, judge, downloads, deadline)
-        )
-
-
-def _make_sandboxed_judge(
-    settings: Settings, step: WorkflowStep, downloads: str, ready_judge: ReadyJudge | None
-) -> JobJudge:
-    from evalgate.bootstrap.judge_context import make_judge_context
-    from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
-
-    log = step.log if settings.inputs.debug or settings.job.debug else None
-    return SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready_judge)
+            log = step.log if settings.logs_details else None
+            judge = SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready_judge)
+        return run_job(settings, step, judge, downloads, deadline)
 
 
 def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: WorkflowStep) -> None:
     """Has the runner mask tokens it may not know, and redacts all secrets of this job in every output."""
     from evalgate.measures.redaction.redact import hide_secrets
     from evalgate.settings.secret_variables import find_secret_values
-    from evalgate.settings.store_path import find_store_secrets
+    from evalgate.settings.settings import find_store_secrets
 
     tokens = (settings.inputs.github_token, settings.job.runtime_token)
     secrets = [secret for secret in (*tokens, *find_store_secrets(settings.inputs.store_url)) if secret]
@@ -152,13 +117,13 @@ def _hide_secrets(settings: Settings, environ: Mapping[str, str], step: Workflow
 
 def _report_invalid_input(environ: Mapping[str, str], step: WorkflowStep, error: InvalidInput) -> int:
     """Reports each problem of invalid settings, and writes results.json if there is a workspace."""
-    from evalgate.bootstrap import gate
+    from evalgate.bootstrap.job import write_invalid_results
 
     annotations = [Annotation("error", "EvalGate", str(problem)) for problem in error.problems[:MAX_PROBLEMS]]
     step.annotate(annotations)
     for problem in error.problems[:MAX_PROBLEMS]:
         step.log(f"error: {problem}")
-    path = gate.write_invalid_results(environ.get("GITHUB_WORKSPACE", ""), error)
+    path = write_invalid_results(environ.get("GITHUB_WORKSPACE", ""), error)
     step.outputs({"verdict": "invalid", "exit-code": str(error.exit_code), "results-path": path})
     return error.exit_code
 

@@ -20,10 +20,11 @@ EvalGateError                 70  a bug in EvalGate, unless a subclass sets anot
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Location(NamedTuple):
@@ -89,11 +90,15 @@ class SettingError(InvalidInput):
     code = "invalid_setting"
 
 
-def build_temp_folder_error(error: OSError) -> SettingError:
-    """The error for a folder of temporary files that can't be written to."""
-    why = error.strerror or "unknown error"
-    message = f"can't write to the folder for temporary files: {why}"
-    return SettingError(Problem(message, None, "free space there, or set TMPDIR to another folder"))
+@contextmanager
+def report_full_temp_folder() -> Iterator[None]:
+    """Raises SettingError where a temporary file can't be written, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        message = f"can't write to the folder for temporary files: {error.strerror or 'unknown error'}"
+        hint = "free space there, or set TMPDIR to another folder"
+        raise SettingError(Problem(message, None, hint)) from None
 
 
 class InvalidTemplate(SettingError):

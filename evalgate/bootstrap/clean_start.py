@@ -14,7 +14,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from evalgate.adapters.sandbox.preforked import ReadyJudge
+    from evalgate.adapters.sandbox.judge_process import ReadyJudge
 
 ENVIRONMENT_FLAG = "--environment="
 BLOCKED_SIGNALS = (_signal.SIGTERM, _signal.SIGINT)
@@ -22,6 +22,7 @@ LOADED_BY_BOTH = (
     "base64",
     "evalgate.adapters.clock",
     "evalgate.adapters.files.output_folder",
+    "evalgate.adapters.files.project_files",
     "evalgate.adapters.sandbox.exchange_dir",
     "evalgate.adapters.files.workspace",
     "evalgate.application.messages.judge_response",
@@ -72,8 +73,8 @@ def _fork_judge() -> ReadyJudge:
     """Forks a judge that waits, before this process has any secret."""
     from importlib import import_module
 
+    from evalgate.adapters.sandbox.judge_process import fork_ready_judge
     from evalgate.adapters.sandbox.kernel import forbid_inspection
-    from evalgate.adapters.sandbox.preforked import fork_ready_judge
     from evalgate.bootstrap.judge_main import run_ready_judge
     from evalgate.bootstrap.process import configure_python
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.records import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,8 +20,7 @@ SHARD = "shard.zip"
 URL = "://"
 
 
-@dataclass(frozen=True, slots=True)
-class ParallelOptions:
+class ParallelOptions(Struct, frozen=True):
     """Number of worker processes (None: chosen by size), whether to use a Dask cluster, and its address.
 
     `plugins` are modules to send to remote workers; `traces` are the command line's patterns or URLs.
@@ -39,8 +38,7 @@ class ParallelOptions:
         return any(URL in pattern for pattern in self.traces)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredPools:
+class ConfiguredPools(Struct, frozen=True):
     """Creates pools according to the options; implements `EvaluationPools`.
 
     Without a given number, there are no local workers for less than `BREAK_EVEN` bytes.
@@ -64,7 +62,7 @@ class ConfiguredPools:
         count = options.jobs or usable_cores()
         if count == 1:
             return None
-        from evalgate.adapters.sandbox.call_filter import forbid_connections
+        from evalgate.adapters.sandbox.kernel import forbid_connections
 
         may_connect = options.has_urls or bool(options.plugins)
         return self._make_pool(ProcessPool(count, None if may_connect else forbid_connections))
@@ -100,7 +98,7 @@ def choose_files(local_files: Files, options: ParallelOptions | None) -> Files:
     """The local files, or local and remote ones if a pattern of the command line is a URL."""
     if options is None or not options.has_urls:
         return local_files
-    from evalgate.adapters.files.remote_files import RemoteFiles
+    from evalgate.adapters.files.wrapped_files import RemoteFiles
 
     return RemoteFiles(local_files)
 

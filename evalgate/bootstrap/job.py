@@ -1,21 +1,233 @@
-"""Adapters that every job on GitHub needs: connection, template and approvals."""
+"""Wires a job on GitHub: the gate, publishing the report of another run, or handling a comment that may approve."""
 
 from __future__ import annotations
 
 import posixpath
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, make_judge_context
 from evalgate.bootstrap.sources import build_workspace
+from evalgate.errors import InvalidInput, SettingError
 
 if TYPE_CHECKING:
-    from evalgate.adapters.github import Client, Site
-    from evalgate.ports import ApprovalSource, TemplateSource
+    from collections.abc import Sequence
+
+    from evalgate.adapters.github.client import Client
+    from evalgate.adapters.github.connection import RequestDeadline, Site
+    from evalgate.application.messages.request import JudgeRequest, RenderOptions
+    from evalgate.bootstrap.judge_context import JobJudge
+    from evalgate.models.approvals.approval import Approval
+    from evalgate.ports import ApprovalSource, ReportFiles, StepOutput, TemplateSource
+    from evalgate.ports.review import Review
     from evalgate.settings.settings import Settings
 
 
-def build_site(settings: Settings) -> Site:
+def run_job(
+    settings: Settings, step: StepOutput, judge: JobJudge, downloads: str, deadline: RequestDeadline | None = None
+) -> int:
+    """Runs the job in its mode; returns the exit code.
+
+    `downloads` is a private folder, `deadline` the time for GitHub.
+    """
+    from evalgate.adapters.github.connection import RequestDeadline
+
+    job = _Job(settings, step, judge, Path(downloads), deadline or RequestDeadline())
+    if settings.is_approving:
+        return job.approve()
+    return job.publish() if settings.inputs.mode == "publish" else job.run_gate()
+
+
+class _Job:
+    """Builds the options and the ports of a job, in one of three modes."""
+
+    def __init__(
+        self, settings: Settings, step: StepOutput, judge: JobJudge, downloads: Path, deadline: RequestDeadline
+    ) -> None:
+        self._settings, self._step, self._judge = settings, step, judge
+        self._downloads, self._deadline = downloads, deadline
+        self._site = _build_site(settings)
+
+    def run_gate(self) -> int:
+        """Judges the traces of the workspace."""
+        from evalgate.adapters.clock import SystemClock
+        from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
+        from evalgate.adapters.github.artifacts import Artifacts
+        from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
+        from evalgate.adapters.github.check_runs import CheckRuns
+        from evalgate.adapters.github.pull_requests import Comments
+        from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
+        from evalgate.bootstrap.store import open_job_recorder
+
+        settings, inputs, workspace = self._settings, self._settings.inputs, self._settings.job.workspace
+        context, pull_request = make_judge_context(settings), settings.event.pull_request
+        early, late = self._connect(self._deadline.take_half()), self._connect()  # before and after the verdict
+        baseline = BaselineRequest(
+            inputs.baseline_artifact,
+            settings.baseline_branch,
+            settings.event.default_branch,
+            settings.baseline_workflow,
+            Reference(*settings.baseline_reference),
+        )
+        options = GateOptions(
+            request=_build_judge_request(settings),
+            shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
+            comment="off" if inputs.mode == "evaluate" else inputs.comment,
+            is_read_only=settings.has_read_only_token,
+            artifact=inputs.baseline_artifact if settings.uploads_baseline else None,
+            report_artifact=settings.report_artifact if settings.uploads_report else None,
+            annotate=inputs.annotations,
+            summarise=inputs.job_summary,
+            allow_self=inputs.allow_self_approval,
+        )
+        reads_comments = pull_request is not None and settings.reads_comments
+        ports = GatePorts(
+            judge=self._judge.judge,
+            folder=OutputFolder(context.folder, context.cwd, context.root),
+            step=self._step,
+            template=self._choose_template(early),
+            approvals=self._choose_approvals(early),
+            proposed=_local_approvals(workspace) if settings.approvals_commit else None,
+            review=self._build_review(early, pull_request.number) if pull_request and reads_comments else None,
+            baselines=Baselines(early, baseline, self._downloads, SystemClock(None))
+            if inputs.baseline == "auto"
+            else None,
+            pull_request=Comments(late, pull_request.number) if pull_request else None,
+            checks=CheckRuns(late) if inputs.check_run else None,
+            artifacts=Artifacts(self._site, self._deadline)
+            if settings.uploads_baseline or settings.uploads_report
+            else None,
+            reports=self._build_report_zips() if settings.uploads_report or reads_comments else None,
+            recorder=open_job_recorder(settings) if inputs.store_url else None,
+            copies={
+                name: NamedFile(posixpath.join(inputs.working_directory, path), workspace)
+                for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
+                if path
+            },
+        )
+        return run_gate(options, ports)
+
+    def publish(self) -> int:
+        """Posts the report of the run that triggered this job."""
+        from evalgate.adapters.github.pull_requests import Comments, Pulls
+        from evalgate.adapters.github.reports import Reports
+        from evalgate.application.action.publish import PublishOptions, PublishPorts, publish
+
+        settings, inputs, run = self._settings, self._settings.inputs, self._settings.event.triggering_run
+        if run is None:
+            raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no valid workflow run")
+        client = self._connect()
+        options = PublishOptions(
+            run=run,
+            artifact=settings.report_artifact,
+            render_options=self._render_options(str(run.id)),
+            comment=inputs.comment,
+            summarise=inputs.job_summary,
+        )
+        ports = PublishPorts(
+            pulls=Pulls(client),
+            reports=Reports(client, self._downloads),
+            render=self._judge.render_report,
+            pull_request=partial(Comments, client),
+            step=self._step,
+            template=self._choose_template(client),
+        )
+        return publish(options, ports)
+
+    def approve(self) -> int:
+        """Handles the comment that triggered this job, which may approve something in its pull request."""
+        from evalgate.adapters.github.check_runs import CheckRuns
+        from evalgate.adapters.github.pull_requests import Comments
+        from evalgate.application.action.approve_from_comment import (
+            ApproveOptions,
+            ApprovePorts,
+            TriggeringComment,
+            approve,
+        )
+
+        settings, inputs, comment = self._settings, self._settings.inputs, self._settings.event.comment
+        if comment is None:
+            raise SettingError("the event payload (GITHUB_EVENT_PATH) contains no comment")
+        client = self._connect()
+        options = ApproveOptions(
+            comment=TriggeringComment(
+                comment.id,
+                comment.body,
+                is_new=comment.action == "created",
+                is_on_pull_request=comment.is_on_pull_request,
+            ),
+            render_options=self._render_options(None),
+            run_url=settings.job.runs_url,
+            allow_self=inputs.allow_self_approval,
+            keeps_comment=inputs.comment != "off",
+            summarise=inputs.job_summary,
+        )
+        ports = ApprovePorts(
+            review=self._build_review(client, comment.number),
+            files=self._build_report_zips(),
+            decide=self._judge.approve,
+            pull_request=Comments(client, comment.number),
+            step=self._step,
+            template=self._choose_template(client),
+            checks=CheckRuns(client) if inputs.check_run else None,
+            record=partial(_record_approvals, settings) if inputs.store_url else None,
+        )
+        return approve(options, ports)
+
+    def _connect(self, deadline: RequestDeadline | None = None) -> Client:
+        from evalgate.adapters.github.client import Client
+
+        log = self._step.log if self._settings.logs_details else None
+        return Client(self._site, deadline or self._deadline, log)
+
+    def _render_options(self, run_id: str | None) -> RenderOptions:
+        """How to render the report of a run; without its id no link to its page is rendered."""
+        from evalgate.application.messages.request import RenderOptions
+
+        url = "" if run_id is None else f"{self._settings.job.runs_url}{run_id}"
+        return RenderOptions(self._settings.comment_key, self._settings.inputs.max_comment_chars, url)
+
+    def _build_review(self, client: Client, number: int) -> Review:
+        """The pull request's review data. For a comment event the gate is another workflow than this one."""
+        from evalgate.adapters.github.pull_request_review import PullRequestReview
+        from evalgate.adapters.github.reports import Reports
+
+        settings, reports = self._settings, Reports(client, self._downloads)
+        workflow = settings.baseline_workflow if settings.is_approving else settings.job.workflow_path
+        return PullRequestReview(client, number, workflow, settings.report_artifact, reports)
+
+    def _build_report_zips(self) -> ReportFiles:
+        from evalgate.adapters.archives.report_zip import ReportZips
+
+        return ReportZips(self._downloads)
+
+    def _choose_template(self, client: Client) -> TemplateSource | None:
+        """The source of the template; for a pull request its base commit, so that it can't change its comment."""
+        from evalgate.adapters.files.project_files import LocalTemplate
+        from evalgate.adapters.github.commit_files import TemplateInCommit
+
+        inputs, workspace = self._settings.inputs, self._settings.job.workspace
+        if not inputs.template:
+            return None
+        if self._settings.template_commit:
+            path = posixpath.normpath(posixpath.join(inputs.working_directory, inputs.template))
+            return TemplateInCommit(client, path, self._settings.template_commit)
+        cwd = posixpath.normpath(f"{workspace}/{inputs.working_directory}")
+        return LocalTemplate(build_workspace(cwd, workspace), inputs.template)
+
+    def _choose_approvals(self, client: Client) -> ApprovalSource:
+        """The source of the approvals that count; for a pull request its base commit, not itself."""
+        from evalgate.adapters.github.commit_files import ApprovalsInCommit
+
+        if self._settings.approvals_commit:
+            return ApprovalsInCommit(client, self._settings.approvals_commit)
+        return _local_approvals(self._settings.job.workspace)
+
+
+def _build_site(settings: Settings) -> Site:
     """The GitHub server and repository of the job."""
-    from evalgate.adapters.github import Network, Site
+    from evalgate.adapters.github.connection import Network, Site
 
     job = settings.job
     return Site(
@@ -30,32 +242,66 @@ def build_site(settings: Settings) -> Site:
     )
 
 
-def choose_template(settings: Settings, client: Client) -> TemplateSource | None:
-    """The source of the template; for a pull request its base commit, so that it can't change its comment."""
-    from evalgate.adapters.files.local_template import LocalTemplate
-    from evalgate.adapters.github import TemplateInCommit
-
-    inputs, job = settings.inputs, settings.job
-    if not inputs.template:
-        return None
-    if settings.template_commit:
-        path = posixpath.normpath(posixpath.join(inputs.working_directory, inputs.template))
-        return TemplateInCommit(client, path, settings.template_commit)
-    cwd = posixpath.normpath(f"{job.workspace}/{inputs.working_directory}")
-    return LocalTemplate(build_workspace(cwd, job.workspace), inputs.template)
-
-
-def choose_approvals(settings: Settings, client: Client) -> ApprovalSource:
-    """The source of the approvals that count; for a pull request its base commit, not itself."""
-    from evalgate.adapters.github import ApprovalsInCommit
-
-    if settings.approvals_commit:
-        return ApprovalsInCommit(client, settings.approvals_commit)
-    return local_approvals(settings.job.workspace)
-
-
-def local_approvals(root: str) -> ApprovalSource:
+def _local_approvals(root: str) -> ApprovalSource:
     """The approvals in the job's checkout."""
-    from evalgate.adapters.files.local_approvals import LocalApprovals
+    from evalgate.adapters.files.project_files import LocalApprovals
 
     return LocalApprovals(build_workspace(root, root))
+
+
+def _record_approvals(settings: Settings, approvals: Sequence[Approval]) -> None:
+    """Records approvals in the store for information only: the comment is what counts."""
+    from evalgate.bootstrap.store import store_approvals
+
+    job = settings.job
+    store_approvals(settings.inputs.store_url, job.temp, approvals, job.source_date_epoch)
+
+
+def _build_judge_request(settings: Settings) -> JudgeRequest:
+    """The request to the judge, without the baseline, which is found later."""
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.models.comparison.comparison import BaselineInfo
+
+    inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
+    is_given = inputs.baseline not in {"auto", "none"}
+    return JudgeRequest(
+        configs=inputs.config,
+        traces=inputs.traces or None,
+        form=None if inputs.format in {"", "auto"} else inputs.format,
+        baseline=BaselineInfo("given", path=inputs.baseline) if is_given else None,
+        baseline_required=is_given,
+        fail_on=inputs.fail_on or None,
+        on_weakening=inputs.on_weakening,
+        report_only=inputs.mode == "report-only",
+        by_rules_of_base=settings.uses_base_rules,
+        make_baseline_zip=settings.makes_baseline,
+        sarif=bool(inputs.sarif_path),
+        folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
+        commit=settings.commit,
+        merge_commit=job.sha,
+        branch=pull_request.head_ref if pull_request else job.ref.removeprefix("refs/heads/"),
+        run_id=job.run_id,
+        comment_key=settings.comment_key,
+        max_comment_chars=inputs.max_comment_chars,
+        report_url=job.run_url,
+        notes=settings.notes,
+    )
+
+
+def write_invalid_results(workspace_root: str, error: InvalidInput) -> str:
+    """Writes results.json for invalid settings; returns its path, empty if it can't be written."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.judge.report import render_invalid
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.application.messages.write_outputs import write_outputs
+
+    if not workspace_root:
+        return ""
+    judgement = render_invalid(JudgeRequest(), error, SystemClock(None).now())
+    try:
+        folder = OutputFolder(OUTPUT_FOLDER, workspace_root, workspace_root)
+        write_outputs(judgement, folder)
+    except InvalidInput:
+        return ""
+    return f"{OUTPUT_FOLDER}/results.json"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Protocol
 
-from evalgate.records import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from evalgate.settings.limits import IN_ACTION, Limits
 
 if TYPE_CHECKING:
@@ -47,8 +49,7 @@ class JobJudge(Protocol):
         """Decides the report of a run again with the approvals; raises InvalidInput."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeContext:
+class JudgeContext(Struct, frozen=True):
     """A job's workspace, the folder that paths are relative to, and the output folder.
 
     `folder` lies inside the workspace, unless the judge is sandboxed and writes elsewhere.

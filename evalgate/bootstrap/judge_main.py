@@ -1,22 +1,31 @@
-"""The judge's process: applies limits, drops privileges, answers one request and exits."""
+"""The judge's process: applies limits, drops privileges, answers one request in the exchange folder and exits."""
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from evalgate.adapters.sandbox.exchange_dir import ANSWER, QUESTION, READING
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.adapters.sandbox.process_bounds import (
     OUT_OF_MEMORY,
     Bounds,
+    CpuAllowance,
     apply_bounds,
     drop_privileges,
     is_out_of_memory,
 )
 from evalgate.bootstrap import process
+from evalgate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from evalgate.application.messages.request import RenderedReport
+    from evalgate.bootstrap.judge_context import JudgeContext
+
 
 NOT_ASKED, FAILED = 0, 1
 
@@ -43,7 +52,7 @@ def run_ready_judge(handle: int) -> NoReturn:
 
 
 def _answer_and_exit(folder: str, user: int | None) -> NoReturn:
-    from evalgate.adapters.sandbox.call_filter import forbid_connections
+    from evalgate.adapters.sandbox.kernel import forbid_connections
 
     drop_privileges(user, JUDGE_GROUP)
     is_filtered = forbid_connections(is_alone=True)
@@ -71,6 +80,70 @@ def _load_modules(modules: list[bytes]) -> int:
 
 def _answer(folder: str, *, is_filtered: bool) -> int:
     process.configure_python()
-    from evalgate.bootstrap.judge_server import answer_request
 
     return answer_request(folder, is_filtered=is_filtered)
+
+
+TRACES_A_SECOND = 10_000
+"""Traces per additional second of CPU time."""
+
+
+def answer_request(folder: str, *, is_filtered: bool = False) -> int:
+    """Answers the request in a folder; returns the exit code. `is_filtered`: the kernel took this process's filter."""
+    from evalgate.application.messages.judge_response import encode_bug, encode_refusal  # under the limits
+    from evalgate.application.messages.request_codec import decode_value
+
+    exchange = Path(folder)
+    process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
+    try:
+        verb, context, arguments = decode_value(json.loads((exchange / QUESTION).read_bytes()))
+        response = HANDLERS[verb](context, *arguments)
+    except InvalidInput as refusal:
+        response = encode_refusal(refusal)
+    except Exception as bug:  # noqa: BLE001  (the parent process reports it)
+        if is_out_of_memory(bug):
+            return OUT_OF_MEMORY
+        response = encode_bug(type(bug).__name__, process.describe_frames(bug))
+    (exchange / ANSWER).write_bytes(json.dumps({**response, "is_filtered": is_filtered}).encode())
+    return 0
+
+
+def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.messages.judge_response import encode_judgement
+    from evalgate.application.messages.write_outputs import write_outputs
+
+    judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
+    write_outputs(judgement, OutputFolder(context.folder, context.cwd))
+    return encode_judgement(judgement)
+
+
+def _render_report(context: JudgeContext, path: str, run: Any, options: Any) -> dict[str, Any]:
+    from evalgate.application.messages.judge_response import encode_report
+
+    rendered = context.render_report(path, run, options)
+    _write_rendered(context, rendered)
+    return encode_report(rendered)
+
+
+def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
+    from evalgate.application.messages.approval_response import encode_approved
+
+    report = context.approve(*arguments)
+    _write_rendered(context, report.rendered)
+    return encode_approved(report)
+
+
+def _write_rendered(context: JudgeContext, rendered: RenderedReport) -> None:
+    from evalgate.adapters.files.output_folder import OutputFolder
+
+    files = OutputFolder(context.folder, context.cwd)
+    files.write("comment.md", rendered.comment.encode())
+    files.write("summary.md", rendered.summary.encode())
+
+
+HANDLERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "judge": _judge,
+    "write": _render_report,
+    "approve": _approve_report,
+}

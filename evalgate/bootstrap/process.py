@@ -1,17 +1,27 @@
-"""Process setup that every entry point of the program needs."""
+"""Sets up a process, and runs a command in a limited child process; the waiting parent reads no input."""
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
-from evalgate.adapters.sandbox.current_file import CurrentFileNote
+from evalgate.adapters.sandbox.current_file import CurrentFileNote, read_note
+from evalgate.errors import report_full_temp_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalgate.settings.limits import Limits
 
 COLLECT_EVERY = 300_000
 """Allocations between garbage collections, more than imports make; results hold no cycles."""
 
 FRAMES = 6
+LOST_OUTPUT = 2
 
 current_file = CurrentFileNote()
 """The file this process reads, noted for its parent."""
@@ -29,3 +39,61 @@ def configure_python() -> None:
     """Configures Python first: fewer garbage collections, and no third-party plugins in pydantic."""
     gc.set_threshold(COLLECT_EVERY)
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+
+
+def run_in_limited_process(
+    limits: Limits, work: Callable[[], int], guard: Callable[[Callable[[], int]], int], *, may_connect: bool = False
+) -> int:
+    """Runs `work` in a child process; `guard` makes every outcome an exit code. Raises OverLimit.
+
+    Unless it `may_connect`, the kernel refuses it connections and programs, where it takes such a filter.
+    """
+    import tempfile  # slow to import, so only for limited runs
+
+    from evalgate.adapters.sandbox import process_bounds
+    from evalgate.adapters.sandbox.kernel import forbid_connections
+    from evalgate.adapters.sandbox.process_bounds import Bounds
+
+    def run_work() -> int:
+        try:
+            return work()
+        except Exception as error:
+            if process_bounds.is_out_of_memory(error):
+                os._exit(process_bounds.OUT_OF_MEMORY)
+            raise
+
+    wall_seconds = None if limits.cpu is None else 4.0 * limits.cpu + 20
+    bounds = Bounds(limits.cpu, limits.memory, wall_seconds)
+    _flush()
+    with report_full_temp_folder():
+        note_file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed below)
+    with note_file:
+        child = os.fork()
+        if child == 0:
+            process_bounds.apply_bounds(bounds)
+            if not may_connect:
+                forbid_connections()
+            current_file.write_to(note_file.fileno())
+            _exit(guard(run_work))
+        status = process_bounds.wait_for_exit(child, bounds.wall)
+        refusal = process_bounds.over_limit(status, bounds, read_note(note_file.fileno()))
+    if refusal is not None:
+        raise refusal
+    return status.code
+
+
+def _exit(code: int) -> NoReturn:
+    try:
+        _flush()
+    except OSError:  # a full disk or a closed pipe must not look like success
+        code = code or LOST_OUTPUT
+    os._exit(code)
+
+
+def _flush() -> None:
+    """Writes what is printed; raises OSError if a part of the result is lost."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
-    from evalgate.adapters.sandbox.preforked import ReadyJudge
+    from evalgate.adapters.sandbox.judge_process import ReadyJudge
     from evalgate.application.messages.request import (
         ApprovedReport,
         Judgement,
@@ -111,7 +111,7 @@ class SandboxedJudge:
         judgement = decode_judgement(answer, _clean_result_reader(exchange), request, baseline_zip=target)
         check_head(judgement.results, exchange.read_pieces(RESULTS) or ())
         if judgement.baseline_zip is not None:
-            from evalgate.adapters.archives.redacted_zip import redact_archive
+            from evalgate.adapters.archives.baseline_writer import redact_archive
 
             handle = exchange.open_file(BASELINE)
             if handle is None:

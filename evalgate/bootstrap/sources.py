@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalgate.adapters.archives.baseline_zip import BaselineZips
-    from evalgate.adapters.files.file_fingerprints import FileFingerprints
+    from evalgate.adapters.files.project_files import FileFingerprints
     from evalgate.adapters.files.workspace import Workspace
     from evalgate.adapters.formats.core.format import TraceLimits
     from evalgate.adapters.formats.open.trace_files import TraceFiles
@@ -65,7 +65,7 @@ def build_baseline_files(cwd: str, root: str | None = None) -> BaselineZips:
 
 def build_fingerprints(cwd: str, root: str | None = None) -> FileFingerprints:
     """Computes fingerprints of files."""
-    from evalgate.adapters.files.file_fingerprints import FileFingerprints
+    from evalgate.adapters.files.project_files import FileFingerprints
 
     return FileFingerprints(build_workspace(cwd, root))
 

@@ -1,6 +1,6 @@
-"""The command line: one parser, one module per verb, one place that handles errors.
+"""The command line: one parser, a table of options per verb, one place that handles errors.
 
-Entry points: `main`, `VERBS`, `shell.Shell`, `run`, `traces`, `store`.
+Entry points: `main`, `VERBS`, `command.Command`, `shell.Shell`, and a module per group of verbs with `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from evalgate.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalgate.cli.command import Command
     from evalgate.cli.shell import Shell
 
 VERBS = {
@@ -44,13 +45,14 @@ VERBS = {
 VERBS_WITHOUT_PROJECT = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
-    **{verb: f"run.{verb}" for verb in ("run", "merge", "validate", "explain", "compare", "baseline", "backtest")},
-    **{verb: f"traces.{verb}" for verb in ("query", "convert", "fingerprint", "schema")},
-    **{verb: f"store.{verb}" for verb in ("history", "feedback", "export")},
-    "approve": "approvals.approve",
-    "approvals": "approvals.list",
+    **dict.fromkeys(("run", "merge"), "run"),
+    **dict.fromkeys(("explain", "compare", "baseline", "backtest"), "baselines"),
+    **dict.fromkeys(("validate", "fingerprint", "schema"), "suites"),
+    **dict.fromkeys(("query", "convert"), "traces"),
+    **dict.fromkeys(("approve", "approvals"), "approvals"),
+    **dict.fromkeys(("feedback", "export", "import"), "store_verbs"),
+    "history": "history",
     "goldens": "goldens",
-    "import": "store.import_",
 }
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a
 required store is unreachable, 70 a bug in EvalGate. `evalgate VERB --help` lists options.
@@ -81,39 +83,38 @@ def _run_verb(argv: Sequence[str], shell: Shell) -> int:
     if unknown:
         hint = f"see evalgate {arguments.verb} --help"
         raise SettingError(Problem(f"unrecognized arguments: {' '.join(unknown)}", hint=hint))
-    verb = _import_verb(arguments.verb)
     if arguments.verb in VERBS_WITHOUT_PROJECT:
         from evalgate.bootstrap.sources import apply_project_redaction
 
         apply_project_redaction(shell.cwd)
+    command: Command = arguments.command
     if hasattr(arguments, "limit_names") and arguments.limit:
-        return _run_limited(verb, arguments, shell)
-    code: int = verb.run(arguments, shell)
-    return code
+        return _run_limited(command, arguments, shell)
+    return command.run(arguments, shell)
 
 
-def _run_limited(verb: Any, arguments: argparse.Namespace, shell: Shell) -> int:
-    """Runs a verb whose flags set limits; limits on cpu and memory need a separate process."""
+def _run_limited(command: Command, arguments: argparse.Namespace, shell: Shell) -> int:
+    """Runs a command whose flags set limits; limits on cpu and memory need a separate process."""
     from evalgate.settings.limits import parse_limits
 
     limits = parse_limits(arguments.limit, allowed=arguments.limit_names)
     if not limits.is_process_limited:
-        return int(verb.run(arguments, shell))
+        return command.run(arguments, shell)
     if sys.platform == "win32":
         raise SettingError("limits on cpu and memory are not supported on this system")
-    from evalgate.bootstrap.limited_process import run_in_limited_process
+    from evalgate.bootstrap.process import run_in_limited_process
 
     try:
         return run_in_limited_process(
             limits,
-            lambda: verb.run(arguments, shell),
+            lambda: command.run(arguments, shell),
             lambda work: _run_handling_errors(shell, work),
             may_connect=_may_connect(arguments, shell),
         )
     except OverLimit as error:
-        if not hasattr(verb, "over_limit"):
+        if command.over_limit is None:
             raise
-        return int(verb.over_limit(arguments, shell, error))
+        return command.over_limit(arguments, shell, error)
 
 
 def _may_connect(arguments: argparse.Namespace, shell: Shell) -> bool:
@@ -147,10 +148,6 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
     return code
 
 
-def _import_verb(verb: str) -> Any:
-    return import_module(f"evalgate.cli.{_MODULES[verb]}")
-
-
 def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
@@ -173,7 +170,9 @@ def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             add_help=name == requested,
         )
         if name == requested:  # options of other verbs are not needed
-            _import_verb(name).configure(options)
+            from evalgate.cli.command import add_command
+
+            add_command(options, import_module(f"evalgate.cli.{_MODULES[name]}").COMMANDS[name])
     return parser
 
 

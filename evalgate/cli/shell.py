@@ -1,24 +1,25 @@
-"""The streams, environment and folder that a verb runs with, and helpers shared by verbs."""
+"""The streams, environment and folder that a verb runs with."""
 
 from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from evalgate.records import dataclass
+from evalgate.errors import SettingError
 from evalgate.reporting.text.escaping import LOG_LIMIT, escape_terminal
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Iterator, Mapping
 
     from evalgate.errors import Problem
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import TraceLocation
+    from evalgate.reporting.terminal.run_table import Verbosity
 
-# Unescaped in JSON, but interpreted or hidden by terminals: controls, direction marks, zero-width spaces.
 STDOUT = "-"
 _STDOUT_NAMES = (STDOUT, "/dev/stdout")
+# Unescaped in JSON, but interpreted or hidden by terminals: controls, direction marks, zero-width spaces.
 _INVISIBLE = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -30,19 +31,21 @@ def _report_lost_output() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        from evalgate.errors import SettingError
-
         raise SettingError(f"can't write to stdout: {error.strerror or 'unknown error'}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
+class Shell(NamedTuple):
     """Streams, environment and working directory, passed in so that no verb reads global state."""
 
     out: TextIO
     err: TextIO
     environ: Mapping[str, str]
     cwd: str
+
+    @property
+    def epoch(self) -> str | None:
+        """SOURCE_DATE_EPOCH, which replaces the current time."""
+        return self.environ.get("SOURCE_DATE_EPOCH")
 
     @property
     def is_terminal(self) -> bool:
@@ -68,6 +71,26 @@ class Shell:
         with _report_lost_output():
             self.out.write(f"{text}\n")
 
+    def print_safe(self, text: str) -> None:
+        """Prints one line of the result that holds untrusted text, escaped for a terminal."""
+        self.print_line(escape_terminal(text, None))
+
+    def print_json(self, document: Any, *, indent: bool = True) -> None:
+        """Prints a JSON document with invisible characters escaped."""
+        import orjson
+
+        self.print_line(escape_invisible(orjson.dumps(document, option=orjson.OPT_INDENT_2 if indent else 0).decode()))
+
+    def print_results(self, results: ResultsDoc, verbosity: Verbosity = "normal") -> None:
+        """Prints the table of a run's results."""
+        from evalgate.reporting.terminal.run_table import render_table
+
+        self.print_line(
+            render_table(
+                results, width=self.width, colour=self.has_colour, wraps_notes=self.is_terminal, verbosity=verbosity
+            )
+        )
+
     def flush(self) -> None:
         """Writes what is printed so far; raises SettingError if it is lost."""
         with _report_lost_output():
@@ -85,35 +108,9 @@ class Shell:
                 self.err.write(f"{escape_terminal(f'{level}: {problem}', LOG_LIMIT)}\n")
 
 
-def add_plugins(parser: argparse.ArgumentParser) -> None:
-    """Adds `--plugin` to verbs that compile suites: modules with evaluators besides the built-in ones."""
-    parser.add_argument(
-        "--plugin",
-        action="append",
-        metavar="MODULE",
-        default=[],
-        help="load the evaluators of this module (repeatable)",
-    )
-
-
-def add_limits(parser: argparse.ArgumentParser, *, of_the_process: bool = False) -> None:
-    """Adds `--limit` to verbs that read untrusted files: all limits, or only those of the process."""
-    from evalgate.settings.limits import LIMITS, PROCESS_LIMITS
-
-    names = PROCESS_LIMITS if of_the_process else sorted(LIMITS)
-    help_text = f"change a limit: {', '.join(names)}"
-    parser.add_argument("--limit", action="append", metavar="NAME=VALUE", default=[], help=help_text)
-    parser.set_defaults(limit_names=names)
-
-
 def is_stdout(path: str) -> bool:
     """Whether a path that is to be written names stdout, where nothing else is printed then."""
     return path in _STDOUT_NAMES
-
-
-def parse_words(text: str) -> list[str]:
-    """Splits the value of a flag that takes a list: `a,b`."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def escape_invisible(document: str) -> str:

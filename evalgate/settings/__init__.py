@@ -1,4 +1,4 @@
 """Settings: the Action's inputs, job and event, and limits.
 
-Entry points: `settings.Settings`, `inputs.Inputs`, `job.Job`, `event.TriggerEvent`, `limits.Limits`.
+Entry points: `settings.Settings`, `inputs.Inputs`, `job.Job`, `job.TriggerEvent`, `limits.Limits`.
 """

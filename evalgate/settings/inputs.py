@@ -6,10 +6,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+from msgspec import Struct
+
 from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
-from evalgate.records import dataclass, field
 from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
 
 if TYPE_CHECKING:
@@ -32,15 +33,14 @@ RUNNER_INPUTS = {"ENTRYPOINT", "ARGS"}
 """Inputs of every container action."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """The inputs from the workflow file; empty text means not given."""
 
     config: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
     format: str = ""
     working_directory: str = "."
-    github_token: str = field(default="", repr=False)
+    github_token: str = ""
     mode: str = "auto"
     fail_on: tuple[str, ...] = ()
     on_weakening: OnWeakening | None = None
@@ -61,10 +61,13 @@ class Inputs:
     job_summary: bool = True
     junit_path: str = ""
     sarif_path: str = ""
-    store_url: str = field(default="", repr=False)  # may carry a password
+    store_url: str = ""  # may carry a password
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
     debug: bool = False
+
+    def __repr__(self) -> str:  # without secrets
+        return "Inputs(...)"
 
 
 def read_inputs(environ: Mapping[str, str], problems: list[Problem]) -> tuple[Inputs, list[str]]:

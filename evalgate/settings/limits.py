@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from evalgate.errors import Problem, SettingError
-from evalgate.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,8 +16,7 @@ MB = 1_000_000
 MAX_DIGITS = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Maximum bytes to read; `messages` is a count. `traces` is for the whole run; None means no limit.
 
     `cpu` (seconds) and `memory` (bytes) limit the judge's process; None means the default of shell or Action.

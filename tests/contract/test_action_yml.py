@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
@@ -35,7 +34,7 @@ def readme_table(heading: str) -> list[str]:
 
 
 def test_the_inputs_are_those_that_settings_read(action):
-    assert list(action["inputs"]) == [input_name(known.name) for known in fields(Inputs)]
+    assert list(action["inputs"]) == [input_name(name) for name in Inputs.__struct_fields__]
 
 
 def test_the_readme_names_the_same_inputs(action):

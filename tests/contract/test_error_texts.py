@@ -24,7 +24,7 @@ TEXTS = {
 CATCHES = re.compile(r"\bexcept\b.* as \w+:|: ['\"]?[\w.| ]*(?:Error|Exception)\b")
 SEARCHED_ONLY = {
     (
-        "evalgate/adapters/store/errors.py",
+        "evalgate/adapters/store/database.py",
         "_error_from_violation",
         "str(error.orig)",
     ): "the name of one of EvalGate's constraints",

@@ -103,7 +103,7 @@ def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     def within(package: str) -> set[str]:
         return {name.removeprefix(f"{package}.") for name in modules if name.startswith(f"{package}.")}
 
-    assert within("evalgate.cli") == {"run", "run.run", "run.worker_flags", "shell"}
+    assert within("evalgate.cli") == {"command", "run", "shell"}
     readers = {name for name in within("evalgate.adapters.formats") if name.endswith("reader")}
     assert readers == {"native.reader"}
     assert within("evalgate.adapters.formats.spans") == {"detect"}
@@ -230,7 +230,7 @@ import sys
 before = set(sys.modules)
 from importlib import import_module
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
-import evalgate.adapters.sandbox.preforked, evalgate.bootstrap.judge_main, evalgate.adapters.sandbox.kernel
+import evalgate.adapters.sandbox.judge_process, evalgate.bootstrap.judge_main, evalgate.adapters.sandbox.kernel
 for name in LOADED_BY_BOTH:
     import_module(name)
 print(0, *sorted(set(sys.modules) - before))

@@ -8,11 +8,10 @@ import pytest
 from documents import blocks, cells
 from sqlalchemy import text
 
-from evalgate.adapters.store import schema_version
-from evalgate.adapters.store.database import Database
+from evalgate.adapters.store import store as sql_store
+from evalgate.adapters.store.database import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS, Database
 from evalgate.adapters.store.schema.column_types import MAX_KEY_BYTES
 from evalgate.adapters.store.schema.tables import METADATA
-from evalgate.adapters.store.sqlite_file import MAX_STATEMENT_SECONDS, MAX_WAIT_SECONDS
 from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
@@ -22,7 +21,7 @@ STATEMENTS = [block.text for block in blocks("sql") if block.document == PAGE]
 
 
 def test_the_page_names_every_table():
-    assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, schema_version.VERSION_TABLE}
+    assert set(cells(PAGE, "What is kept", column=1)) == {*METADATA.tables, sql_store.VERSION_TABLE}
 
 
 def test_the_page_names_what_is_deleted_with_a_golden_or_a_run():
@@ -47,7 +46,7 @@ def test_the_page_shows_the_limits_as_they_are():
     assert f"at most {MAX_KEY_BYTES} bytes" in page
     assert f"up to {MAX_WAIT_SECONDS:.0f} seconds" in page
     assert (MAX_STATEMENT_SECONDS, "more than two minutes" in page) == (120, True)
-    assert f"newer than the {schema_version.NEWEST} of this EvalGate" in page
+    assert f"newer than the {sql_store.NEWEST} of this EvalGate" in page
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from evalgate.adapters.github import Network, Site
+from evalgate.adapters.github.connection import Network, Site
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "github"
 FAKEHUB = SHARED / "fakehub.py"

@@ -16,14 +16,14 @@ import yaml
 from fakes.hub import SHARED
 
 from evalgate.action import run
-from evalgate.adapters.github import WorkflowStep
+from evalgate.adapters.github.workflow_step import WorkflowStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fakes.hub import FakeHub
 
-    from evalgate.adapters.github import RequestDeadline
+    from evalgate.adapters.github.connection import RequestDeadline
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKERUNNER = SHARED / "fakerunner.py"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from evalgate.action import describe_bug, run
-from evalgate.adapters.github import WorkflowStep
+from evalgate.adapters.github.workflow_step import WorkflowStep
 
 
 class Broken(dict):

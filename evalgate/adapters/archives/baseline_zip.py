@@ -9,7 +9,7 @@ from zlib import crc32
 
 import orjson
 
-from evalgate.adapters.archives.baseline_limits import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
+from evalgate.adapters.archives.baseline_writer import MANIFEST, RESULTS, SUITES, TRACES, ZipLimits
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
@@ -45,7 +45,7 @@ class BaselineZips:
 
     def open_spool(self, encode: Callable[[Trace], bytes]) -> TraceSpool:
         """A spool for the traces of a baseline that is being written; see the port."""
-        from evalgate.adapters.archives.baseline_traces import (
+        from evalgate.adapters.archives.baseline_writer import (
             BaselineTraceSpool,  # only for runs that write a baseline
         )
 
@@ -170,7 +170,7 @@ class BaselineZips:
             raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
     def _write(self, stream: BinaryIO, parts: BaselineParts) -> Sequence[Problem]:
-        from evalgate.adapters.archives.archive_writer import write_archive
+        from evalgate.adapters.archives.baseline_writer import write_archive
 
         left_out = write_archive(stream, parts, self._limits)
         if not left_out:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
-from evalgate.adapters.archives.archive_writer import build_entry
+from evalgate.adapters.archives.baseline_writer import build_entry
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
 from evalgate.errors import OverLimit, SettingError
 
@@ -22,6 +21,8 @@ class ReportZips:
 
     def pack(self, results: bytes) -> str:
         """Writes a zip with one member, deterministically; returns its path."""
+        import zipfile  # slow to import, so only where a report is packed
+
         path = self._folder / "report.zip"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr(build_entry(MEMBER), results)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
-from evalgate.adapters.archives.archive_writer import build_entry
+from evalgate.adapters.archives.baseline_writer import build_entry
 from evalgate.adapters.file_writer import open_to_write
 from evalgate.adapters.safe_zip import SafeZip, ZipRefusedError
-from evalgate.errors import Location, Problem, SettingError
+from evalgate.errors import Location, Problem, SettingError, report_full_temp_folder
 from evalgate.ports.shards import ShardHead
 
 if TYPE_CHECKING:
@@ -34,16 +35,21 @@ class ShardWriter:
 
     def __init__(self, make_path: Callable[[], str]) -> None:
         self._make_path = make_path
-        self._batches: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
-        self._traces: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
+        with report_full_temp_folder():
+            self._batches: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open until the shard is written)
+            self._traces: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (the same)
 
     def add(self, batch: bytes, trace_lines: Sequence[bytes]) -> None:
         """Adds one batch, and its traces for a baseline."""
-        self._batches.write(batch)
-        self._traces.writelines(trace_lines)
+        with report_full_temp_folder():
+            self._batches.write(batch)
+            self._traces.writelines(trace_lines)
 
     def finish(self, head: ShardHead) -> None:
         """Writes the shard, atomically."""
+        with report_full_temp_folder():
+            for file in (self._batches, self._traces):
+                file.seek(0)  # writes what is buffered
         path = self._make_path()
         try:
             with (
@@ -52,16 +58,16 @@ class ShardWriter:
             ):
                 archive.writestr(build_entry(HEAD), msgspec.json.encode(head))
                 for name, content in ((BATCHES, self._batches), (TRACES, self._traces)):
-                    content.seek(0)
                     with archive.open(build_entry(name), "w", force_zip64=True) as member:
                         shutil.copyfileobj(content, member, 1 << 20)
         except OSError as error:
             raise SettingError(f"can't write {path}: {error.strerror or 'unknown error'}") from None
 
     def close(self) -> None:
-        """Deletes the temporary files."""
-        self._batches.close()
-        self._traces.close()
+        """Deletes the temporary files; what is still buffered may not fit on the disk."""
+        for file in (self._batches, self._traces):
+            with suppress(OSError):
+                file.close()
 
 
 class ShardReader:

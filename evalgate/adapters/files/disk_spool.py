@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from evalgate.errors import build_temp_folder_error
+from evalgate.errors import report_full_temp_folder
 
 IN_MEMORY = 4 << 20
 BLOCK = 1 << 18
@@ -51,12 +51,10 @@ class DiskSpool:
             return os.dup(file.fileno())
 
     def _write(self) -> None:
-        try:
+        with report_full_temp_folder():
             handle = self._handle = self._open_file() if self._handle is None else self._handle
             left = memoryview(self._recent)
             while left:
                 left = left[os.write(handle, left) :]
-        except OSError as error:
-            raise build_temp_folder_error(error) from None
         self._written += len(self._recent)
         self._recent = bytearray()

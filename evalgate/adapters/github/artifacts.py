@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from msgspec import Struct
+
 from evalgate.adapters.github.connection import RequestDeadline, Site, origin
-from evalgate.adapters.github.http import Http, HttpRequest, HttpResponse, NoAnswer
-from evalgate.adapters.github.retry import AnswerLost, send_with_retries
+from evalgate.adapters.github.http import AnswerLost, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
 from evalgate.errors import Unreachable
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalgate.adapters.github.connection import Site
 
 BLOCK = 8 * 1024 * 1024
 CREATED = 201
@@ -147,8 +146,7 @@ class Conflict(Unreachable):
     """The run already has an artifact of this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackendIds:
+class BackendIds(Struct, frozen=True):
     """The run and job that the runtime token belongs to."""
 
     run: str

@@ -2,23 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
-from evalgate.adapters.github.ancestry import Ancestry, Reference
-from evalgate.adapters.github.client import Client, ListTooLong
-from evalgate.adapters.github.download import download_artifact
-from evalgate.adapters.github.responses import Artifact, as_int, as_text, objects
+from msgspec import Struct
+
+from evalgate.adapters.github.client import Client, ListTooLong, RequestRefused
+from evalgate.adapters.github.reports import download_artifact
+from evalgate.adapters.github.responses import Artifact, as_int, as_sha, as_text, objects
 from evalgate.errors import NotFound, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
-from evalgate.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from evalgate.ports import Clock
+
+
+ANCESTOR_STATUSES = ("ahead", "identical")
+"""Status of GitHub's comparison of A with B if A is in the history of B."""
+
+
+class Reference(Struct, frozen=True):
+    """How to find the commit to compare with.
+
+    `sha` is that commit, or a commit whose first parent or whose fork point from the branch is that commit.
+    `fallback` is used if GitHub no longer knows `sha`.
+    """
+
+    kind: Literal["parent", "commit", "fork_point"]
+    sha: str
+    fallback: str | None = None
+
+
+class Ancestry:
+    """Asks GitHub about commits."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def resolve(self, reference: Reference, branch: str) -> str | None:
+        """The commit that the reference leads to, None if unknown."""
+        try:
+            if reference.kind == "parent":
+                commit = self._client.get(f"/commits/{reference.sha}")
+                parents = [as_sha(parent.get("sha")) for parent in objects(commit, "parents")]
+                return (parents[0] if parents else None) or reference.fallback
+            if reference.kind == "fork_point":
+                return as_sha(dig(self._compare(branch, reference.sha), "merge_base_commit", "sha"))
+        except (NotFound, RequestRefused):
+            return reference.fallback
+        return reference.sha
+
+    def distance(self, older: str, newer: str) -> int | None:
+        """How many commits `newer` is ahead of `older`; None if `older` is not in its history."""
+        try:
+            comparison = self._compare(older, newer)
+        except (NotFound, RequestRefused):
+            return None
+        return as_int(dig(comparison, "ahead_by")) if dig(comparison, "status") in ANCESTOR_STATUSES else None
+
+    def _compare(self, older: str, newer: str) -> object:
+        span = f"{quote(older, safe='')}...{quote(newer, safe='')}"
+        return self._client.get(f"/compare/{span}", per_page=1)
+
 
 ARTIFACTS_PER_ROUND = 10
 """How many artifacts are located in the branch's history per round; each takes one or two requests."""
@@ -28,8 +78,7 @@ MAX_REFUSALS_SHOWN = 10
 """How many refused artifacts are listed; the others are only counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRequest:
+class BaselineRequest(Struct, frozen=True):
     """Which baseline to find: artifact name, branch, the workflow that creates it, and the commit."""
 
     artifact: str
@@ -39,8 +88,7 @@ class BaselineRequest:
     reference: Reference
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineCandidate:
+class BaselineCandidate(Struct, frozen=True):
     """A trusted artifact and its distance in commits to the requested commit."""
 
     artifact: Artifact
@@ -198,8 +246,7 @@ FINISHED = ("success", "failure")
 """Conclusions of a run that was not cancelled. A failed run of the main branch may be a baseline too."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactProvenance:
+class ArtifactProvenance(Struct, frozen=True):
     """Repository, branch and workflow that a baseline must come from."""
 
     repository_id: int

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import TYPE_CHECKING, Any
 
+from evalgate.adapters.github.http import AnswerLost, StillPending
 from evalgate.adapters.github.responses import as_int, as_text, objects
-from evalgate.adapters.github.retry import AnswerLost, StillPending
 from evalgate.errors import Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.reporting.text.escaping import to_one_line
@@ -46,7 +46,7 @@ class CheckRuns:
             "head_sha": check.commit,
             "status": "completed",
             "conclusion": check.conclusion,
-            "external_id": f"evalgate-{secrets.token_hex(16)}",
+            "external_id": f"evalgate-{os.urandom(16).hex()}",
             "output": output,
             **({"details_url": check.details_url} if check.details_url else {}),
         }

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from msgspec.structs import replace
+
 from evalgate.adapters.github.connection import RequestDeadline, Site, origin
-from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer
+from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
 from evalgate.adapters.github.responses import as_text
-from evalgate.adapters.github.retry import send_with_retries
 from evalgate.errors import Forbidden, NotFound, Unreachable
 from evalgate.measures.values.dig import dig
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from evalgate.records import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,27 +15,31 @@ WHOLE_RUN_SECONDS = 60.0
 """Time that one run may spend waiting for GitHub, at most half of it before the verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """Proxies by scheme, hosts reached without one, and a file of trusted certificates."""
 
-    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    proxies: Mapping[str, str] = field(default_factory=dict)
     no_proxy: str = ""
     ca_bundle: str = ""
 
+    def __repr__(self) -> str:  # without secrets
+        return "Network(...)"
 
-@dataclass(frozen=True, slots=True)
-class Site:
+
+class Site(Struct, frozen=True):
     """A repository on a GitHub server; its repr shows no tokens."""
 
     api_url: str
     server_url: str
     repository: str
     repository_id: int
-    token: str = field(default="", repr=False)
+    token: str = ""
     results_url: str = ""
-    runtime_token: str = field(default="", repr=False)
+    runtime_token: str = ""
     network: Network = field(default_factory=Network)
+
+    def __repr__(self) -> str:  # without secrets
+        return "Site(...)"
 
 
 class RequestDeadline:

@@ -6,8 +6,9 @@ import re
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+
 from evalgate.measures.values.dig import dig
-from evalgate.records import dataclass
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -40,8 +41,7 @@ def objects(page: Any, key: str | None = None) -> list[dict[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """An artifact as the API lists it, with the run that made it."""
 
     id: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class CurrentFileNote:
 
     def _write(self, text: str, offset: int) -> None:
         if self._handle is not None:
-            os.pwrite(self._handle, text.encode(errors="replace")[:LONGEST].ljust(LONGEST, b"\0"), offset)
+            with suppress(OSError):  # on a full disk an error about the limits names no file
+                os.pwrite(self._handle, text.encode(errors="replace")[:LONGEST].ljust(LONGEST, b"\0"), offset)
 
 
 class _NotingProgress:

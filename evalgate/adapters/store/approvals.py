@@ -6,15 +6,14 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, or_, select, update
 
-from evalgate.adapters.store.paging import paginate
-from evalgate.adapters.store.schema.cleaning import dump_json
-from evalgate.adapters.store.schema.stored_values import texts
+from evalgate.adapters.store.database import paginate
 from evalgate.adapters.store.schema.tables import APPROVALS
+from evalgate.adapters.store.schema.values import dump_json, texts
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.ports.store import Page
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, select
 
+from evalgate.adapters.store.database import paginate
 from evalgate.adapters.store.goldens import require_goldens
-from evalgate.adapters.store.paging import paginate
-from evalgate.adapters.store.schema import stored_values
-from evalgate.adapters.store.schema.run_tables import RUNS
-from evalgate.adapters.store.schema.tables import EVALUATIONS
+from evalgate.adapters.store.schema import values as stored_values
+from evalgate.adapters.store.schema.tables import EVALUATIONS, RUNS
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import (
     CATEGORIES,
@@ -23,7 +23,6 @@ from evalgate.models.run.golden import (
     TurnResult,
 )
 from evalgate.ports.store import Page
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

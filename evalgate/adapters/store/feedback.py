@@ -6,16 +6,16 @@ import time
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, select
 
+from evalgate.adapters.store.database import paginate
 from evalgate.adapters.store.goldens import require_goldens
-from evalgate.adapters.store.paging import paginate
-from evalgate.adapters.store.schema.stored_values import texts
 from evalgate.adapters.store.schema.tables import FEEDBACK
+from evalgate.adapters.store.schema.values import texts
 from evalgate.errors import SettingError
 from evalgate.models.goldens import MAX_RATING, MIN_RATING, SENTIMENTS, Feedback
 from evalgate.ports.store import Page
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

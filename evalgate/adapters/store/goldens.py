@@ -1,20 +1,20 @@
-"""Stores golden conversations in their tables."""
+"""Stores golden conversations and regression suites in their tables."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
 
-from evalgate.adapters.store.paging import paginate
-from evalgate.adapters.store.schema.cleaning import clean_text
-from evalgate.adapters.store.schema.stored_values import texts
-from evalgate.adapters.store.schema.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS
+from evalgate.adapters.store.database import paginate
+from evalgate.adapters.store.schema.tables import EVALUATIONS, GOLDEN_TAGS, GOLDENS, SUITE_GOLDENS, SUITES
+from evalgate.adapters.store.schema.values import clean_text, texts
 from evalgate.errors import Problem, SettingError
+from evalgate.models.goldens import RegressionSuite
 from evalgate.models.run.golden import Golden
 from evalgate.ports.store import DeletionCounts, GoldenFilter, Page
-from evalgate.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from evalgate.adapters.store.database import Database
+
 
 _LISTS = (
     *("secondary_stances", "required_memory_recall", "required_tool_usage", "required_refusal"),
@@ -192,3 +193,79 @@ def _build_where(by: GoldenFilter) -> Sequence[ColumnElement[bool]]:
 
 def _count_rows(connection: Connection, condition: ColumnElement[bool]) -> int:
     return connection.scalar(select(func.count()).where(condition)) or 0
+
+
+_SUITE_LISTS = ("golden_tags", "golden_intents", "tags")
+_SUITE_FIELDS = tuple(name for name in RegressionSuite.__match_args__ if name not in {*_SUITE_LISTS, "golden_ids"})
+
+
+class SuiteTable:
+    """Implements the port `RegressionSuites`."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def create(self, suite: RegressionSuite) -> RegressionSuite:
+        """Stores a new suite; raises SettingError if the name is taken."""
+        now = self._now()
+        stored = replace(suite, created_at=now, updated_at=now)
+        with self._database.writing() as connection:
+            if not self._database.insert_once(connection, SUITES, _build_suite_row(stored)):
+                hint = "update it, or choose another name"
+                raise SettingError(Problem(f"the regression suite `{suite.name}` already exists", None, hint))
+            _insert_goldens(connection, stored)
+        return stored
+
+    def get(self, name: str) -> RegressionSuite | None:
+        """The suite with that name."""
+        with self._database.reading() as connection:
+            row = connection.execute(select(SUITES).where(SUITES.c.name == name)).one_or_none()
+            return None if row is None else _parse_suite(connection, row)
+
+    def list(self, page: Page = Page()) -> Sequence[RegressionSuite]:  # noqa: B008  a constant
+        """All suites, by name."""
+        with self._database.reading() as connection:
+            rows = connection.execute(paginate(select(SUITES).order_by(SUITES.c.name), page)).all()
+            return [_parse_suite(connection, row) for row in rows]
+
+    def update(self, suite: RegressionSuite) -> RegressionSuite:
+        """Replaces the suite of that name; raises SettingError if it does not exist."""
+        with self._database.writing() as connection:
+            created_at = connection.scalar(select(SUITES.c.created_at).where(SUITES.c.name == suite.name))
+            if created_at is None:
+                raise SettingError(f"there is no regression suite `{suite.name[:100]}` in the store")
+            stored = replace(suite, created_at=created_at, updated_at=self._now())
+            connection.execute(update(SUITES).where(SUITES.c.name == suite.name), _build_suite_row(stored))
+            connection.execute(delete(SUITE_GOLDENS).where(SUITE_GOLDENS.c.suite == suite.name))
+            _insert_goldens(connection, stored)
+        return stored
+
+    def delete(self, name: str) -> bool:
+        """Deletes a suite; its goldens stay."""
+        with self._database.writing() as connection:
+            return connection.execute(delete(SUITES).where(SUITES.c.name == name)).rowcount > 0
+
+
+def _build_suite_row(suite: RegressionSuite) -> dict[str, Any]:
+    return {
+        **{name: getattr(suite, name) for name in _SUITE_FIELDS},
+        **{name: list(getattr(suite, name)) for name in _SUITE_LISTS},
+    }
+
+
+def _insert_goldens(connection: Connection, suite: RegressionSuite) -> None:
+    ids = list(dict.fromkeys(suite.golden_ids))
+    require_goldens(connection, ids)
+    rows = [{"suite": suite.name, "golden_id": each, "position": n} for n, each in enumerate(ids)]
+    if rows:
+        connection.execute(insert(SUITE_GOLDENS), rows)
+
+
+def _parse_suite(connection: Connection, row: Row[Any]) -> RegressionSuite:
+    data = row._mapping  # noqa: SLF001  its public name in SQLAlchemy
+    cond = SUITE_GOLDENS.c.suite == data["name"]
+    ids = connection.scalars(select(SUITE_GOLDENS.c.golden_id).where(cond).order_by(SUITE_GOLDENS.c.position))
+    plain: dict[str, Any] = {name: data[name] for name in _SUITE_FIELDS}
+    plain |= {name: texts(data[name]) for name in _SUITE_LISTS}
+    return RegressionSuite(**plain, golden_ids=tuple(ids))

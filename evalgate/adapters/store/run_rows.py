@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.store.evaluations import dump_issues, parse_issues
-from evalgate.adapters.store.schema import stored_values
+from evalgate.adapters.store.schema import values as stored_values
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import (

@@ -9,9 +9,8 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, not_, 
 
 from evalgate.adapters.store.evaluations import insert_evaluations
 from evalgate.adapters.store.run_rows import dump_facts, dump_scenario, dump_suite, pack
-from evalgate.adapters.store.schema.cleaning import clean_text, dump_json
-from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
-from evalgate.adapters.store.schema.tables import EVALUATIONS
+from evalgate.adapters.store.schema.tables import EVALUATIONS, RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
+from evalgate.adapters.store.schema.values import clean_text, dump_json
 from evalgate.models.store.stored_run import PruneCounts
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Loads suites and project files (YAML): finds, reads and parses them, and reports all errors together.
 
 Entry points: `SuiteFiles`, `golden_files.GoldenFiles`, `approvals_file.read_approvals`,
-`approvals_writer.append_approvals`, `yaml_tree.load`.
+`approvals_file.append_approvals`, `yaml_tree.load`.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ import json
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from evalgate.adapters.suites import yaml_tree
 from evalgate.errors import InvalidInput, Location, OverLimit, Problem, SettingError, SuiteError
 from evalgate.evaluators.core.field_problems import FieldProblem, suggest
-from evalgate.records import dataclass
 from evalgate.suite.baseline_suites import BaselineDocument
 from evalgate.suite.golden_rules import GoldenDocuments, encode_golden
 
@@ -176,8 +177,7 @@ class _InvalidJsonError(ValueError):
     pass
 
 
-@dataclass(slots=True)
-class LineDocument:
+class LineDocument(Struct):
     """A JSON document from one line or a whole file; locations in it are not more precise."""
 
     file: str

@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
+from msgspec import Struct, field
 
 from evalgate.errors import Location, Problem, SuiteError
-from evalgate.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +55,7 @@ class YamlPosition(NamedTuple):
 START = YamlPosition(1, 1)
 
 
-@dataclass(slots=True)
-class YamlDocument:
+class YamlDocument(Struct):
     """A loaded file: its content, and the position of each part."""
 
     file: str
@@ -104,8 +103,7 @@ def _error(document: YamlDocument, mark: Any, message: str, hint: str | None = N
     return SuiteError(Problem(message, place, hint))
 
 
-@dataclass(slots=True)
-class _Anchor:
+class _Anchor(Struct):
     """A value that aliases repeat: how many values it holds, and how many levels of lists and mappings."""
 
     value: Any

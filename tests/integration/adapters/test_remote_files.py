@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command import evalgate
 
-from evalgate.adapters.files.remote_files import RemoteFiles
 from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.files.wrapped_files import RemoteFiles
 from evalgate.errors import RefusedPath, SettingError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from builders import make_trace
 from fakes.core import make_tools
 
-from evalgate.adapters.archives.baseline_limits import ZipLimits
+from evalgate.adapters.archives.baseline_writer import ZipLimits
 from evalgate.adapters.archives.baseline_zip import BaselineZips
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace

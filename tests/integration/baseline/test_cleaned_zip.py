@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from evalgate.adapters.archives.redacted_zip import redact_archive
+from evalgate.adapters.archives.baseline_writer import redact_archive
 from evalgate.errors import JudgeCrashed
 from evalgate.measures.redaction.redact import hide_secrets
 

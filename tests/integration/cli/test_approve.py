@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from in_process_command import CommandResult
 
-from evalgate.adapters.suites.approvals_file import read_approvals
-from evalgate.adapters.suites.approvals_writer import append_approvals
+from evalgate.adapters.suites.approvals_file import append_approvals, read_approvals
 from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.approvals.approval import FILE, ApprovalFile
@@ -199,7 +198,7 @@ def test_the_file_is_replaced_whole_and_keeps_its_mode_and_its_link(folder, eval
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(folder):
-    from evalgate.adapters.files.local_approvals import LocalApprovalsFile
+    from evalgate.adapters.files.project_files import LocalApprovalsFile
     from evalgate.errors import SettingError
 
     (folder / FILE).write_text("approvals: []\n")
@@ -219,7 +218,7 @@ def test_any_text_is_read_back_unchanged_or_refused(reason, who, scenario):
     from evalgate.errors import InvalidInput
 
     [old] = read_approvals(ApprovalFile(FILE, f"approvals: [{OLD}]".encode()))
-    from evalgate.records import replace
+    from msgspec.structs import replace
 
     new = replace(old, reason=reason, who=who, scenario=scenario)
     try:

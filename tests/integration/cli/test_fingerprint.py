@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evalgate.adapters.files.file_fingerprints import FileFingerprints
+from evalgate.adapters.files.project_files import FileFingerprints
 from evalgate.adapters.files.workspace import Workspace
 from evalgate.cli import main
 from evalgate.cli.shell import Shell

@@ -5,7 +5,8 @@ from fakes.agent import make_workspace
 from fakes.hub import FAKEHUB, FakeHub, site_of
 from fakes.runner import FakeRunner
 
-from evalgate.adapters.github import Client, RequestDeadline
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import RequestDeadline
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import json
 import pytest
 from fakes.agent import own_comments, trace, write_trace
 
-from evalgate.adapters.github import ApprovalsInCommit
+from evalgate.adapters.github.commit_files import ApprovalsInCommit
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import Forbidden, OverLimit, Unreachable

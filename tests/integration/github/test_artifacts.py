@@ -7,8 +7,8 @@ from hashlib import sha256
 import pytest
 from fakes.hub import FakeHub, site_of
 
-from evalgate.adapters.github import Artifacts, BaselineRequest, Baselines, Reference
-from evalgate.adapters.github.artifacts import BLOCK
+from evalgate.adapters.github.artifacts import BLOCK, Artifacts
+from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
 from evalgate.errors import Unreachable
 
 pytestmark = pytest.mark.shared

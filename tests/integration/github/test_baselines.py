@@ -8,7 +8,8 @@ from hashlib import sha1
 import pytest
 from fakes.hub import FakeHub, site_of
 
-from evalgate.adapters.github import BaselineRequest, Baselines, Client, Reference
+from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
+from evalgate.adapters.github.client import Client
 
 pytestmark = pytest.mark.shared
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Client, RequestDeadline
 from evalgate.adapters.github.check_runs import CheckRuns
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import RequestDeadline
 from evalgate.errors import Forbidden, Unreachable
 from evalgate.models.github import Annotation, CheckRun
 

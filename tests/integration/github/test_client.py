@@ -5,8 +5,8 @@ import time
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Client, Network, RequestDeadline
-from evalgate.adapters.github.client import RequestRefused, ResourceExpired
+from evalgate.adapters.github.client import Client, RequestRefused, ResourceExpired
+from evalgate.adapters.github.connection import Network, RequestDeadline
 from evalgate.adapters.github.http import AnswerTooLarge, HttpRequest
 from evalgate.errors import Forbidden, NotFound, Unreachable
 

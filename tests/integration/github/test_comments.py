@@ -5,8 +5,9 @@ import time
 import pytest
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Client, Comments, RequestDeadline
-from evalgate.adapters.github.comments import marker
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import RequestDeadline
+from evalgate.adapters.github.pull_requests import Comments, marker
 from evalgate.errors import Forbidden, Unreachable
 
 pytestmark = pytest.mark.shared

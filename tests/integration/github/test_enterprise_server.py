@@ -8,7 +8,8 @@ import pytest
 from fakes.agent import BOT, next_run, on_main, own_comments, trace, write_trace
 from fakes.hub import site_of
 
-from evalgate.adapters.github import Client, Comments
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.pull_requests import Comments
 
 pytestmark = pytest.mark.shared
 

@@ -16,7 +16,7 @@ from fakes.faults import ANSWERS, FAULTS, PACE, PASSING
 from fakes.hub import FAKEHUB
 from fakes.runner import ACTION, FakeRunner
 
-from evalgate.adapters.github import RequestDeadline
+from evalgate.adapters.github.connection import RequestDeadline
 
 pytestmark = pytest.mark.shared
 

@@ -37,7 +37,7 @@ def test_a_job_is_judged_compared_and_reported_by_two_processes(hub, act):
 def test_a_judge_over_its_limits_is_exit_code_2_that_says_so(workspace, act, limits):
     step = act(is_sandboxed=True, limits=limits)
     assert (step.exit_code, step.outputs["verdict"]) == (2, "invalid")
-    assert "exceeded its memory limit" in step.annotations[0]["message"]
+    assert "its memory limit" in step.annotations[0]["message"]  # a compiled library may crash on it
     results = json.loads((workspace / ".evalgate/results.json").read_text())
     assert results["reasons"][0]["code"] == "over_limit"
 

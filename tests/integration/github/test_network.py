@@ -7,7 +7,8 @@ from fakes.agent import next_run, on_main, own_comments
 from fakes.hub import site_of
 from fakes.network import OPENSSL, Authority, Proxy, TlsFront
 
-from evalgate.adapters.github import Client, Network, RequestDeadline
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import Network, RequestDeadline
 from evalgate.errors import Unreachable
 
 pytestmark = [

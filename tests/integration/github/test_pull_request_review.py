@@ -7,7 +7,9 @@ import json
 import pytest
 from fakes.server import Server, answer
 
-from evalgate.adapters.github import Client, PullRequestReview, RequestDeadline, Site
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import RequestDeadline, Site
+from evalgate.adapters.github.pull_request_review import PullRequestReview
 
 COMMENT = {
     "id": 5,

@@ -10,7 +10,8 @@ import pytest
 from fakes.agent import on_main, own_comments
 
 from evalgate.action import run
-from evalgate.adapters.github import RequestDeadline, WorkflowStep
+from evalgate.adapters.github.connection import RequestDeadline
+from evalgate.adapters.github.workflow_step import WorkflowStep
 
 pytestmark = pytest.mark.shared
 

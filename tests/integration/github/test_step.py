@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from evalgate.adapters.github import WorkflowStep
+from evalgate.adapters.github.workflow_step import WorkflowStep
 from evalgate.models.github import Annotation
 
 

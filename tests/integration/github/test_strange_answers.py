@@ -12,7 +12,8 @@ import pytest
 from fakes.agent import own_comments
 from fakes.server import Server, answer
 
-from evalgate.adapters.github import Client, RequestDeadline, Site
+from evalgate.adapters.github.client import Client
+from evalgate.adapters.github.connection import RequestDeadline, Site
 from evalgate.adapters.github.http import AnswerTooLarge
 from evalgate.errors import Unreachable
 

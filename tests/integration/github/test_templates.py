@@ -7,7 +7,7 @@ import json
 import pytest
 from fakes.agent import next_run, own_comments, trace, write_trace
 
-from evalgate.adapters.github import TemplateInCommit
+from evalgate.adapters.github.commit_files import TemplateInCommit
 from evalgate.errors import Forbidden, InvalidTemplate, NotFound, OverLimit, Unreachable
 from evalgate.models.github import TemplateFile
 

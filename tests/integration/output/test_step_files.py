@@ -11,7 +11,7 @@ import pytest
 from documents import ROOT
 
 from evalgate.action import run
-from evalgate.adapters.github import WorkflowStep
+from evalgate.adapters.github.workflow_step import WorkflowStep
 
 SUITE = """\
 suite: small

@@ -295,11 +295,11 @@ WRITING = re.compile(r"""\.write_(?:bytes|text)\(|\bopen\([^)]*["'][wax]""")
 NOT_NAMED_BY_A_USER = {
     "adapters/file_writer.py": "the function itself",
     "adapters/files/output_folder.py": "the .gitignore of a new output folder",
-    "adapters/store/sqlite_file.py": "the .gitignore of a new .evalgate folder",
-    "adapters/github/download.py": "a private folder",
+    "adapters/store/database.py": "the .gitignore of a new .evalgate folder",
+    "adapters/github/reports.py": "a private folder",
     "adapters/github/workflow_step.py": "the runner's files, which are only appended to",
     "adapters/sandbox/exchange_dir.py": "a private folder",
-    "bootstrap/judge_server.py": "a private folder",
+    "bootstrap/judge_main.py": "a private folder",
     "__main__.py": "the null device",
 }
 

@@ -14,8 +14,14 @@ import pytest
 
 from evalgate.adapters.progress import SilentProgress
 from evalgate.adapters.sandbox.current_file import CurrentFileNote, read_note
-from evalgate.adapters.sandbox.exit_status import ExitStatus, over_limit, wait_for_exit
-from evalgate.adapters.sandbox.process_bounds import OUT_OF_MEMORY, Bounds, is_out_of_memory
+from evalgate.adapters.sandbox.process_bounds import (
+    OUT_OF_MEMORY,
+    Bounds,
+    ExitStatus,
+    is_out_of_memory,
+    over_limit,
+    wait_for_exit,
+)
 
 SUITE = """\
 version: 1

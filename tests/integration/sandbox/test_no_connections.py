@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
-from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
-from evalgate.adapters.sandbox.preforked import fork_ready_judge
+from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, fork_ready_judge, wait_for_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.bootstrap.evaluation_pools import ConfiguredPools, ParallelOptions
 from evalgate.bootstrap.judge_main import run_ready_judge
-from evalgate.bootstrap.limited_process import run_in_limited_process
+from evalgate.bootstrap.process import run_in_limited_process
 from evalgate.bootstrap.sandboxed_judge import NOT_FILTERED
 from evalgate.bootstrap.sources import build_trace_limits, build_workspace
 from evalgate.errors import OverLimit
@@ -35,7 +34,7 @@ pytestmark = pytest.mark.skipif(not IS_KNOWN, reason="only these architectures h
 # Code that took over a judge: it is imported with the judge's own modules, and answers a request instead of it.
 TAKEN_OVER = """
 import ctypes, mmap, os, socket, subprocess, threading
-from evalgate.bootstrap.judge_server import HANDLERS
+from evalgate.bootstrap.judge_main import HANDLERS
 
 libc = ctypes.CDLL(None, use_errno=True)
 X86 = os.uname().machine == "x86_64"
@@ -215,7 +214,7 @@ def test_a_worker_connects_only_if_the_user_asked_for_it(tmp_path, options, code
 WITHOUT_FILTERS = """
 import os, sys
 sys.path.insert(0, {root!r})
-from evalgate.adapters.sandbox.call_filter import ARCHITECTURES, refuse_calls
+from evalgate.adapters.sandbox.kernel import ARCHITECTURES, refuse_calls
 architecture, seccomp, _ = ARCHITECTURES[os.uname().machine]
 if {refused}:
     assert refuse_calls(architecture, seccomp, [seccomp])  # like a container that allows no filter

@@ -15,11 +15,11 @@ from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import (
     JUDGE_GROUP,
     end_all,
+    fork_ready_judge,
     running_judges,
     start_judge,
     wait_for_judge,
 )
-from evalgate.adapters.sandbox.preforked import fork_ready_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.bootstrap.judge_main import run_ready_judge
 from evalgate.errors import OverLimit

@@ -16,14 +16,18 @@ import msgspec
 import pytest
 
 from evalgate.adapters.sandbox.exchange_dir import LARGEST_ANSWER, ExchangeDir
-from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, choose_user, start_judge, wait_for_judge
-from evalgate.adapters.sandbox.preforked import fork_ready_judge
+from evalgate.adapters.sandbox.judge_process import (
+    JUDGE_GROUP,
+    choose_user,
+    fork_ready_judge,
+    start_judge,
+    wait_for_judge,
+)
 from evalgate.adapters.sandbox.process_bounds import Bounds
 from evalgate.application.messages.request import JudgeRequest
-from evalgate.bootstrap import judge_server
+from evalgate.bootstrap import judge_main as judge_server
 from evalgate.bootstrap.judge_context import JudgeContext
-from evalgate.bootstrap.judge_main import run_ready_judge
-from evalgate.bootstrap.judge_server import HANDLERS
+from evalgate.bootstrap.judge_main import HANDLERS, run_ready_judge
 from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
 from evalgate.errors import JudgeCrashed, OverLimit
 from evalgate.models.comparison.comparison import BaselineInfo
@@ -31,6 +35,7 @@ from evalgate.models.run.chunks import join_chunks
 from evalgate.settings.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
+LIBRARIES = str(Path(msgspec.__file__).parents[1])
 EXAMPLE = ROOT / "examples" / "support-agent"
 EPOCH = "1767225600"
 IS_ROOT = os.geteuid() == 0
@@ -307,7 +312,7 @@ with open(folder + "/answer.json", "w") as file:
 PACKAGES = str(Path(msgspec.__file__).parents[1])
 PARENT = """
 import os, sys
-sys.path[:0] = [{root!r}, {packages!r}]
+sys.path[:0] = [{root!r}, {libraries!r}]
 from evalgate.bootstrap.clean_start import reexec_without_environment
 reexec_without_environment()
 from pathlib import Path
@@ -343,7 +348,7 @@ def seen(tmp_path_factory):
         try:
             (folder / "downloads").mkdir(mode=0o755)
             (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=JUDGE_GROUP))
-            (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), packages=PACKAGES, secret=SECRET))
+            (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), libraries=LIBRARIES, secret=SECRET))
             python = an_open_python() if user else sys.executable
             done = subprocess.run(
                 [python, "-I", folder / "parent.py", folder / "downloads", folder / "probe.py", str(user)],

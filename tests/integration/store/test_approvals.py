@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from evalgate.errors import SettingError
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.ports.store import Page
-from evalgate.records import replace
 
 TODAY = date(2026, 5, 1)
 COMMENT = Provenance("comment", 12, 99, "https://example.com/c/99", "ab" * 20, "write", self_approved=True)

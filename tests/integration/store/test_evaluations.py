@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from msgspec.structs import replace
 
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import (
@@ -17,7 +18,6 @@ from evalgate.models.run.golden import (
     TurnResult,
 )
 from evalgate.ports.store import Page
-from evalgate.records import replace
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

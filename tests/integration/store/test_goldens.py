@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import Golden
 from evalgate.ports.store import DeletionCounts, GoldenFilter, Page
-from evalgate.records import replace
 
 REFUND = Golden(
     "refund",

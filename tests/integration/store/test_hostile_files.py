@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalgate.adapters.store.errors import translate_errors
+from evalgate.adapters.store.database import Deadline, connect, translate_errors
 from evalgate.adapters.store.run_rows import pack, unpack
-from evalgate.adapters.store.sqlite_file import Deadline, connect
 from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, RefusedPath, SettingError, StoreUnreachable

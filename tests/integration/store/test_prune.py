@@ -11,7 +11,7 @@ from store_builders import make_evaluation, make_feedback, make_golden
 from store_verbs import Verbs
 
 from evalgate.adapters.store import run_writer
-from evalgate.adapters.store.schema.run_tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
+from evalgate.adapters.store.schema.tables import RUN_RESULTS, RUN_SCENARIOS, RUN_SUITES, RUNS, SCENARIOS
 from evalgate.bootstrap.store import open_store
 from evalgate.models.approvals.approval import Approval, Provenance, StoredApproval
 from evalgate.models.comparison.comparison import ScenarioKey

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from evalgate.errors import SettingError
 from evalgate.models.comparison.comparison import ChangeKind, ScenarioKey
@@ -21,7 +22,6 @@ from evalgate.models.store.stored_run import (
     StoredSuiteRow,
 )
 from evalgate.ports.store import Page, Subject
-from evalgate.records import replace
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 KEY = ScenarioKey("refunds", "late", None)

@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from evalgate.adapters.store import schema_version
+from evalgate.adapters.store import store as sql_store
 from evalgate.adapters.store.database import Database
 from evalgate.adapters.store.schema.tables import METADATA
 from evalgate.adapters.store.store_url import parse_store_url
@@ -21,7 +21,7 @@ from evalgate.errors import EvalGateError, SettingError
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.ports.store import Subject
 
-OLDER = list(schema_version.FINGERPRINTS)[:-1]
+OLDER = list(sql_store.FINGERPRINTS)[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -35,7 +35,7 @@ def database(request, tmp_path):
 
 def migrate(connection, number):
     config = Config()
-    config.set_main_option("script_location", str(schema_version.MIGRATIONS))
+    config.set_main_option("script_location", str(sql_store.MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, number)
 
@@ -82,7 +82,7 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(database, number
         assert store.approvals.list() == []
         assert store.feedback.list() == []
     with database.reading() as connection:
-        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == schema_version.NEWEST
+        assert connection.scalar(text("SELECT version_num FROM evalgate_version")) == sql_store.NEWEST
 
 
 def test_an_up_to_date_store_is_opened_without_alembic(sqlite_template):
@@ -109,7 +109,7 @@ def test_a_newer_store_is_refused_in_one_clear_line_and_left_alone(database):
         open_store(database.url.target, "/")
 
     assert str(refused.value) == (
-        f"the store {database.url.shown} has schema 0099, newer than the {schema_version.NEWEST} of this EvalGate "
+        f"the store {database.url.shown} has schema 0099, newer than the {sql_store.NEWEST} of this EvalGate "
         "(update EvalGate, or use another store)"
     )
     with database.reading() as connection:
@@ -144,7 +144,7 @@ def test_the_migrations_lead_to_the_tables_of_today(database):
         migrate(connection, "head")
 
     with database.reading() as connection:
-        compared = MigrationContext.configure(connection, opts={"version_table": schema_version.VERSION_TABLE})
+        compared = MigrationContext.configure(connection, opts={"version_table": sql_store.VERSION_TABLE})
         assert compare_metadata(compared, METADATA) == []
 
 
@@ -170,21 +170,21 @@ def test_the_migrations_lead_to_the_rules_of_today(tmp_path):
 
 def test_the_shape_of_every_schema_is_known(tmp_path):
     shapes = {}
-    for number in schema_version.FINGERPRINTS:
+    for number in sql_store.FINGERPRINTS:
         database = Database(parse_store_url(str(tmp_path / number), "/"))
         with database.writing() as connection:
             migrate(connection, number)
-            shapes[number] = schema_version.compute_fingerprint(connection, database.url)
+            shapes[number] = sql_store.compute_fingerprint(connection, database.url)
         database.close()
 
-    assert shapes == schema_version.FINGERPRINTS
+    assert shapes == sql_store.FINGERPRINTS
 
 
 def test_every_migration_is_known_and_is_part_of_the_package():
-    script = ScriptDirectory(str(schema_version.MIGRATIONS))
+    script = ScriptDirectory(str(sql_store.MIGRATIONS))
 
-    assert sorted(each.revision for each in script.walk_revisions()) == list(schema_version.FINGERPRINTS)
-    assert script.get_current_head() == schema_version.NEWEST
+    assert sorted(each.revision for each in script.walk_revisions()) == list(sql_store.FINGERPRINTS)
+    assert script.get_current_head() == sql_store.NEWEST
     for each in script.walk_revisions():
         assert Path(each.path).name.startswith(f"v{each.revision}_")
         assert (Path(each.path).parent / "__init__.py").exists()

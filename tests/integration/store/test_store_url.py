@@ -10,8 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from evalgate.adapters.store.errors import translate_errors
-from evalgate.adapters.store.sqlite_file import Deadline, connect
+from evalgate.adapters.store.database import Deadline, connect, translate_errors
 from evalgate.adapters.store.store_url import parse_store_url
 from evalgate.bootstrap.store import open_store
 from evalgate.errors import EvalGateError, SettingError, StoreUnreachable

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from evalgate.bootstrap.store import open_store
 from evalgate.ports.store import EVERYTHING
-from evalgate.records import replace
 
 SCRIPT = Path(__file__).parents[2] / "store_writers.py"
 WRITERS, RUNS = 20, 2

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evalgate.errors import SettingError
 from evalgate.settings.inputs import READERS, Inputs, read_inputs
@@ -69,7 +69,7 @@ def read_problems(read, **arguments):
 
 
 def test_every_input_has_a_reader():
-    assert set(READERS) == {known.name for known in fields(Inputs)}
+    assert set(READERS) == set(Inputs.__struct_fields__)
 
 
 def test_without_inputs_the_defaults_are_used(read):

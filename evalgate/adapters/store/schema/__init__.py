@@ -1,4 +1,4 @@
 """The store's tables and column types, and what cleans values before they are stored.
 
-Entry points: `tables`, `run_tables`, `column_types`, `stored_values`.
+Entry points: `tables`, `column_types`, `values`.
 """

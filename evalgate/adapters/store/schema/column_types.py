@@ -9,8 +9,8 @@ from sqlalchemy import BigInteger, CheckConstraint, Date, DateTime, Double, Larg
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator
 
-from evalgate.adapters.store.schema import stored_values
-from evalgate.adapters.store.schema.cleaning import clean_amount, clean_integer, clean_text, clean_time
+from evalgate.adapters.store.schema import values as stored_values
+from evalgate.adapters.store.schema.values import clean_amount, clean_integer, clean_text, clean_time
 from evalgate.errors import SettingError
 
 if TYPE_CHECKING:

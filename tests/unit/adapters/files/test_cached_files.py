@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalgate.adapters.files.cached_files import CachedFiles
 from evalgate.adapters.files.workspace import Workspace
+from evalgate.adapters.files.wrapped_files import CachedFiles
 
 
 def test_a_pattern_is_looked_up_once(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.adapters.store.schema.cleaning import (
+from evalgate.adapters.store.schema.values import (
+    MalformedError,
     clean_amount,
     clean_integer,
     clean_text,
@@ -17,7 +18,6 @@ from evalgate.adapters.store.schema.cleaning import (
     dump_json,
     load_json,
 )
-from evalgate.adapters.store.schema.stored_values import MalformedError
 
 TEXTS = st.text(st.characters() | st.sampled_from(["\0", "\ud800", "\udfff"]))
 VALUES = st.recursive(

@@ -1,0 +1,204 @@
+"""Builds what the shell's commands work with; the paths that a user names are trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from evalgate.bootstrap.sources import (
+    build_baseline_files,
+    build_fingerprints,
+    build_suite_files,
+    build_trace_files,
+    build_trace_limits,
+    build_workspace,
+    find_price_list,
+)
+from evalgate.errors import Location, Problem, SettingError, SuiteError, TraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evalgate.application.judge.backtest import BacktestTools
+    from evalgate.application.judge.judge import Tools
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
+    from evalgate.models.approvals.approval import ApprovalFile
+    from evalgate.models.github import TemplateFile
+    from evalgate.models.run.golden import Golden
+    from evalgate.ports import Progress
+    from evalgate.ports.store import Store
+    from evalgate.reporting.dataset.evaluation_jsonl import ReadEvaluations
+    from evalgate.settings.limits import Limits
+    from evalgate.suite.diagnostics import Document
+    from evalgate.suite.models import Configuration
+
+
+def build_shell_tools(  # noqa: PLR0913  one for each option of the command
+    cwd: str,
+    output_dir: str,
+    bounds: Limits,
+    *,
+    source_date_epoch: str | None,
+    progress_to: TextIO | None,
+    parallel: ParallelOptions | None = None,
+    store: Callable[[], Store] | None = None,
+) -> Tools:
+    """The judge's tools in a shell.
+
+    `parallel` chooses the workers, None for this process only; `store` opens the store with goldens.
+    """
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.files.disk_spool import DiskSpool
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.adapters.files.wrapped_files import CachedFiles
+    from evalgate.adapters.formats.open.trace_files import TraceFiles
+    from evalgate.adapters.progress import SilentProgress, progress_for
+    from evalgate.application.judge.judge import Tools
+    from evalgate.bootstrap.evaluation_pools import ConfiguredPools, choose_files
+    from evalgate.bootstrap.process import current_file
+
+    files, limits = CachedFiles(choose_files(build_workspace(cwd), parallel)), build_trace_limits(bounds)
+    progress: Progress = SilentProgress()
+    if progress_to is not None:
+        progress = progress_for(progress_to, quiet=False, share=files.read_fraction)
+    return Tools(
+        build_suite_files(cwd, None, bounds, store),
+        TraceFiles(files, limits),
+        build_baseline_files(cwd),
+        OutputFolder(output_dir, cwd),
+        SystemClock(source_date_epoch),
+        current_file.wrap_progress(progress),
+        DiskSpool,
+        find_price_list(),
+        build_fingerprints(cwd),
+        None if parallel is None else ConfiguredPools(files, limits, parallel),
+    )
+
+
+def build_backtest_tools(cwd: str, store: Callable[[], Store], *, progress_to: TextIO) -> BacktestTools:
+    """The tools of a backtest in a shell; `store` opens the store with goldens."""
+    from evalgate.adapters.formats.open.stored_traces import read_stored_traces
+    from evalgate.adapters.progress import progress_for
+    from evalgate.application.judge.backtest import BacktestTools
+
+    return BacktestTools(
+        build_suite_files(cwd, store=store),
+        build_baseline_files(cwd),
+        read_stored_traces,
+        progress_for(progress_to, quiet=False),
+        find_price_list(),
+    )
+
+
+def use_plugin_evaluators(modules: Sequence[str], cwd: str) -> None:
+    """Lets suites use plugin evaluators of the modules and of installed packages. Never in a job."""
+    from evalgate.adapters.plugins import PluginEvaluators
+    from evalgate.evaluators.core.registry import use_plugins
+
+    use_plugins(PluginEvaluators(modules, cwd))
+
+
+def check_formats(configuration: Configuration) -> None:
+    """Raises SettingError for a suite's `format` that does not exist."""
+    from evalgate.application.evaluation.run_checks import format_problems
+
+    problems = format_problems(configuration, build_trace_files("."))
+    if problems:
+        raise SettingError(*problems)
+
+
+def read_template(path: str, cwd: str) -> TemplateFile:
+    """Reads a user's comment template from a named file."""
+    from evalgate.adapters.files.project_files import LocalTemplate
+
+    return LocalTemplate(build_workspace(cwd), path).read()
+
+
+def read_approvals(cwd: str) -> ApprovalFile | None:
+    """The approvals file of the working directory, which a shell trusts; None if it has none."""
+    from evalgate.adapters.files.project_files import LocalApprovals
+
+    return LocalApprovals(build_workspace(cwd)).read()
+
+
+def require_other_folder(folder: str, saved: str, cwd: str) -> None:
+    """Raises SettingError if a run would write into the folder of the saved baseline, or has none to write to."""
+    from os.path import realpath
+    from pathlib import Path
+
+    if not folder:
+        raise SettingError("--output-dir is empty")
+    if realpath(Path(cwd, folder)) == realpath(Path(cwd, saved).parent):
+        message = f"--output-dir {folder} is where `evalgate baseline save` writes, and no run"
+        raise SettingError(Problem(message, None, "choose another folder"))
+
+
+def make_output_folder(path: str, cwd: str) -> None:
+    """Makes the folder of a file that is written there by default."""
+    from evalgate.adapters.files.output_folder import OutputFolder
+
+    folder, _, name = path.rpartition("/")
+    OutputFolder(folder, cwd).path(name)
+
+
+MOST_BYTES = 256_000_000
+
+
+def export(parts: Iterable[bytes], path: str, suffix: str, *, cwd: str, source_date_epoch: str | None) -> str:
+    """Writes an export atomically; returns its path, in a folder a name made of the time. Raises SettingError."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.adapters.files.output_folder import OutputFolder, is_folder
+    from evalgate.reporting.dataset.golden_document import format_file_time
+
+    if is_folder(path, cwd):
+        name = f"evaluation_{format_file_time(SystemClock(source_date_epoch).now())}.{suffix}"
+        OutputFolder(path, cwd).path(name)  # makes the folder
+        path = f"{path.rstrip('/')}/{name}"
+    with open_named(path, cwd) as file:
+        file.writelines(parts)
+    return path
+
+
+def read_export(path: str, cwd: str) -> ReadEvaluations:
+    """Reads an export by its file extension; raises SettingError, RefusedPath or OverLimit."""
+    content = build_workspace(cwd).read(path, MOST_BYTES, what="export")
+    if path.endswith(".jsonl"):
+        from evalgate.reporting.dataset.evaluation_jsonl import read_evaluation_lines
+
+        return read_evaluation_lines(content.split(b"\n"), path)
+    if not path.endswith(".csv"):
+        hint = "for goldens use `evalgate goldens import`"
+        raise SettingError(Problem("the name of an export must end in .jsonl or .csv", Location(path), hint))
+    from evalgate.reporting.dataset.evaluation_csv import read_evaluation_csv
+
+    try:
+        return read_evaluation_csv(content.decode("utf-8-sig"), path)
+    except UnicodeDecodeError:
+        raise SettingError(Problem("an export must be UTF-8 text", Location(path))) from None
+
+
+def load_goldens(patterns: Sequence[str], cwd: str) -> Sequence[Golden]:
+    """The goldens in files and globs. Raises SuiteError with every error, SettingError or OverLimit."""
+    from evalgate.adapters.formats.adk import ADK_EVALSET
+    from evalgate.adapters.suites.golden_files import GoldenFiles
+    from evalgate.application.goldens.golden_import import goldens_in
+
+    golden_documents: list[Document] = []
+    found: list[Golden] = []
+    for document in GoldenFiles(build_workspace(cwd)).load_named(patterns):
+        if ADK_EVALSET.claims(document.value):
+            found += _load_expected(document)
+        else:
+            golden_documents.append(document)
+    return [*found, *goldens_in(golden_documents)]
+
+
+def _load_expected(document: Document) -> Sequence[Golden]:
+    from evalgate.adapters.formats.adk.evals import expected_traces
+    from evalgate.application.goldens.golden_import import expected_goldens
+
+    try:
+        return expected_goldens(expected_traces(document.value))
+    except TraceError as error:
+        reasons = "; ".join(problem.message for problem in error.problems)
+        raise SuiteError(Problem(reasons, document.locate(()))) from None

@@ -1,1 +1,0 @@
-"""The verbs for approvals. Entry points: `approve.run`, `list.run`."""

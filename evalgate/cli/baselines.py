@@ -1,0 +1,249 @@
+"""The verbs `baseline`, `compare`, `explain` and `backtest`, which read finished runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import (
+    JSON_TABLE,
+    PLUGINS,
+    PROCESS_LIMITS,
+    STORE,
+    SUITE,
+    VARIANT,
+    Command,
+    option,
+    parse_words,
+)
+from evalgate.cli.run import OUTPUT_DIR, SAVED
+from evalgate.cli.shell import is_stdout
+from evalgate.errors import Problem, SettingError
+from evalgate.reporting.text.escaping import escape_terminal
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from evalgate.cli.shell import Shell
+
+RESULTS = ".evalgate/results.json"
+SHOWN_FIELDS = ("commit", "branch", "run", "created_at", "evalgate_version", "config_hash")
+
+
+def save(arguments: Namespace, shell: Shell) -> int:
+    """Copies the baseline.zip of a finished run to where no run writes."""
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.bootstrap.shell_tools import make_output_folder
+    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.reporting.markdown.heading import build_heading
+
+    results, content = build_baseline_files(shell.cwd).read_finished(arguments.output_dir)
+    path = arguments.output
+    if path is None:
+        path = SAVED
+        make_output_folder(path, shell.cwd)
+    with open_named(path, shell.cwd) as stream:
+        stream.write(content)
+    if not is_stdout(path):
+        shell.print_safe(f"saved: {path}, of a run that {build_heading(results).text}")
+    if results["verdict"] == "fail":
+        shell.note("warning: the saved run failed; what fails in a baseline can't count as broken later")
+    return 0
+
+
+def create(arguments: Namespace, shell: Shell) -> int:
+    """Creates a baseline from the output folder of a run."""
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.bootstrap.sources import build_baseline_files
+
+    with open_named(arguments.output, shell.cwd) as stream:
+        warnings = build_baseline_files(shell.cwd).create(arguments.folder, arguments.output, stream)
+    shell.report_problems(warnings, "warning")
+    if not is_stdout(arguments.output):
+        shell.print_safe(f"written: {arguments.output}")
+    return 0
+
+
+def show(arguments: Namespace, shell: Shell) -> int:
+    """Prints the manifest of a baseline, and the table of its run."""
+    from evalgate.bootstrap.sources import build_baseline_files
+
+    baseline = build_baseline_files(shell.cwd).load(arguments.path)
+    if arguments.json:
+        shell.print_json({"manifest": baseline.manifest, "summary": baseline.results["summary"]})
+        return 0
+    manifest = baseline.manifest or {"commit": baseline.results["commit"], "created_at": baseline.results["created_at"]}
+    for name in SHOWN_FIELDS:
+        if manifest.get(name):
+            shell.print_line(f"{name:17} {escape_terminal(str(manifest[name]))}")
+    traces = manifest.get("traces")
+    if isinstance(traces, dict):
+        shell.print_line(f"{'traces':17} {traces.get('kept', 0)} kept, {traces.get('left_out', 0)} left out")
+    shell.print_results(baseline.results)
+    return 0
+
+
+def compare(arguments: Namespace, shell: Shell) -> int:
+    """Compares and prints; returns the exit code of the decision with `--fail-on`, else 0."""
+    from evalgate.application.judge.compare_finished import compare_finished
+    from evalgate.bootstrap.sources import build_baseline_files
+    from evalgate.reporting.results.results_json import dump_results
+
+    files = build_baseline_files(shell.cwd)
+    results = compare_finished(files, arguments.base, arguments.head, arguments.fail_on)
+    if arguments.json:
+        shell.print_line(dump_results(results).decode().rstrip())
+    else:
+        shell.print_results(results)
+    return results["exit_code"]
+
+
+def explain_scenario(arguments: Namespace, shell: Shell) -> int:
+    """Finds the scenario and prints the reasons for its verdict; returns 0 if the scenario exists."""
+    from evalgate.application.judge.compare_finished import ExplainRequest, explain
+    from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
+    from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
+
+    request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
+    files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
+    found = explain(files, traces, request, arguments.results, arguments.baseline)
+    shell.report_problems(found.warnings, "warning")
+    width, colour = shell.width, shell.has_colour
+    if found.suite is not None and found.scenario is not None:
+        shell.print_line(render_explanation(found.document, found.suite, found.scenario, width=width, colour=colour))
+    elif found.removed is not None:
+        shell.print_line(render_removed_scenario(found.removed, width=width, colour=colour))
+    return 0
+
+
+def backtest_runs(arguments: Namespace, shell: Shell) -> int:
+    """Judges every past run again and prints which would have been blocked; always returns 0."""
+    from evalgate.application.judge.backtest import backtest
+    from evalgate.bootstrap.shell_tools import build_backtest_tools, use_plugin_evaluators
+    from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.reporting.terminal.backtest_table import build_backtest_document, render_backtest_table
+
+    use_plugin_evaluators(arguments.plugin, shell.cwd)
+    paths = _find_baselines(arguments.runs, shell.cwd)
+    store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
+    tools = build_backtest_tools(shell.cwd, store, progress_to=shell.err)
+    try:
+        found = backtest([arguments.suite], paths, arguments.fail_on, tools)
+    finally:
+        tools.progress.finish()
+    if arguments.json:
+        shell.print_json(build_backtest_document(found), indent=False)
+    else:
+        shell.print_line(render_backtest_table(found))
+    return 0
+
+
+def _find_baselines(patterns: Sequence[str], cwd: str) -> list[str]:
+    """The zips that files, folders or globs name, each once; raises SettingError for one that finds none."""
+    from evalgate.bootstrap.sources import build_workspace
+
+    files, found = build_workspace(cwd), dict[str, None]()
+    for pattern in patterns:
+        matches = [file.path for file in files.expand(pattern, ".") if file.path.endswith(".zip")]
+        if not matches:
+            raise SettingError(Problem(f"no baseline.zip at {pattern!r}"))
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+COMMANDS = {
+    "baseline": Command(
+        examples="""examples:
+  evalgate baseline save                           the last run, to .evalgate/saved/baseline.zip
+  evalgate baseline create .evalgate -o baseline.zip
+  evalgate baseline show baseline.zip
+""",
+        metavar="save|create|show",
+        actions={
+            "save": Command(
+                save,
+                [
+                    option(
+                        "--output-dir",
+                        metavar="DIR",
+                        default=OUTPUT_DIR,
+                        help=f"the --output-dir of the run (default {OUTPUT_DIR})",
+                    ),
+                    option(
+                        "-o", "--output", metavar="PATH", help=f"the zip to write, or - for stdout (default {SAVED})"
+                    ),
+                    PROCESS_LIMITS,
+                ],
+                purpose="copy the baseline.zip of a finished run to where no run writes",
+            ),
+            "create": Command(
+                create,
+                [
+                    option("folder", metavar="RESULTS_DIR", help="the --output-dir of a finished run"),
+                    option("-o", "--output", metavar="PATH", required=True, help="the zip to write, or - for stdout"),
+                    PROCESS_LIMITS,
+                ],
+                purpose="create a baseline from the output folder of a run",
+            ),
+            "show": Command(
+                show,
+                [
+                    option("path", metavar="PATH", help="baseline.zip or results.json"),
+                    PROCESS_LIMITS,
+                    option("--json", action="store_true", help="print manifest and summary as JSON"),
+                ],
+                purpose="show what a baseline contains",
+            ),
+        },
+    ),
+    "compare": Command(
+        compare,
+        [
+            PROCESS_LIMITS,
+            option("base", metavar="BASE", help="the earlier run: baseline.zip or results.json"),
+            option("head", metavar="HEAD", help="the later run: baseline.zip or results.json"),
+            option("--fail-on", type=parse_words, metavar="A,B", help="what fails the gate (default: exit 0 always)"),
+            option("--json", action="store_true", help="print a results document instead of the table"),
+        ],
+        """examples:
+  evalgate compare .evalgate/saved/baseline.zip .evalgate/results.json
+  evalgate compare before.zip after.zip --fail-on broken,regression
+""",
+    ),
+    "explain": Command(
+        explain_scenario,
+        [
+            PROCESS_LIMITS,
+            option("scenario", metavar="SCENARIO", help="the id of a scenario"),
+            SUITE,
+            VARIANT,
+            option("--results", metavar="PATH", default=RESULTS, help=f"the finished run (default {RESULTS})"),
+            option(
+                "--baseline",
+                metavar="PATH",
+                help="compare with this baseline.zip or results.json, not with the run's own baseline",
+            ),
+        ],
+        """examples:
+  evalgate explain refund-in-window
+  evalgate explain refund-in-window --baseline .evalgate/saved/baseline.zip
+  evalgate explain refund --suite support --variant gpt --results out/results.json
+""",
+    ),
+    "backtest": Command(
+        backtest_runs,
+        [
+            option("suite", metavar="SUITE", help="project or suite file, or a folder or glob of them"),
+            option("runs", nargs="+", metavar="RUN", help="baseline.zip of a past run, or a folder or glob of them"),
+            option("--fail-on", type=parse_words, metavar="A,B", help="what fails a run; overrides every policy"),
+            PROCESS_LIMITS,
+            PLUGINS,
+            STORE,
+            JSON_TABLE,
+        ],
+        """examples:
+  evalgate backtest evals/refunds.yaml 'baselines/*.zip'
+  evalgate backtest evalgate.yaml baselines --fail-on hard_fail,broken --json
+""",
+    ),
+}

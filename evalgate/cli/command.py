@@ -1,0 +1,241 @@
+"""Commands as tables of options, and the options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalgate.cli.shell import STDOUT
+from evalgate.errors import Problem, SettingError
+from evalgate.settings import limits
+
+if TYPE_CHECKING:
+    import argparse
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from evalgate.cli.shell import Shell
+    from evalgate.errors import OverLimit
+    from evalgate.ports.store import Page, Store
+    from evalgate.suite.models import CustomMapping, Suite
+
+    Option = Callable[[Any], object]
+
+MAX_LISTED = 10_000
+DEFAULT_LISTED = 50
+AUTO, CUSTOM = "auto", "custom"
+
+
+def _choose_action(arguments: Namespace, _: Shell) -> int:
+    """What a verb does without one of its actions, which its parser requires."""
+    raise SettingError(f"evalgate {arguments.verb} requires an action")
+
+
+class Command(NamedTuple):
+    """A verb, or an action of a verb: what it does, and the table of its options.
+
+    `over_limit` reports that it exceeded the limits of its process; without it that is an error. `metavar` names
+    the actions in the usage; in brackets they are optional.
+    """
+
+    run: Callable[[Namespace, Shell], int] = _choose_action
+    options: Sequence[Option] = ()
+    examples: str | None = None
+    purpose: str = ""
+    over_limit: Callable[[Namespace, Shell, OverLimit], int] | None = None
+    actions: Mapping[str, Command] | None = None
+    metavar: str = "ACTION"
+    usage: str | None = None
+
+
+def option(*names: str, **settings: Any) -> Option:
+    """An argument or a flag, described as in `add_argument`."""
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def one_of(*options: Option) -> Option:
+    """Flags that exclude each other."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group()
+        for each in options:
+            each(group)
+
+    return add
+
+
+def group(title: str, description: str, *options: Option) -> Option:
+    """Flags under a heading of their own in the help."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        section = parser.add_argument_group(title, description)
+        for each in options:
+            each(section)
+
+    return add
+
+
+def add_command(parser: argparse.ArgumentParser, command: Command) -> None:
+    """Adds the options and the actions of a command to its parser; the parsed arguments hold the chosen command."""
+    from argparse import RawDescriptionHelpFormatter
+
+    parser.epilog, parser.usage = command.examples, command.usage
+    parser.set_defaults(command=command)
+    for each in command.options:
+        each(parser)
+    if not command.actions:
+        return
+    is_required = not command.metavar.startswith("[")
+    actions = parser.add_subparsers(dest="action", metavar=command.metavar, required=is_required)
+    for name, action in command.actions.items():
+        description = f"{action.purpose[0].upper()}{action.purpose[1:]}."
+        add_command(
+            actions.add_parser(
+                name, help=action.purpose, description=description, formatter_class=RawDescriptionHelpFormatter
+            ),
+            action,
+        )
+
+
+def parse_words(text: str) -> list[str]:
+    """Splits the value of a flag that takes a list: `a,b`."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _limits(names: Sequence[str]) -> Option:
+    def add(parser: argparse.ArgumentParser) -> None:
+        help_text = f"change a limit: {', '.join(names)}"
+        parser.add_argument("--limit", action="append", metavar="NAME=VALUE", default=[], help=help_text)
+        parser.set_defaults(limit_names=names)
+
+    return add
+
+
+ANY_LIMITS, PROCESS_LIMITS = _limits(sorted(limits.LIMITS)), _limits(limits.PROCESS_LIMITS)
+"""Limits on what is read and used, for commands that read untrusted files, and those of the process only."""
+PLUGINS = option(
+    "--plugin",
+    action="append",
+    metavar="MODULE",
+    default=[],
+    help="load the evaluators of this module (repeatable)",
+)
+"""For commands that compile suites: modules with evaluators besides the built-in ones."""
+JSON_TABLE = option("--json", action="store_true", help="print JSON instead of the table")
+SUITE, VARIANT = (
+    option("--suite", metavar="NAME", help="its suite, if several suites have a scenario with this id"),
+    option("--variant", metavar="NAME", help="only this variant of the scenario"),
+)
+OUTPUT = option("-o", "--output", metavar="FILE", default=STDOUT, help="where to write (default -, stdout)")
+
+STORE_HELP = (
+    "the store: a file, or postgresql://... (default $EVALGATE_STORE_URL, else `store` of evalgate.yaml,"
+    " else .evalgate/evalgate.db)"
+)
+STORE = option("--store-url", metavar="URL", help=STORE_HELP)
+PAGE = (
+    option(
+        "--limit",
+        dest="most",
+        type=int,
+        metavar="N",
+        default=DEFAULT_LISTED,
+        help=f"print at most N, from 1 to {MAX_LISTED:,} (default {DEFAULT_LISTED})",
+    ),
+    option("--offset", type=int, metavar="N", default=0, help="skip the first N"),
+    JSON_TABLE,
+)
+PERIOD = (
+    option("--since", metavar="TIME", help="from this day or time, such as 2026-01-31 or 2026-01-31T09:00:00Z"),
+    option("--until", metavar="TIME", help="before this time, or up to the end of this day"),
+)
+FORMAT = (
+    option("--format", metavar="NAME", default=AUTO, help="trace format (default: detect it)"),
+    option(
+        "--config",
+        metavar="SUITE",
+        help="a suite whose `format` and `custom` describe the traces; query uses its `prices` too",
+    ),
+    ANY_LIMITS,
+    PLUGINS,
+)
+"""For commands that read traces without judging them; a suite may describe a custom format."""
+
+
+def open_store(arguments: Namespace, shell: Shell, *, create: bool = False) -> Store:
+    """Opens the store of the flag, the environment or the project, else the default; must exist unless `create`."""
+    from evalgate.bootstrap.store import choose_store
+
+    return choose_store(arguments.store_url, shell.environ, shell.cwd, create=create)
+
+
+def parse_page(arguments: Namespace) -> Page:
+    """Parses the requested page; raises SettingError."""
+    from evalgate.ports.store import Page
+
+    if not 1 <= arguments.most <= MAX_LISTED:
+        raise SettingError(f"--limit takes a number from 1 to {MAX_LISTED:,}, not {arguments.most:,}")
+    if not 0 <= arguments.offset < 2**31:
+        raise SettingError(f"--offset must be at least 0, not {arguments.offset:,}")
+    return Page(arguments.most, arguments.offset)
+
+
+def note_more_results(shell: Shell, shown: int, page: Page, noun: str) -> None:
+    """Notes that a list may go on, or that it is empty."""
+    if not shown:
+        shell.note(f"no {noun}" if not page.offset else f"no more {noun}")
+    elif shown == page.limit:
+        shell.note(f"there may be more {noun}: --offset {page.offset + page.limit}")
+
+
+def parse_period(arguments: Namespace) -> tuple[datetime | None, datetime | None]:
+    """Parses the period: its start, and its end (exclusive); raises SettingError."""
+    from datetime import timedelta
+
+    since, until = _parse_time(arguments.since, "--since"), _parse_time(arguments.until, "--until")
+    if until is not None and len(arguments.until) <= len("2026-01-31"):
+        until = min(until, until.max.replace(tzinfo=until.tzinfo) - timedelta(days=1)) + timedelta(days=1)
+    if since is not None and until is not None and since >= until:
+        raise SettingError(f"--since {arguments.since} is not before --until {arguments.until}")
+    return since, until
+
+
+def _parse_time(text: str | None, flag: str) -> datetime | None:
+    """Parses a day or a time, UTC if it has no zone."""
+    from datetime import UTC, datetime
+
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
+        raise SettingError(Problem(f"{flag} {text!r} is not a date or time", None, hint)) from None
+
+
+def choose_format(arguments: Namespace, shell: Shell) -> tuple[str | CustomMapping, Suite | None]:
+    """The format to read traces in, and the suite of `--config`; SettingError if it is missing or there are several."""
+    if arguments.config is None:
+        if arguments.format == CUSTOM:
+            raise SettingError("--format custom needs --config SUITE: the suite's `custom` describes the format")
+        return arguments.format, None
+    suite = _load_suite(arguments, shell)
+    if arguments.format not in (AUTO, CUSTOM):
+        return arguments.format, suite
+    if suite.custom is None and arguments.format == CUSTOM:
+        raise SettingError(f"suite `{suite.name}` has no `format: custom`")
+    return suite.custom or suite.format_name, suite
+
+
+def _load_suite(arguments: Namespace, shell: Shell) -> Suite:
+    from evalgate.bootstrap.shell_tools import check_formats, use_plugin_evaluators
+    from evalgate.bootstrap.sources import build_suite_files
+
+    use_plugin_evaluators(arguments.plugin, shell.cwd)
+    files = build_suite_files(shell.cwd, None, limits.parse_limits(arguments.limit))
+    configuration = files.load([arguments.config])
+    check_formats(configuration)
+    if len(configuration.suites) != 1:
+        raise SettingError(f"--config takes one suite, {arguments.config!r} names {len(configuration.suites)}")
+    return configuration.suites[0]

@@ -1,0 +1,333 @@
+"""The verbs `run` and `merge`: judge traces or shards of a run, compare with a baseline, write the reports."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from evalgate.cli.command import ANY_LIMITS, PLUGINS, Command, one_of, option, parse_words
+from evalgate.errors import SettingError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from evalgate.application.history.run_recorder import RunRecorder
+    from evalgate.application.judge.judge import Tools
+    from evalgate.application.messages.request import Judgement, JudgeRequest
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
+    from evalgate.cli.shell import Shell
+    from evalgate.errors import OverLimit
+    from evalgate.ports import OutputFolder
+    from evalgate.ports.shards import Shard
+
+MAX_JOBS = 256
+DIGITS = 4
+OUTPUT_DIR = ".evalgate"
+SAVED = f"{OUTPUT_DIR}/saved/baseline.zip"
+"""Where `baseline save` writes by default, and no run."""
+BASELINE, RESULTS = "baseline.zip", "results.json"
+HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
+
+
+def run(arguments: Namespace, shell: Shell) -> int:
+    """Judges the traces or one shard of them, writes the files, prints the table."""
+    tools = _build_tools(arguments, shell, _parse_parallel_options(arguments))
+    if arguments.shard is not None:
+        return _run_shard(arguments, shell, tools)
+    return _judge_and_report(arguments, shell, tools)
+
+
+def merge(arguments: Namespace, shell: Shell) -> int:
+    """Merges the shards, writes the files of one run, prints the table."""
+    from evalgate.bootstrap.evaluation_pools import open_shards
+
+    shards = open_shards(arguments.shards, shell.cwd)
+    arguments.traces, arguments.format = shards[0].head.traces, shards[0].head.format
+    return _judge_and_report(arguments, shell, replace(_build_tools(arguments, shell), shards=shards))
+
+
+def over_limit(arguments: Namespace, shell: Shell, error: OverLimit) -> int:
+    """Reports a run that exceeded the limits of its process as invalid; deletes a baseline.zip left unfinished."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.adapters.files.output_folder import OutputFolder
+    from evalgate.application.judge.report import render_invalid
+    from evalgate.application.messages.request import JudgeRequest
+
+    OutputFolder(arguments.output_dir, shell.cwd).remove(f".{BASELINE}.part")
+    request = JudgeRequest(report_only=arguments.report_only, commit=arguments.commit)
+    judgement = render_invalid(request, error, SystemClock(shell.epoch).now())
+    _print_result(judgement, arguments, shell)
+    return judgement.exit_code
+
+
+def _build_tools(arguments: Namespace, shell: Shell, parallel: ParallelOptions | None = None) -> Tools:
+    """Builds what the judge works with from the flags."""
+    from evalgate.bootstrap.shell_tools import build_shell_tools, require_other_folder, use_plugin_evaluators
+    from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.settings.limits import parse_limits
+
+    require_other_folder(arguments.output_dir, SAVED, shell.cwd)
+    use_plugin_evaluators(arguments.plugin, shell.cwd)
+    return build_shell_tools(
+        shell.cwd,
+        arguments.output_dir,
+        parse_limits(arguments.limit),
+        source_date_epoch=shell.epoch,
+        progress_to=None if arguments.quiet else shell.err,
+        parallel=parallel,
+        store=shell_store_opener(arguments.store_url, shell.environ, shell.cwd),
+    )
+
+
+def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
+    from evalgate.application.messages.request import JudgeRequest
+    from evalgate.bootstrap.shell_tools import read_approvals, read_template
+    from evalgate.bootstrap.store import find_commit_and_branch
+    from evalgate.models.comparison.comparison import BaselineInfo
+
+    path = None if arguments.baseline == "none" else arguments.baseline
+    commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
+    return JudgeRequest(
+        configs=arguments.configs,
+        traces=arguments.traces,
+        form=None if arguments.format == "auto" else arguments.format,
+        baseline=BaselineInfo("given", path=path) if path is not None else None,
+        baseline_required=True,
+        fail_on=arguments.fail_on,
+        on_weakening=arguments.on_weakening,
+        report_only=arguments.report_only,
+        make_baseline_zip=not arguments.no_baseline_zip,
+        sarif=arguments.sarif,
+        template=read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
+        approvals=read_approvals(shell.cwd),
+        commit=commit,
+        branch=branch,
+        run_id=shell.environ.get("GITHUB_RUN_ID"),
+    )
+
+
+def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
+    """Judges with these tools, then writes, prints and stores the result."""
+    from evalgate.application.judge.judge import judge
+    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.bootstrap.store import open_shell_recorder
+
+    recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)
+    request = _build_request(arguments, shell)
+    request = replace(request, kept=_find_own_baseline(request, tools.output))
+    judgement = judge(request if recorder is None else recorder.load(request), tools)
+    if not judgement.problems:  # wrong input leaves the files of the last run as they are
+        write_outputs(judgement, tools.output, keep=request.kept)
+    _print_result(judgement, arguments, shell, request.kept)
+    if recorder is not None:
+        _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
+    return judgement.exit_code
+
+
+def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | None:
+    """The file that this run is compared with and would replace."""
+    path = None if request.baseline is None else request.baseline.path
+    written = [*([BASELINE] if request.make_baseline_zip else []), RESULTS]
+    return next((name for name in written if path is not None and folder.holds(name, path)), None)
+
+
+def _save_to_store(judgement: Judgement, recorder: RunRecorder, shell: Shell, *, is_quiet: bool) -> None:
+    """Saves the run in the store and notes the outcome, which does not change the exit code."""
+    message = recorder.save(judgement)
+    if message and not is_quiet:
+        shell.note(message)
+    for warning in recorder.warnings:
+        shell.note(f"warning: {warning}")
+
+
+def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept: str | None = None) -> None:
+    """Prints what was found and written; `kept` is the file that is the run's baseline."""
+    from evalgate.models.run.chunks import join_chunks
+
+    shell.report_problems(judgement.problems)
+    for warning in judgement.warnings:
+        shell.note(f"warning: {warning}")
+    if kept is not None and not judgement.problems:
+        path = f"{arguments.output_dir.rstrip('/')}/{kept}"
+        shell.note(f"note: {path} is the baseline of this run and was not replaced ({HOW_TO_KEEP})")
+    if arguments.json:
+        shell.print_line(join_chunks(judgement.files[RESULTS]).decode().rstrip())
+        return
+    if judgement.problems:
+        return
+    shell.print_results(judgement.results, "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal")
+    if not arguments.quiet:
+        written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
+        shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")
+
+
+def _run_shard(arguments: Namespace, shell: Shell, tools: Tools) -> int:
+    """Judges one shard and writes it to the output folder."""
+    from evalgate.application.parallel.shards import judge_shard
+    from evalgate.bootstrap.evaluation_pools import SHARD, create_shard
+
+    pools: Any = tools.pools
+    request = _build_request(arguments, shell)
+    tools.output.require_writable()  # fails before the work
+    writer = create_shard(lambda: tools.output.path(SHARD))
+    try:
+        found = judge_shard(request, tools, arguments.shard, pools, writer)
+    finally:
+        writer.close()
+    shell.print_line(
+        f"shard {arguments.shard}: {found.traces:,} traces judged, in {found.batches:,} of {found.of_batches:,} batches"
+    )
+    if not arguments.quiet:
+        shell.note(f"written to {arguments.output_dir}: {SHARD}")
+    return 0
+
+
+def _parse_parallel_options(arguments: Namespace) -> ParallelOptions:
+    """Parses the flags. Limits on cpu and memory apply to a process: with them one process judges."""
+    from evalgate.bootstrap.evaluation_pools import ParallelOptions
+
+    if arguments.scheduler is not None and arguments.engine != "dask":
+        raise SettingError("--scheduler requires --engine dask")
+    is_limited = any(each.partition("=")[0].strip() in {"cpu", "memory"} for each in arguments.limit)
+    count = 1 if is_limited and arguments.jobs is None else arguments.jobs
+    return ParallelOptions(
+        count,
+        dask=arguments.engine == "dask",
+        scheduler=arguments.scheduler,
+        plugins=tuple(arguments.plugin),
+        traces=tuple(arguments.traces or ()),
+    )
+
+
+def _parse_jobs(text: str) -> int | None:
+    """Parses a number of processes; None for `auto`."""
+    if text == "auto":
+        return None
+    if not _is_number(text) or not 0 < int(text) <= MAX_JOBS:
+        raise ArgumentTypeError(f"{text!r} must be auto or a number from 1 to {MAX_JOBS}")
+    return int(text)
+
+
+def _parse_shard(text: str) -> Shard:
+    """Parses a shard such as 2/5."""
+    from evalgate.ports.shards import MAX_SHARDS, Shard
+
+    number, _, of = text.partition("/")
+    if not (_is_number(number) and _is_number(of)) or not 0 < int(number) <= int(of) <= MAX_SHARDS:
+        raise ArgumentTypeError(f"{text!r} must be a shard such as 2/5, of at most {MAX_SHARDS:,} shards")
+    return Shard(int(number), int(of))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS
+
+
+DECISION = (
+    option("--baseline", metavar="PATH", default="none", help="baseline.zip or results.json to compare with, or none"),
+    option(
+        "--fail-on",
+        type=parse_words,
+        metavar="A,B",
+        help="what fails the gate; overrides every policy (default hard_fail)",
+    ),
+    option(
+        "--on-weakening",
+        choices=["ignore", "warn", "fail"],
+        help="what to do if suites or policy require less than the baseline's; overrides every policy",
+    ),
+    option(
+        "--commit",
+        metavar="SHA",
+        help="the commit that is judged (default $GITHUB_SHA, else that of the git repository)",
+    ),
+    option("--report-only", action="store_true", help="exit 0 where the gate would exit 1, 3 or 4"),
+)
+"""What decides the outcome of a run."""
+WORKERS = (
+    option(
+        "--jobs",
+        type=_parse_jobs,
+        metavar="N",
+        help="number of worker processes (default auto: one for fewer than about 10,000 traces, else one per core)",
+    ),
+    option(
+        "--shard",
+        type=_parse_shard,
+        metavar="I/N",
+        help="judge the I-th of N shards and write shard.zip, for `evalgate merge` (docs/scale.md)",
+    ),
+    option(
+        "--engine",
+        choices=["local", "dask"],
+        default="local",
+        help="where workers run: on this machine, or on a Dask cluster (needs evalgate-action[dask])",
+    ),
+    option("--scheduler", metavar="ADDRESS", help="address of the Dask cluster (default: start one on this machine)"),
+)
+OUTPUTS = (
+    option("--output-dir", metavar="DIR", default=OUTPUT_DIR, help=f"where files are written (default {OUTPUT_DIR})"),
+    option(
+        "--store-url",
+        metavar="URL",
+        help="record the run in this store: a file, or postgresql://..., or none (default"
+        " $EVALGATE_STORE_URL, else `store` of evalgate.yaml, else none)",
+    ),
+    option("--no-baseline-zip", action="store_true", help="don't write baseline.zip (makes long runs much faster)"),
+    option("--sarif", action="store_true", help="also write results.sarif, for code scanning"),
+    option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
+    option("--json", action="store_true", help="print results.json instead of the table"),
+    one_of(
+        option("-q", "--quiet", action="store_true", help="print the summary line only"),
+        option("-v", "--verbose", action="store_true", help="print every scenario and warning"),
+    ),
+)
+COMMANDS = {
+    "run": Command(
+        run,
+        [
+            option("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"),
+            option(
+                "--traces",
+                action="append",
+                metavar="GLOB",
+                help="read these traces, not those that suites name (repeatable)",
+            ),
+            option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            *DECISION,
+            *WORKERS,
+            ANY_LIMITS,
+            PLUGINS,
+            *OUTPUTS,
+        ],
+        """examples:
+  evalgate run                                     evalgate.yaml, else evals/**/*.yaml
+  evalgate run evals/refunds.yaml --traces 'traces/**/*.json'
+  evalgate run --baseline .evalgate/saved/baseline.zip    saved by `evalgate baseline save`
+""",
+        over_limit=over_limit,
+    ),
+    "merge": Command(
+        merge,
+        [
+            option("shards", nargs="+", metavar="SHARDS", help="shard.zip files, folders or globs of them"),
+            option(
+                "--config",
+                action="append",
+                dest="configs",
+                metavar="CONFIG",
+                default=[],
+                help="the suites that the shards judged, as given to `run` (repeatable)",
+            ),
+            *DECISION,
+            ANY_LIMITS,
+            PLUGINS,
+            *OUTPUTS,
+        ],
+        """examples:
+  evalgate merge shards/                            every shard.zip below a folder
+  evalgate merge 'shards/*/shard.zip' --config evals/refunds.yaml --baseline main/baseline.zip
+""",
+    ),
+}

@@ -1,4 +1,0 @@
-"""The verbs for the store.
-
-Entry points: `history`, `feedback`, `export`, `import_`, `store_flags.open_store`.
-"""
