@@ -54,7 +54,7 @@ def open_to_write(path: str, *, is_own: bool = False, owner: tuple[int, int] | N
                 yield stream
             return
     target = Path(path if is_own else os.path.realpath(path))
-    # The name of a user's file may be as long as a name can be; a file of ours is found again if a run was killed.
+    # The name of a user's file may be as long as a name can be; EvalGate's own is found again if a run was killed.
     draft = target.with_name(f".{target.name}.part" if is_own else f".evalgate-{os.urandom(8).hex()}.part")
     if is_own:
         draft.unlink(missing_ok=True)

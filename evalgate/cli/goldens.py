@@ -159,7 +159,7 @@ def show(arguments: Namespace, shell: Shell) -> int:
 
     with open_store(arguments, shell) as store:
         golden = stored_golden(arguments.id, store.goldens)
-        last = store.evaluations.of_golden(golden.id, Page(LAST))
+        last = store.evaluations.list(Page(LAST), golden_id=golden.id)
     if arguments.json:
         shell.print_json(build_golden_document(golden))
     else:

@@ -139,12 +139,7 @@ def list_feedback(arguments: Namespace, shell: Shell) -> int:
 
     page = parse_page(arguments)
     with open_store(arguments, shell) as store:
-        if arguments.conversation is not None:
-            found = store.feedback.of_conversation(arguments.conversation, page)
-        elif arguments.golden is not None:
-            found = store.feedback.of_golden(arguments.golden, page)
-        else:
-            found = store.feedback.list(page)
+        found = store.feedback.list(page, conversation_id=arguments.conversation, golden_id=arguments.golden)
     if arguments.json:
         shell.print_json([build_feedback_document(feedback) for feedback in found])
     elif found:

@@ -104,27 +104,19 @@ class Evaluations(Protocol):
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The evaluation with that id."""
 
-    def list(
+    def list(  # noqa: PLR0913  each is a flag or a look-up of its own
         self,
         page: Page = ...,
         *,
         suite: str | None = None,
+        golden_id: str | None = None,
+        regression_status: RegressionStatus | None = None,
+        run_id: str | None = None,
+        trace_sha256: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Sequence[GoldenEvaluation]:
-        """All, those of one suite, or those of a period (from `since`, before `until`)."""
-
-    def of_golden(self, golden_id: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
-        """Those of one golden."""
-
-    def with_status(self, status: RegressionStatus, page: Page = ...) -> Sequence[GoldenEvaluation]:
-        """Those of one regression status."""
-
-    def of_run(self, run_id: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
-        """Those of one run."""
-
-    def of_trace(self, trace_sha256: str, page: Page = ...) -> Sequence[GoldenEvaluation]:
-        """Those of one trace."""
+        """Those with every given value, and of a period (from `since`, before `until`)."""
 
     def suites(self) -> Sequence[str]:
         """The names of all suites that have evaluations."""
@@ -139,14 +131,10 @@ class Feedbacks(Protocol):
     def create(self, feedback: Feedback) -> Feedback:
         """Stores feedback; adds a missing id or time; raises SettingError for an unknown golden."""
 
-    def list(self, page: Page = ...) -> Sequence[Feedback]:
-        """All."""
-
-    def of_conversation(self, conversation_id: str, page: Page = ...) -> Sequence[Feedback]:
-        """Those on one conversation."""
-
-    def of_golden(self, golden_id: str, page: Page = ...) -> Sequence[Feedback]:
-        """Those on one golden."""
+    def list(
+        self, page: Page = ..., *, conversation_id: str | None = None, golden_id: str | None = None
+    ) -> Sequence[Feedback]:
+        """All, or those on one conversation or golden."""
 
 
 class RegressionSuites(Protocol):

@@ -90,7 +90,7 @@ class WorkflowStep:
         self.annotate([Annotation(level, "EvalGate", f"{what} can't be written: {error.strerror or 'unknown error'}")])
 
     def _print(self, line: str) -> None:
-        """Prints a line. A log that can't be written changes no verdict, which the outputs tell too."""
+        """Prints a line. A log that can't be written changes no verdict, which is also in the outputs."""
         with suppress(OSError):
             self._console.write(f"{line}\n")
             self._console.flush()

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
     from evalgate.adapters.store.database import Database
-    from evalgate.models.run.golden import RegressionStatus
 
 _FIELDS = (
     *("id", "golden_id", "golden_version", "run_id", "suite", "trial", "trace_id", "trace_sha256"),
@@ -60,42 +59,24 @@ class EvaluationTable:
 
     def get(self, evaluation_id: str) -> GoldenEvaluation | None:
         """The evaluation with that id."""
-        found = self._select(Page(1), EVALUATIONS.c.id == evaluation_id)
+        found = self.list(Page(1), id=evaluation_id)
         return found[0] if found else None
 
     def list(
         self,
         page: Page = Page(),  # noqa: B008  a constant
         *,
-        suite: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        **equal: str | None,
     ) -> Sequence[GoldenEvaluation]:
-        """Evaluations, newest first: all, of one suite, from `since` and before `until`."""
-        where = []
-        if suite is not None:
-            where.append(EVALUATIONS.c.suite == suite)
+        """Evaluations, newest first, from `since` and before `until`, with these values; see the port."""
+        where = [EVALUATIONS.c[name] == value for name, value in equal.items() if value is not None]
         if since is not None:
             where.append(EVALUATIONS.c.evaluated_at >= since)
         if until is not None:
             where.append(EVALUATIONS.c.evaluated_at < until)
         return self._select(page, *where)
-
-    def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """The evaluations of one golden."""
-        return self._select(page, EVALUATIONS.c.golden_id == golden_id)
-
-    def with_status(self, status: RegressionStatus, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """The evaluations with one regression status."""
-        return self._select(page, EVALUATIONS.c.regression_status == status)
-
-    def of_run(self, run_id: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """The evaluations of one run."""
-        return self._select(page, EVALUATIONS.c.run_id == run_id)
-
-    def of_trace(self, trace_sha256: str, page: Page = Page()) -> Sequence[GoldenEvaluation]:  # noqa: B008
-        """The evaluations of one trace."""
-        return self._select(page, EVALUATIONS.c.trace_sha256 == trace_sha256)
 
     def suites(self) -> Sequence[str]:
         """The names of all suites that have evaluations, sorted."""
@@ -105,12 +86,7 @@ class EvaluationTable:
 
     def previous(self, golden_id: str, suite: str, before: datetime) -> GoldenEvaluation | None:
         """The last evaluation of a golden in a suite before a time."""
-        where = (
-            EVALUATIONS.c.golden_id == golden_id,
-            EVALUATIONS.c.suite == suite,
-            EVALUATIONS.c.evaluated_at < before,
-        )
-        found = self._select(Page(1), *where)
+        found = self.list(Page(1), golden_id=golden_id, suite=suite, until=before)
         return found[0] if found else None
 
     def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[GoldenEvaluation]:

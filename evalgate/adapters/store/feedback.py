@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import select
 
 from evalgate.adapters.store.database import paginate
 from evalgate.adapters.store.goldens import require_goldens
@@ -53,19 +53,9 @@ class FeedbackTable:
                 raise SettingError(f"the feedback `{stored.id[:100]}` already exists")
             return _parse_row(connection.execute(select(FEEDBACK).where(FEEDBACK.c.id == stored.id)).one())
 
-    def list(self, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008  a constant
-        """All feedback, in the order it was given."""
-        return self._select(page)
-
-    def of_conversation(self, conversation_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
-        """The feedback on one conversation."""
-        return self._select(page, FEEDBACK.c.conversation_id == conversation_id)
-
-    def of_golden(self, golden_id: str, page: Page = Page()) -> Sequence[Feedback]:  # noqa: B008
-        """The feedback on one golden."""
-        return self._select(page, FEEDBACK.c.golden_id == golden_id)
-
-    def _select(self, page: Page, *where: ColumnElement[bool]) -> Sequence[Feedback]:
+    def list(self, page: Page = Page(), **equal: str | None) -> Sequence[Feedback]:  # noqa: B008  a constant
+        """Feedback in the order it was given, with these values; see the port."""
+        where = [FEEDBACK.c[name] == value for name, value in equal.items() if value is not None]
         query = paginate(select(FEEDBACK).where(*where).order_by(FEEDBACK.c.created_at, FEEDBACK.c.id), page)
         with self._database.reading() as connection:
             return [_parse_row(row) for row in connection.execute(query)]

@@ -112,7 +112,7 @@ def prune_runs(
     bounds: BatchBounds = BOUNDS,
     seen: Callable[[int], object] = bool,
 ) -> PruneCounts:
-    """Deletes runs that ended before a time and that nobody decided about; returns what was deleted.
+    """Deletes runs that ended before a time and that no person decided about; returns what was deleted.
 
     With `dry_run` it returns what would be. `seen` gets the number of runs of each transaction.
     """

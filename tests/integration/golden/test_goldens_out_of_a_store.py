@@ -108,7 +108,7 @@ def test_what_the_store_lacks__is_an_error(folder, store_url, chosen, message):
 
 def test_run__is_stored_with_its_evaluations(folder, store, store_url):
     run(folder, store_url, {"intents": ["task_execution", "other"]})
-    (evaluation,) = store.evaluations.of_golden("refund")
+    (evaluation,) = store.evaluations.list(golden_id="refund")
     assert evaluation.dimensions["tool_success_rate"] == 0.0
     assert (evaluation.level, evaluation.regression_status) == ("failing", "fail")
     assert evaluation.turns[0].issues[0].severity == "critical"

@@ -91,14 +91,14 @@ def test_lists_by_golden_suite_status_and_trace(judged, evaluation):
     def ids(found):
         return sorted(each.id for each in found)
 
-    assert ids(judged.of_golden("refund")) == ["a", "c"]
-    assert ids(judged.of_golden("refund", Page(1, 1))) == ["c"]
+    assert ids(judged.list(golden_id="refund")) == ["a", "c"]
+    assert ids(judged.list(Page(1, 1), golden_id="refund")) == ["c"]
     assert ids(judged.list(suite="night")) == ["b"]
-    assert ids(judged.with_status("degradation")) == ["b"]
-    assert ids(judged.with_status("improvement")) == ["a"]
-    assert ids(judged.with_status("fail")) == []
-    assert ids(judged.of_trace("aa")) == ["a"]
-    assert ids(judged.of_run("r1")) == []
+    assert ids(judged.list(regression_status="degradation")) == ["b"]
+    assert ids(judged.list(regression_status="improvement")) == ["a"]
+    assert ids(judged.list(regression_status="fail")) == []
+    assert ids(judged.list(trace_sha256="aa")) == ["a"]
+    assert ids(judged.list(run_id="r1")) == []
 
 
 def test_the_previous_evaluation_is_the_last_one_before_of_the_same_golden_and_suite(judged, evaluation):

@@ -27,7 +27,7 @@ def test_feedback_comes_back_as_it_was(store, feedback):
     assert created.created_at.tzinfo is UTC
     assert replace(created, id="", created_at=None) == given
     assert store.feedback.list() == [created]
-    assert store.feedback.of_golden("refund") == [created]
+    assert store.feedback.list(golden_id="refund") == [created]
 
 
 def test_feedback_is_listed_by_conversation_the_oldest_first(store, feedback):
@@ -35,10 +35,10 @@ def test_feedback_is_listed_by_conversation_the_oldest_first(store, feedback):
         when = datetime(2026, 1, 1, hour, tzinfo=UTC)
         store.feedback.create(feedback(id=f"f{hour}", conversation_id=conversation, created_at=when))
 
-    assert [each.id for each in store.feedback.of_conversation("c-7")] == ["f1", "f3"]
-    assert [each.id for each in store.feedback.of_conversation("c-7", Page(1, 1))] == ["f3"]
+    assert [each.id for each in store.feedback.list(conversation_id="c-7")] == ["f1", "f3"]
+    assert [each.id for each in store.feedback.list(Page(1, 1), conversation_id="c-7")] == ["f3"]
     assert [each.id for each in store.feedback.list(Page(2))] == ["f1", "f2"]
-    assert store.feedback.of_conversation("c-9") == []
+    assert store.feedback.list(conversation_id="c-9") == []
 
 
 def test_every_rating_and_word_is_accepted(store, feedback):

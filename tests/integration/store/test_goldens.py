@@ -154,7 +154,7 @@ def test_deleting_a_golden_deletes_its_evaluations_and_keeps_feedback(store, eva
     assert store.goldens.delete("refund") == DeletionCounts(evaluations=2, suites=1)
 
     assert store.goldens.ids() == ["other"]
-    assert store.evaluations.of_golden("refund") == []
+    assert store.evaluations.list(golden_id="refund") == []
     assert [each.golden_id for each in store.evaluations.list()] == ["other"]
     assert store.feedback.list() == [replace(word, golden_id=None)]
     assert store.suites.get("nightly").golden_ids == ("other",)

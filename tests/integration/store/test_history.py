@@ -364,7 +364,7 @@ def test_goldens_are_stored_as_they_were_judged(project, store_url):
     assert "stored in" in second.err
     with open_store(store_url, str(project)) as store:
         [golden] = store.goldens.list()
-        evaluations = store.evaluations.of_golden("late-parcel")
+        evaluations = store.evaluations.list(golden_id="late-parcel")
         runs = store.runs.list()
     assert (golden.title, golden.version, golden.golden_responses) == (
         "A late parcel",

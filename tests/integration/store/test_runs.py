@@ -106,7 +106,7 @@ def test_the_same_run_is_stored_once(store, evaluation):
     assert not store.runs.record(run(1, verdict="fail"), [evaluation(run_id="r1")])
 
     assert store.runs.list() == [run(1).facts]
-    assert len(store.evaluations.of_run("r1")) == 1
+    assert len(store.evaluations.list(run_id="r1")) == 1
 
 
 def test_a_run_is_stored_with_its_evaluations_or_not_at_all(store, evaluation):

@@ -28,19 +28,45 @@ MAX_KEY_BYTES = 512
 _ORDERED_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-class CleanText(TypeDecorator[str]):
+class _CheckedType(TypeDecorator[Any]):
+    """Cleans each value that is written with `clean`, and checks each that is read with `check`; NULL is None.
+
+    SQLAlchemy asks each subclass for `cache_ok`.
+    """
+
+    impl: Any = _ORDERED_TEXT
+    clean: Callable[[Any], Any]
+    check: Callable[[Any], Any]
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """The cleaned value."""
+        return None if value is None else self.clean(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """The checked value."""
+        return self.check(value)
+
+
+def _clean_key(value: str) -> str:
+    """The cleaned text; never truncated, as that would be another key."""
+    clean = clean_text(value)
+    if len(clean.encode()) > MAX_KEY_BYTES:
+        raise SettingError(f"a name in a store may have at most {MAX_KEY_BYTES} bytes: `{clean[:40]}...`")
+    return clean
+
+
+def _clean_score(value: float) -> float:
+    """Checks for NaN and infinity: SQLite stores NaN as NULL, which passes the constraint."""
+    if not math.isfinite(value):
+        raise SettingError("a score that is not a number can't be stored")
+    return value
+
+
+class CleanText(_CheckedType):
     """Any text."""
 
-    impl = _ORDERED_TEXT
     cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """The cleaned text."""
-        return None if value is None else clean_text(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """A text."""
-        return stored_values.text(value)
+    clean, check = staticmethod(clean_text), staticmethod(stored_values.text)
 
 
 class EnumText(CleanText):
@@ -52,7 +78,7 @@ class EnumText(CleanText):
         super().__init__()
         self.words: Collection[str] = words
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Checks the word: the tables of a file may lack their constraints."""
         word = super().process_result_value(value, dialect)
         if word is not None and word not in self.words:
@@ -60,71 +86,35 @@ class EnumText(CleanText):
         return word
 
 
-class Key(TypeDecorator[str]):
+class Key(_CheckedType):
     """A text used as a key."""
 
-    impl = _ORDERED_TEXT
     cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """The cleaned text; never truncated, as that would be another key."""
-        if value is None:
-            return None
-        clean = clean_text(value)
-        if len(clean.encode()) > MAX_KEY_BYTES:
-            raise SettingError(f"a name in a store may have at most {MAX_KEY_BYTES} bytes: `{clean[:40]}...`")
-        return clean
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """A text."""
-        return stored_values.text(value)
+    clean, check = staticmethod(_clean_key), staticmethod(stored_values.text)
 
 
-class Integer64(TypeDecorator[int]):
-    """A whole number."""
+class Integer64(_CheckedType):
+    """A whole number: the nearest that fits is written."""
 
+    cache_ok = True
     impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:  # noqa: ARG002
-        """The number, or the nearest that fits."""
-        return None if value is None else clean_integer(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> int | None:  # noqa: ARG002
-        """A whole number."""
-        return stored_values.whole(value)
+    clean, check = staticmethod(clean_integer), staticmethod(stored_values.whole)
 
 
-class Amount(TypeDecorator[float]):
+class Amount(_CheckedType):
     """A cost, a latency or a mean; not finite means unknown."""
 
-    impl = Double
     cache_ok = True
-
-    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """The number; None if it is not finite."""
-        return None if value is None else clean_amount(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """A number."""
-        return stored_values.amount(value)
+    impl = Double
+    clean, check = staticmethod(clean_amount), staticmethod(stored_values.amount)
 
 
-class Score(TypeDecorator[float]):
+class Score(_CheckedType):
     """A number in [0, 1], as a constraint of its table also requires."""
 
-    impl = Double
     cache_ok = True
-
-    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """Checks for NaN and infinity: SQLite stores NaN as NULL, which passes the constraint."""
-        if value is not None and not math.isfinite(value):
-            raise SettingError("a score that is not a number can't be stored")
-        return value
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> float | None:  # noqa: ARG002
-        """A number in [0, 1]."""
-        return stored_values.score(value)
+    impl = Double
+    clean, check = staticmethod(_clean_score), staticmethod(stored_values.score)
 
 
 class UtcDateTime(TypeDecorator["datetime"]):
