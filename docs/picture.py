@@ -20,7 +20,7 @@ import cmarkgfm
 from cmarkgfm.cmark import Options
 
 from evalgate.reporting.markdown.render import render_comment
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH = 900

@@ -293,8 +293,7 @@ def write_invalid_results(workspace_root: str, error: InvalidInput) -> str:
     from evalgate.adapters.clock import SystemClock
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.judge.report import render_invalid
-    from evalgate.application.messages.request import JudgeRequest
-    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.application.messages.request import JudgeRequest, write_outputs
 
     if not workspace_root:
         return ""

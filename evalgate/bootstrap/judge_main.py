@@ -90,8 +90,8 @@ TRACES_A_SECOND = 10_000
 
 def answer_request(folder: str, *, is_filtered: bool = False) -> int:
     """Answers the request in a folder; returns the exit code. `is_filtered`: the kernel took this process's filter."""
+    from evalgate.adapters.formats.spans.encodings.values import decode_value
     from evalgate.application.messages.judge_response import encode_bug, encode_refusal  # under the limits
-    from evalgate.application.messages.request_codec import decode_value
 
     exchange = Path(folder)
     process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
@@ -111,7 +111,7 @@ def answer_request(folder: str, *, is_filtered: bool = False) -> int:
 def _judge(context: JudgeContext, request: Any) -> dict[str, Any]:
     from evalgate.adapters.files.output_folder import OutputFolder
     from evalgate.application.messages.judge_response import encode_judgement
-    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.application.messages.request import write_outputs
 
     judgement = context.judge(request, CpuAllowance(TRACES_A_SECOND))
     write_outputs(judgement, OutputFolder(context.folder, context.cwd))
@@ -127,7 +127,7 @@ def _render_report(context: JudgeContext, path: str, run: Any, options: Any) -> 
 
 
 def _approve_report(context: JudgeContext, *arguments: Any) -> dict[str, Any]:
-    from evalgate.application.messages.approval_response import encode_approved
+    from evalgate.application.messages.judge_response import encode_approved
 
     report = context.approve(*arguments)
     _write_rendered(context, report.rendered)

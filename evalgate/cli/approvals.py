@@ -96,7 +96,7 @@ def _print_approvals(approvals: Sequence[Approval], place: str, shell: Shell) ->
 def list_or_withdraw(arguments: Namespace, shell: Shell) -> int:
     """Lists approvals with their status, or withdraws one from the store."""
     from evalgate.bootstrap.store import find_store_url, load_listed_approvals, withdraw
-    from evalgate.reporting.results.approvals_doc import build_approval_doc
+    from evalgate.reporting.results.rulings_doc import build_approval_doc
 
     store_name = find_store_url(arguments.store_url, shell.environ, shell.cwd)
     store_name = None if store_name == "none" else store_name
@@ -114,7 +114,7 @@ def list_or_withdraw(arguments: Namespace, shell: Shell) -> int:
 
 
 def _print_list(approvals: list[ListedApproval], shell: Shell) -> None:
-    from evalgate.reporting.results.approvals_doc import build_approval_doc
+    from evalgate.reporting.results.rulings_doc import build_approval_doc
     from evalgate.reporting.text.ruling_lines import format_approval
 
     for each in approvals:

@@ -111,7 +111,7 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     """Judges with these tools, then writes, prints and stores the result."""
     from evalgate.application.judge.judge import judge
-    from evalgate.application.messages.write_outputs import write_outputs
+    from evalgate.application.messages.request import write_outputs
     from evalgate.bootstrap.store import open_shell_recorder
 
     recorder = open_shell_recorder(arguments.store_url, shell.environ, shell.cwd)

@@ -16,7 +16,7 @@ from evalgate.cli import main
 from evalgate.cli.shell import Shell
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.store.stored_run import RunFacts, StoredRun, StoredScenarioRow, StoredSuiteRow
-from evalgate.reporting.results.results_json import load_results
+from evalgate.reporting.results.load_results import load_results
 
 if TYPE_CHECKING:
     from pathlib import Path
