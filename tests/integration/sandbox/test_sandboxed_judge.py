@@ -287,7 +287,7 @@ def test_an_answer_that_is_too_large_is_refused(place):
 
 PROBE = """
 import json, os, sys
-sys.path.insert(0, {root!r})
+sys.path[:0] = [{root!r}, {libraries!r}]
 from evalgate.adapters.sandbox.process_bounds import drop_privileges
 folder, user = sys.argv[1:]
 drop_privileges(int(user) or None, {group})
@@ -347,7 +347,7 @@ def seen(tmp_path_factory):
         folder.mkdir(mode=0o755)
         try:
             (folder / "downloads").mkdir(mode=0o755)
-            (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), group=JUDGE_GROUP))
+            (folder / "probe.py").write_text(PROBE.format(root=str(ROOT), libraries=LIBRARIES, group=JUDGE_GROUP))
             (folder / "parent.py").write_text(PARENT.format(root=str(ROOT), libraries=LIBRARIES, secret=SECRET))
             python = an_open_python() if user else sys.executable
             done = subprocess.run(
