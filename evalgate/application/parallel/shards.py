@@ -100,8 +100,8 @@ def decode_batch(line: bytes) -> ShardBatch:
     """Decodes a batch; raises SettingError if invalid."""
     try:
         return _DECODER.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SettingError(f"a batch in it is invalid: {str(error)[:100]}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise SettingError("a batch in it is invalid: create the shard again with this version") from None
 
 
 def _list_trials(record: JudgedRecord) -> Iterator[TrialResult]:
