@@ -28,6 +28,7 @@ LOADED_BY_BOTH = (
     "evalgate.application.messages.judge_response",
     "evalgate.application.approvals.approvals",
     "evalgate.application.messages.request",
+    "evalgate.application.messages.request_codec",
     "evalgate.bootstrap.judge_context",
     "evalgate.bootstrap.sources",
     "evalgate.models.comparison.comparison",
@@ -38,7 +39,6 @@ LOADED_BY_BOTH = (
     "evalgate.version",
     "hashlib",
     "json",
-    "pickle",
     "threading",
 )
 """Modules that parent and judge need; imported once before the fork."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -92,11 +91,12 @@ TRACES_A_SECOND = 10_000
 def answer_request(folder: str, *, is_filtered: bool = False) -> int:
     """Answers the request in a folder; returns the exit code. `is_filtered`: the kernel took this process's filter."""
     from evalgate.application.messages.judge_response import encode_bug, encode_refusal  # under the limits
+    from evalgate.application.messages.request_codec import decode_value
 
     exchange = Path(folder)
     process.current_file.write_to(os.open(exchange / READING, os.O_RDWR | os.O_CREAT, 0o600))
     try:
-        verb, context, arguments = pickle.loads((exchange / QUESTION).read_bytes())  # noqa: S301  (of the parent process)
+        verb, context, arguments = decode_value(json.loads((exchange / QUESTION).read_bytes()))
         response = HANDLERS[verb](context, *arguments)
     except InvalidInput as refusal:
         response = encode_refusal(refusal)

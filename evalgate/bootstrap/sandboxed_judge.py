@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,11 +123,12 @@ class SandboxedJudge:
         from evalgate.adapters.sandbox.exchange_dir import FILES, ExchangeDir
         from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, wait_for_judge
         from evalgate.application.messages.judge_response import parse_json
+        from evalgate.application.messages.request_codec import encode_value
 
         self._request_count += 1
         exchange = ExchangeDir(self._folder / f"judge-{self._request_count}", self._user, JUDGE_GROUP)
         context = self._context.with_folder(f"{exchange.path}/{FILES}")
-        exchange.write_request(pickle.dumps((verb, context, arguments)))
+        exchange.write_request(json.dumps(encode_value([verb, context, list(arguments)])).encode())
         wait_for_judge(self._begin(exchange), exchange, self._bounds)
         answer = parse_json(remove_exact_secrets(exchange.read_answer() or b""))
         if self._log is not None and not (isinstance(answer, dict) and answer.get("is_filtered") is True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import pytest
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP
 from evalgate.application.messages.request import JudgeRequest
+from evalgate.application.messages.request_codec import encode_value
 from evalgate.bootstrap.clean_start import LOADED_BY_BOTH
 from evalgate.bootstrap.judge_context import JudgeContext
 
@@ -200,7 +200,9 @@ def judged_of(project, tmp_path):
     bench = JudgeContext(str(project), str(project), str(project / ".evalgate"))
     place = ExchangeDir(tmp_path / "judge", None, JUDGE_GROUP)
     request = JudgeRequest(configs=("suite.yaml",))
-    place.write_request(pickle.dumps(("judge", bench.with_folder(f"{place.path}/files"), (request,))))
+    place.write_request(
+        json.dumps(encode_value(["judge", bench.with_folder(f"{place.path}/files"), [request]])).encode()
+    )
     return JUDGED.format(arguments=[place.path, "60", "600", "1000000000", "-"])
 
 

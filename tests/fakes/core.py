@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec.structs import replace
 
 from evalgate.adapters.files.disk_spool import DiskSpool
 from evalgate.adapters.formats.open.stored_traces import encode_stored_trace, read_stored_trace
@@ -16,7 +17,6 @@ from evalgate.application.judge.judge import Tools
 from evalgate.errors import SettingError, SuiteError, TraceError
 from evalgate.models.trace.trace_document import encode_trace
 from evalgate.ports import Baseline, ComparableBaseline
-from evalgate.records import replace
 from evalgate.reporting.results.load_results import convert_baseline_run
 from evalgate.suite.diagnostics import Diagnostics
 from evalgate.suite.models import Configuration

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import platform
 import shutil
 import socket
@@ -17,6 +16,7 @@ import pytest
 from evalgate.adapters.sandbox.exchange_dir import ExchangeDir
 from evalgate.adapters.sandbox.judge_process import JUDGE_GROUP, fork_ready_judge, wait_for_judge
 from evalgate.adapters.sandbox.process_bounds import Bounds
+from evalgate.application.messages.request_codec import encode_value
 from evalgate.bootstrap.evaluation_pools import ConfiguredPools, ParallelOptions
 from evalgate.bootstrap.judge_main import run_ready_judge
 from evalgate.bootstrap.process import run_in_limited_process
@@ -133,7 +133,7 @@ def ask(tmp_path, monkeypatch):
     def asked(verb, *arguments):
         ready = fork_ready_judge(run_ready_judge)
         ready.prepare(BOUNDS, ["taken_over_judge"])
-        place.write_request(pickle.dumps((verb, None, arguments)))
+        place.write_request(json.dumps(encode_value([verb, None, list(arguments)])).encode())
         wait_for_judge(ready.begin(place.path, None), place, BOUNDS)
         return json.loads(place.read_answer() or b"null")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import make_trace
 from fakes.core import make_tools
+from msgspec.structs import replace
 
 from evalgate.adapters.suites.approvals_file import read_approvals
 from evalgate.application.approvals.approvals import with_approvals
@@ -12,7 +13,6 @@ from evalgate.application.judge.judge import judge
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.errors import RefusedPath, SettingError, Unreachable
 from evalgate.models.approvals.approval import ApprovalFile, Provenance
-from evalgate.records import replace
 from evalgate.reporting.terminal.run_table import render_table
 
 SUITE = "version: 1\nsuite: s\ntraces: [t]\nscenarios: [{id: a, assertions: [{contains: yes, required: true}]}]\n"

@@ -7,6 +7,7 @@ import json
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.application.judge.approved_report import approve_report
@@ -15,7 +16,6 @@ from evalgate.application.messages.request import RenderOptions
 from evalgate.errors import JudgeCrashed
 from evalgate.models.approvals.approval import Provenance
 from evalgate.models.approvals.review import CommentApproval, TriggeringRun
-from evalgate.records import replace
 from evalgate.reporting.results.results_json import dump_results
 
 HEAD = "c" * 40

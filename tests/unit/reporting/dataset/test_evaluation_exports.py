@@ -10,11 +10,11 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from store_builders import NOW, make_evaluation, make_exported, make_feedback, make_golden, make_issue, make_turn
 
 from evalgate.errors import SettingError
 from evalgate.models.run.golden import CATEGORIES, DIMENSIONS, SEVERITIES, EvaluationStatistics
-from evalgate.records import replace
 from evalgate.reporting.dataset.evaluation_csv import HEADER, encode_evaluation_csv, read_evaluation_csv
 from evalgate.reporting.dataset.evaluation_jsonl import encode_evaluations, read_evaluation_lines
 from evalgate.reporting.dataset.golden_document import format_file_time

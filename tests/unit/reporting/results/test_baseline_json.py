@@ -10,13 +10,13 @@ import pytest
 from damage import ANYTHING, places
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from results_builder import a_scenario, a_suite, a_trial, results
 
 from evalgate.errors import InvalidInput
 from evalgate.gate.comparison.compare import compare
 from evalgate.gate.comparison.outcomes import outcomes_from_baseline
 from evalgate.models.comparison.comparison import ScenarioKey
-from evalgate.records import replace
 from evalgate.reporting.results.load_results import convert_baseline_run, load_baseline_run
 
 if TYPE_CHECKING:
