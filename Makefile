@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
 	@echo "make test    run all tests"
-	@echo "make matrix  inject every fault at every request; the tests run a sample"
+	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
@@ -44,6 +44,7 @@ test: .venv/.ready
 
 matrix: .venv/.ready
 	$(BIN)/python -m pytest -n auto -m matrix
+	$(BIN)/python -m pytest -n auto --hypothesis-profile searching tests/unit
 
 check: .venv/.ready
 	$(BIN)/ruff check .

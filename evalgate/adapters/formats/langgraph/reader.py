@@ -13,6 +13,7 @@ from evalgate.adapters.formats.langgraph import get_state, get_thread, is_langgr
 from evalgate.adapters.formats.messages import langchain, roles
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.langchain import add_message
+from evalgate.errors import TraceError
 
 if TYPE_CHECKING:
     from evalgate.models.trace.trace import Trace
@@ -38,6 +39,8 @@ def build(record: Any) -> Trace:
     """Builds one trace from the last state, and from messages that earlier states had."""
     require_shallow(record)
     states = [mapping(state, "") for state in _order_states(record if isinstance(record, list) else [record])]
+    if not states:
+        raise TraceError("the history has no states")
     chat = CheckedConversation(ADVICE)
     messages: dict[tuple[str, int], Any] = {}
     for state in states:

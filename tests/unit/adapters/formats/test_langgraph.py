@@ -58,6 +58,11 @@ def test_damage_is_refused_with_a_reason(document):
     read(document)
 
 
+def test_a_history_without_states_is_damaged():
+    damaged = read([])
+    assert damaged.reason == "the history has no states"
+
+
 def test_deep_values_are_refused():
     with pytest.raises(TraceError):
         langgraph.build({**STATE, "metadata": nest_lists(100)})
