@@ -70,16 +70,31 @@ def run_in_limited_process(
     with note_file:
         child = os.fork()
         if child == 0:
+            _end_silently_with(process_bounds.OUT_OF_MEMORY)
             process_bounds.apply_bounds(bounds)
             if not may_connect:
                 forbid_connections()
             current_file.write_to(note_file.fileno())
-            _exit(guard(run_work))
+            try:
+                _exit(guard(run_work))
+            except BaseException:  # noqa: BLE001  (`guard` lets none through: the interpreter lacks memory)
+                os._exit(process_bounds.OUT_OF_MEMORY)
         status = process_bounds.wait_for_exit(child, bounds.wall)
         refusal = process_bounds.over_limit(status, bounds, read_note(note_file.fileno()))
     if refusal is not None:
         raise refusal
     return status.code
+
+
+def _end_silently_with(code: int) -> None:
+    """Sets the exit code of a process that ends otherwise than by `_exit`.
+
+    Without memory the interpreter may lose an exception while it leaves functions, and then no `except` sees it.
+    """
+    import atexit
+
+    sys.excepthook = lambda *_: None
+    atexit.register(os._exit, code)
 
 
 def _exit(code: int) -> NoReturn:

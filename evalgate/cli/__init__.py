@@ -139,7 +139,7 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _handle_closed_pipe()
-    except MemoryError:
+    except (MemoryError, SystemError):  # compiled code without memory may fail without an exception
         shell.note("error: there is not enough memory (raise limit `memory`; docs/security.md, Limits)")
         code = OverLimit.exit_code
     except Exception as error:  # noqa: BLE001  (the only place that handles bugs in EvalGate)
