@@ -11,8 +11,8 @@ EvalGateError                 70  a bug in EvalGate, unless a subclass sets anot
 |-- ShardMissing               3  a shard of the run is missing
 |-- RulesMissing               3  the rules that should decide are missing
 |-- TraceError                 -  one unreadable trace: becomes a result, never an exit
-`-- Unreachable                4  GitHub or a store did not answer, or not as documented
-    |-- RulesUnreachable          the rules that should decide: GitHub did not answer
+`-- Unreachable                4  GitHub or a store refused, did not answer, or not as documented
+    |-- RulesUnreachable          the rules that should decide: there is no baseline to read
     |-- Forbidden                 the token lacks a permission
     |-- NotFound                  there is no such resource
     `-- StoreUnreachable          a store that can't be read or written
@@ -139,14 +139,14 @@ class TraceError(EvalGateError):
 
 
 class Unreachable(EvalGateError):
-    """GitHub or a store did not answer in time, or not as documented."""
+    """GitHub or a store refused a request, or did not answer in time, or not as documented."""
 
     exit_code = 4
     code = "unreachable"
 
 
 class RulesUnreachable(Unreachable):
-    """The rules that should decide can't be loaded because GitHub did not answer."""
+    """The rules that should decide can't be loaded because the baseline can't be fetched."""
 
 
 class Forbidden(Unreachable):

@@ -74,9 +74,10 @@ class _Job:
             request=_build_judge_request(settings),
             shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
             comment="off" if inputs.mode == "evaluate" else inputs.comment,
-            is_read_only=settings.has_read_only_token,
+            is_from_fork=settings.is_from_fork,
             artifact=inputs.baseline_artifact if settings.uploads_baseline else None,
-            report_artifact=settings.report_artifact if settings.uploads_report else None,
+            report_artifact=settings.report_artifact if settings.may_upload_report else None,
+            always_uploads_report=settings.uploads_report,
             annotate=inputs.annotations,
             summarise=inputs.job_summary,
             allow_self=inputs.allow_self_approval,
@@ -91,14 +92,14 @@ class _Job:
             proposed=_local_approvals(workspace) if settings.approvals_commit else None,
             review=self._build_review(early, pull_request.number) if pull_request and reads_comments else None,
             baselines=Baselines(early, baseline, self._downloads, SystemClock(None))
-            if inputs.baseline == "auto"
+            if settings.finds_baseline
             else None,
             pull_request=Comments(late, pull_request.number) if pull_request else None,
             checks=CheckRuns(late) if inputs.check_run else None,
             artifacts=Artifacts(self._site, self._deadline)
-            if settings.uploads_baseline or settings.uploads_report
+            if settings.uploads_baseline or settings.may_upload_report
             else None,
-            reports=self._build_report_zips() if settings.uploads_report or reads_comments else None,
+            reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
             recorder=open_job_recorder(settings) if inputs.store_url else None,
             copies={
                 name: NamedFile(posixpath.join(inputs.working_directory, path), workspace)
@@ -264,11 +265,12 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
 
     inputs, job, pull_request = settings.inputs, settings.job, settings.event.pull_request
     is_given = inputs.baseline not in {"auto", "none"}
+    given = BaselineInfo("given", path=inputs.baseline) if is_given else None
     return JudgeRequest(
         configs=inputs.config,
         traces=inputs.traces or None,
         form=None if inputs.format in {"", "auto"} else inputs.format,
-        baseline=BaselineInfo("given", path=inputs.baseline) if is_given else None,
+        baseline=BaselineInfo("none") if inputs.baseline == "auto" else given,
         baseline_required=is_given,
         fail_on=inputs.fail_on or None,
         on_weakening=inputs.on_weakening,

@@ -288,8 +288,11 @@ class PullRequest(Protocol):
 class CheckRuns(Protocol):
     """Check runs that EvalGate adds to those of the workflow's jobs."""
 
-    def post(self, check: CheckRun) -> None:
-        """Posts one completed check run; raises Forbidden or Unreachable."""
+    def post(self, check: CheckRun) -> str:
+        """Posts one completed check run; raises Forbidden or Unreachable.
+
+        Returns GitHub's reason if it rejects the annotations, which the text lists then; else empty.
+        """
 
 
 class OpenPullRequest(NamedTuple):

@@ -21,7 +21,6 @@ REQUIRED = {
     "GITHUB_EVENT_NAME": re.compile(r"[a-z_]{1,60}"),
     "GITHUB_EVENT_PATH": re.compile(r"/.*"),
     "GITHUB_REPOSITORY": re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}"),
-    "GITHUB_REPOSITORY_ID": re.compile(r"[0-9]{1,18}"),
     "GITHUB_SHA": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
     "GITHUB_RUN_ID": re.compile(r"[0-9]{1,18}"),
 }
@@ -40,8 +39,7 @@ class Job(Struct, frozen=True):
     event_name: str = ""
     event_path: str = ""
     repository: str = ""
-    repository_id: int = 0
-    actor: str = ""
+    repository_id: int = 0  # 0 under runners other than GitHub's, such as act
     sha: str = ""
     ref: str = ""
     run_id: str = ""
@@ -82,8 +80,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         event_name=required["GITHUB_EVENT_NAME"],
         event_path=required["GITHUB_EVENT_PATH"],
         repository=required["GITHUB_REPOSITORY"],
-        repository_id=int(required["GITHUB_REPOSITORY_ID"] or 0),
-        actor=environ.get("GITHUB_ACTOR", ""),
+        repository_id=_read_repository_id(environ, problems),
         sha=required["GITHUB_SHA"],
         ref=environ.get("GITHUB_REF", ""),
         run_id=required["GITHUB_RUN_ID"],
@@ -110,6 +107,14 @@ def _read_required(environ: Mapping[str, str], name: str, problems: list[Problem
     reason = "has an unexpected value" if value else "is not set"
     problems.append(Problem(f"variable {name} {reason}", hint="outside GitHub Actions use `evalgate run`"))
     return ""
+
+
+def _read_repository_id(environ: Mapping[str, str], problems: list[Problem]) -> int:
+    value = environ.get("GITHUB_REPOSITORY_ID") or "0"
+    if re.fullmatch(r"[0-9]{1,18}", value):
+        return int(value)
+    problems.append(Problem("variable GITHUB_REPOSITORY_ID has an unexpected value"))
+    return 0
 
 
 def _read_address(environ: Mapping[str, str], name: str, problems: list[Problem]) -> str:

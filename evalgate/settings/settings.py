@@ -73,7 +73,12 @@ MISSING_CA_BUNDLE = (
     "the file that REQUESTS_CA_BUNDLE names does not exist in this container, so only well-known certificates "
     "are trusted: put the file below the workspace or RUNNER_TEMP"
 )
-DEPENDABOT = "dependabot[bot]"
+
+
+NO_REPOSITORY_ID = (
+    "there is no baseline: GITHUB_REPOSITORY_ID is not set, as under `act`, and without it an artifact of this "
+    "repository can't be told from one of a fork; `baseline` may name a file"
+)
 
 
 class Settings(Struct, frozen=True):
@@ -91,7 +96,7 @@ class Settings(Struct, frozen=True):
         inputs, notes = read_inputs(environ, problems)
         job = read_job(environ, problems)
         event = read_event(job.event_name, job.event_path, problems)
-        problems += _check_event(inputs, job.event_name)
+        problems += _check_event(inputs, job)
         if inputs.store_url:
             problems += filter(None, [find_store_path_problem(inputs.store_url, job.temp, job.workspace)])
         if problems:
@@ -99,12 +104,19 @@ class Settings(Struct, frozen=True):
         if job.ca_bundle and not Path(job.ca_bundle).exists():
             job = replace(job, ca_bundle="")
             notes.append(MISSING_CA_BUNDLE)
+        if inputs.baseline == "auto" and not job.repository_id:
+            notes.append(NO_REPOSITORY_ID)
         return cls(inputs, job, event, tuple(notes))
 
     @property
     def logs_details(self) -> bool:
         """Whether requests and other details are logged."""
         return self.inputs.debug or self.job.debug
+
+    @property
+    def finds_baseline(self) -> bool:
+        """Whether to look for the baseline among the repository's artifacts, which its id tells from a fork's."""
+        return self.inputs.baseline == "auto" and self.job.repository_id > 0
 
     @property
     def is_approving(self) -> bool:
@@ -175,19 +187,25 @@ class Settings(Struct, frozen=True):
         return f"evalgate-report-{self.comment_key.replace('/', '-')}"
 
     @property
-    def has_read_only_token(self) -> bool:
-        """Whether this is a pull request for which GitHub gives no write token."""
+    def is_from_fork(self) -> bool:
+        """Whether this is a pull request from a fork: GitHub gives it a token that can write nothing.
+
+        Dependabot's token can write what the workflow's `permissions:` allow, as any other branch's.
+        """
         pull_request = self.event.pull_request
-        return pull_request is not None and (pull_request.from_fork or self.job.actor == DEPENDABOT)
+        return pull_request is not None and pull_request.from_fork
+
+    @property
+    def may_upload_report(self) -> bool:
+        """Whether this run uploads its report for a publishing workflow, if it can't comment."""
+        return self.event.pull_request is not None and self.inputs.upload_report != "false"
 
     @property
     def uploads_report(self) -> bool:
-        """Whether this run uploads its report for a publishing workflow."""
-        choice = self.inputs.upload_report
-        if self.event.pull_request is None or choice == "false":
-            return False
+        """Whether this run uploads its report in any case."""
         is_needed = self.inputs.mode == "evaluate" or self.inputs.approvals_from == "comments"
-        return choice == "true" or is_needed or self.has_read_only_token
+        is_chosen = self.inputs.upload_report == "true" or is_needed or self.is_from_fork
+        return self.may_upload_report and is_chosen
 
     @property
     def stored_branch(self) -> str:
@@ -238,8 +256,10 @@ class Settings(Struct, frozen=True):
         return pull_request.head_sha if pull_request else self.job.sha
 
 
-def _check_event(inputs: Inputs, event: str) -> list[Problem]:
-    mode = inputs.mode
+def _check_event(inputs: Inputs, job: Job) -> list[Problem]:
+    mode, event = inputs.mode, job.event_name
+    if not job.repository_id and (mode == "publish" or event == APPROVING_EVENT):
+        return [Problem(f"variable GITHUB_REPOSITORY_ID is not set, and `mode: {mode}` needs it on `{event}`")]
     if mode == "publish":
         text = f"`mode: publish` belongs in a workflow that runs on `{PUBLISHING_EVENT}`, not on `{event}`"
         hint = "docs/github.md, Forks, shows both workflows"

@@ -17,6 +17,7 @@ from evalgate.adapters.github.connection import Network, Site
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "github"
 FAKEHUB = SHARED / "fakehub.py"
 MAIN = "main"
+MOST_BYTES = 65_535
 
 
 class FakeHub:
@@ -30,6 +31,8 @@ class FakeHub:
         self._module.Base.disable_nagle_algorithm = True  # or every answer waits 40 ms
         self._count_requests()
         self._add_commit_authors()
+        self._add_locked_conversations()
+        self._add_rejected_check_runs()
         self._folder = folder
         state = folder / "first.json"
         parser = self._module.build_parser()
@@ -81,6 +84,37 @@ class FakeHub:
             return {**describe_commit(itself, sha), **{role: itself.w.user(login) for role, login in accounts.items()}}
 
         api.o_commit = with_makers
+
+    def _add_locked_conversations(self) -> None:
+        """Refuses new comments on a pull request whose state has `locked`."""
+        api, fakehub = self._module.Api, self._module
+        create = api.issues_create_comment
+
+        def create_unless_locked(itself, request):
+            if itself.pull(request.p["issue_number"]).get("locked"):
+                raise fakehub.HTTPErr(403, "Unable to create comment because issue is locked.")
+            return create(itself, request)
+
+        api.issues_create_comment = create_unless_locked
+
+    def _add_rejected_check_runs(self) -> None:
+        """Rejects annotations with characters above U+FFFF, and texts of more bytes than GitHub takes."""
+        api, fakehub = self._module.Api, self._module
+        apply = api._apply_check
+
+        def apply_if_valid(itself, check, body):
+            output = body.get("output") or {}
+            if any(ord(character) > 0xFFFF for character in json.dumps(output.get("annotations"), ensure_ascii=False)):
+                error = {"resource": "CheckRun", "code": "invalid", "field": "annotations"}
+                raise fakehub.HTTPErr(422, "Validation Failed", [error])
+            for field in ("summary", "text"):
+                if len((output.get(field) or "").encode()) > MOST_BYTES:
+                    message = f"{field} exceeds a maximum bytesize of {MOST_BYTES}"
+                    error = {"resource": "CheckRun", "code": "custom", "field": field, "message": message}
+                    raise fakehub.HTTPErr(422, "Validation Failed", [error])
+            apply(itself, check, body)
+
+        api._apply_check = apply_if_valid
 
     def _settle(self) -> None:
         deadline = time.monotonic() + 0.3

@@ -124,7 +124,7 @@ class FakeRunner:
             commands=seen.cmds,
             legacy_commands=seen.legacy,
             errors=seen.err,
-            token_leaks=[secret for secret in secrets if secret in printed],
+            token_leaks=[secret for secret in secrets if secret and secret in printed],
         )
 
     def act_as_process(self, *options: str) -> SimpleNamespace:

@@ -128,8 +128,10 @@ class FakeArtifacts:
 class FakeCheckRuns:
     trouble: Exception | None = None
     posted: list[CheckRun] = field(default_factory=list)
+    rejected: str = ""
 
-    def post(self, check: CheckRun) -> None:
+    def post(self, check: CheckRun) -> str:
         if self.trouble is not None:
             raise self.trouble
         self.posted.append(check)
+        return self.rejected

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from evalgate.adapters.github.connection import RequestDeadline, Site, origin
 from evalgate.adapters.github.http import AnswerLost, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
+from evalgate.adapters.github.responses import read_error_message
 from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -196,7 +197,9 @@ class ResultsService:
         if answer.status == CONFLICT:
             raise Conflict("the run already has an artifact with this name")
         if answer.status != OK or not isinstance(parsed[0], dict):
-            raise Unreachable(f"the artifact service returned status {answer.status}")
+            message = read_error_message(answer.body)
+            quoted = f': "{message}"' if message else ""
+            raise Unreachable(f"the artifact service returned status {answer.status}{quoted}")
         return parsed[0]
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from evalgate.adapters.github.client import Client, ListTooLong, RequestRefused
 from evalgate.adapters.github.reports import download_artifact
 from evalgate.adapters.github.responses import Artifact, as_int, as_sha, as_text, objects
-from evalgate.errors import NotFound, Unreachable
+from evalgate.errors import Forbidden, NotFound, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
 from evalgate.ports import FoundBaseline
@@ -107,19 +107,20 @@ class Baselines:
         self._clock = clock
         self._refused: list[str] = []
         self._excluded_paths: Collection[str] = ()
-        self._is_list_cut = False  # there are more artifacts than were listed
+        self._list_problem = ""  # why there may be more artifacts than were listed
 
     def find(self, without: Collection[str] = ()) -> FoundBaseline:
         """The best trusted baseline, except the files in `without`, which turned out not to be baselines.
 
         A failure is returned as a status; the reason is listed in `refused`.
         """
-        self._refused, self._excluded_paths, self._is_list_cut = [], without, False
+        self._refused, self._excluded_paths, self._list_problem = [], without, ""
         try:
             info = self._search()
         except Unreachable as error:
-            info = BaselineInfo("unreachable")
-            self._refused.append(f"the baseline could not be looked up: {error}")
+            again = "" if isinstance(error, Forbidden) else "; run the job again"
+            info = BaselineInfo("unreachable", problem=f"{error}{again}")
+            self._refused.insert(0, f"the baseline could not be looked up: {error}")
         more = len(self._refused) - MAX_REFUSALS_SHOWN
         rest = [f"{more} more artifacts were refused"] if more > 0 else []
         return FoundBaseline(info, [*self._refused[:MAX_REFUSALS_SHOWN], *rest])
@@ -138,8 +139,8 @@ class Baselines:
                     return info
         branches = {request.branch, request.default_branch}
         has_expired = any(artifact.expired and artifact.head_branch in branches for artifact in artifacts)
-        if self._is_list_cut:  # anyone who can start runs can fill the list: that must not let a gate pass
-            return BaselineInfo("unreachable")
+        if self._list_problem:  # anyone who can start runs can fill the list: that must not let a gate pass
+            return BaselineInfo("unreachable", problem=self._list_problem)
         return BaselineInfo("expired" if has_expired else "none")
 
     def _find_artifacts(self) -> Iterator[Artifact]:
@@ -161,8 +162,8 @@ class Baselines:
             for page in self._client.pages("/actions/artifacts", name=self._request.artifact):
                 yield from filter(None, map(Artifact.from_entry, objects(page, "artifacts")))
         except ListTooLong as error:
-            self._refused.append(f"only the newest artifacts were searched: {error}")
-            self._is_list_cut = True
+            self._list_problem = f"only the newest artifacts were searched: {error}"
+            self._refused.append(self._list_problem)
 
     def _rank_candidates(
         self, artifacts: list[Artifact], branch: str, commit: str | None

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from evalgate.adapters.github.connection import RequestDeadline, Site, origin
 from evalgate.adapters.github.http import BodySink, Http, HttpRequest, HttpResponse, NoAnswer, send_with_retries
-from evalgate.adapters.github.responses import as_text
-from evalgate.errors import Forbidden, NotFound, Unreachable
+from evalgate.adapters.github.responses import as_text, read_error_message
+from evalgate.errors import Forbidden, NotFound, Problem, Unreachable
 from evalgate.measures.values.dig import dig
 
 if TYPE_CHECKING:
@@ -26,7 +26,14 @@ METHOD_PRESERVING = (307, 308)
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, UNPROCESSABLE = 401, 403, 404, 410, 422
 HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,]*\brel="next"')
-_PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write)")
+_MISSING_PERMISSION = re.compile(r"not accessible|permission|scope|must have", re.IGNORECASE)
+"""How GitHub words that a token lacks a permission; other refusals, such as of a locked conversation, differ."""
+_NEEDED = re.compile(r"([a-z_]{1,40})=(read|write)")
+_FIRST_PART = re.compile(r"/(?:repos/[^/]+|repositories)/[^/]+/([a-z-]+)")
+SETTABLE = frozenset({"actions", "checks", "contents", "issues", "pull-requests"})
+"""Permissions of the API that a workflow can set, of those that EvalGate uses."""
+PERMISSION_OF = {"issues": "pull-requests", "pulls": "pull-requests", "check-runs": "checks", "actions": "actions"}
+"""Permission for the paths below a repository's URL, if GitHub names none; `contents` for the others."""
 
 
 class ResourceExpired(NotFound):
@@ -109,7 +116,7 @@ class Client:
 
         answer = send_with_retries(attempt, self.deadline, repeatable=True)
         if answer.status not in OK:
-            raise error_from_response(answer)
+            raise error_from_response(answer, "GET", self._url(path, {}))
 
     def _ask(
         self, method: str, url: str, document: Mapping[str, Any] | None = None, *, repeatable: bool = True
@@ -129,7 +136,7 @@ class Client:
 
         answer = send_with_retries(attempt, self.deadline, repeatable=repeatable and method != "POST")
         if answer.status not in OK:
-            raise error_from_response(answer)
+            raise error_from_response(answer, method, url)
         return parsed[0], answer
 
     def _send_once(self, request: HttpRequest) -> HttpResponse:
@@ -179,19 +186,38 @@ def _resolve_location(url: str, answer: HttpResponse) -> str:
         return ""
 
 
-def error_from_response(answer: HttpResponse) -> Unreachable:
-    """The error for a status that is not 2xx."""
-    status = answer.status
+def error_from_response(answer: HttpResponse, method: str, url: str) -> Unreachable:
+    """The error for a status that is not 2xx, with GitHub's message if the body has one."""
+    status, message = answer.status, read_error_message(answer.body)
+    quoted = f': "{message}"' if message else ""
     if status == UNAUTHORIZED:
-        return Forbidden("GitHub does not accept the token (401)")
+        return Unreachable(f"GitHub does not accept the token (401){quoted}")
     if status == FORBIDDEN:
-        needed = _PERMISSIONS.findall(answer.headers.get("X-Accepted-GitHub-Permissions", "")[:500])
-        named = f"; one of these permissions is needed: {', '.join(needed)}" if needed else ""
-        return Forbidden(f"the token lacks a permission (403){named}")
+        lacks_permission = not message or _MISSING_PERMISSION.search(message)
+        hint = f"add {_permission_lines(answer, method, url)} to `permissions:`" if lacks_permission else None
+        return Forbidden(Problem(f"GitHub refuses it (403){quoted}", hint=hint))
     if status == NOT_FOUND:
         return NotFound("not found, or not visible with this token (404)")
     if status == GONE:
         return ResourceExpired("expired (410)")
     if status == UNPROCESSABLE:
-        return RequestRefused("GitHub rejects the request as invalid (422)")
-    return Unreachable(f"GitHub returned status {status}")
+        return RequestRefused(f"GitHub rejects the request as invalid (422){quoted}")
+    return Unreachable(f"GitHub returned status {status}{quoted}")
+
+
+def _permission_lines(answer: HttpResponse, method: str, url: str) -> str:
+    """What to write below `permissions:` in the workflow, of the alternatives in GitHub's header the first that fits.
+
+    For comments GitHub names two: `pull-requests` is the one that the other requests of a run need too.
+    """
+    header = answer.headers.get("X-Accepted-GitHub-Permissions", "")[:500]
+    alternatives = [
+        [(name.replace("_", "-"), level) for name, level in _NEEDED.findall(part)] for part in header.split(";")
+    ]
+    usable = [each for each in alternatives if each and SETTABLE.issuperset(name for name, _ in each)]
+    if not usable:
+        found = _FIRST_PART.search(url)
+        name = PERMISSION_OF.get(found[1], "contents") if found else "contents"
+        usable = [[(name, "read" if method == "GET" else "write")]]
+    best = min(usable, key=lambda each: any(name == "issues" for name, _ in each))
+    return " and ".join(f"`{name}: {level}`" for name, level in best)

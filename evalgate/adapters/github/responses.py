@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from typing import Any
@@ -9,10 +10,15 @@ from typing import Any
 from msgspec import Struct
 
 from evalgate.measures.values.dig import dig
+from evalgate.reporting.text.escaping import to_one_line
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ADDRESS = re.compile(r"https?://[!-~]{1,2000}")
+LARGEST_ERROR = 100_000
+"""Bytes of an error's body that are read for its message."""
+LONGEST_MESSAGE = 300
+MAX_DETAILS = 3
 
 
 def as_int(value: Any) -> int | None:
@@ -39,6 +45,24 @@ def objects(page: Any, key: str | None = None) -> list[dict[str, Any]]:
     """The objects of a list, which is the page or its `key`."""
     entries = dig(page, key) if key else page
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def read_error_message(body: bytes) -> str:
+    """The message in an error's body, and its first details, redacted and on one line; empty if there is none."""
+    try:
+        document = json.loads(body) if len(body) <= LARGEST_ERROR else None
+    except (ValueError, RecursionError):
+        return ""
+    entries = dig(document, "errors")
+    details = map(_describe_detail, entries[:MAX_DETAILS]) if isinstance(entries, list) else ()
+    parts = [as_text(dig(document, "message")) or as_text(dig(document, "msg")), *details]
+    return to_one_line("; ".join(" ".join(part.split()) for part in parts if part.strip()), LONGEST_MESSAGE)
+
+
+def _describe_detail(detail: Any) -> str:
+    """A detail of an error: its text, or the field that is wrong and how."""
+    text = as_text(detail) or as_text(dig(detail, "message"))
+    return text or " ".join(filter(None, (as_text(dig(detail, name)) for name in ("resource", "field", "code"))))
 
 
 class Artifact(Struct, frozen=True):

@@ -230,7 +230,8 @@ def _publish(options: ApproveOptions, run: TriggeringRun, report: ApprovedReport
     if options.summarise:
         ports.step.summary(rendered.summary)
     if options.keeps_comment:
-        text = CommentText(key, rendered.comment, run.head_sha)
+        copy = "the job summary" if options.summarise else ""
+        text = CommentText(key, rendered.comment, run.head_sha, copy=copy)
         post_comment(text, ports.pull_request, ports.step)
     if ports.checks is None:
         return

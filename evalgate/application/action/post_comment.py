@@ -26,34 +26,49 @@ SHORT_SHA = 7
 
 
 class CommentText(Struct, frozen=True):
-    """A comment to post under `key`, for `commit`; `create`: post it even if none exists yet."""
+    """A comment to post under `key`, for `commit`; `create`: post it even if none exists yet.
+
+    `copy` is where else the report is. The token of a pull request from a fork can't be given a permission.
+    """
 
     key: str
     body: str
     commit: str | None
     create: bool = True
+    copy: str = ""
+    is_from_fork: bool = False
 
 
-def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> None:
-    """Posts or updates the comment and sets its outputs. If GitHub refuses, adds a warning.
+def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> bool:
+    """Posts or updates the comment and sets its outputs; returns whether GitHub refused it to this token (403).
 
-    If the pull request has a newer commit, the comment is left to the newer run.
+    That is a notice, any other failure a warning. If the pull request has a newer commit, the comment is left to
+    the newer run.
     """
     newer = _newer_head(comment.commit, pull_request)
     if newer:
         newer = newer[:SHORT_SHA]
         message = f"no comment: the pull request has the newer commit {newer}, whose run will comment"
         add_annotation(step, "notice", message)
-        return
+        return False
     try:
         posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)
     except Forbidden as refusal:
-        add_annotation(step, "warning", f"the comment was not posted: {refusal}. It needs `pull-requests: write`")
+        reason = describe_refusal(refusal, is_from_fork=comment.is_from_fork)
+        copy = f"; the report is in {comment.copy}" if comment.copy else ""
+        add_annotation(step, "notice", f"no comment: {reason}{copy}")
+        return True
     except Unreachable as trouble:
         add_annotation(step, "warning", f"the comment was not posted: {trouble}")
     else:
         if posted is not None:
             step.outputs(comment_outputs(posted))
+    return False
+
+
+def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:
+    """GitHub's reason, and what to change in the workflow if that can help."""
+    return f"{refusal.problems[0].message}: {READ_ONLY}" if is_from_fork else str(refusal)
 
 
 def is_comment_wanted(mode: CommentMode, results: ResultsDoc) -> bool:
@@ -91,25 +106,30 @@ def _newer_head(commit: str | None, pull_request: PullRequest) -> str:
     return head if commit and head != commit else ""
 
 
-LONGEST_SUMMARY = 65_535
+LARGEST_SUMMARY = 65_535
+"""Bytes of a check run's summary: GitHub counts bytes, although it documents characters."""
 MOST_REASONS = 50
-REFUSED = "the check run was not written"
+READ_ONLY = "the token is read-only on pull requests from forks"
+REQUIRE_THE_JOB = "a required check of this name stays pending: require the job instead"
 
 
-def post_check(request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput) -> None:
-    """Posts the check run. If GitHub refuses, it adds a warning and nothing else changes."""
+def post_check(
+    request: JudgeRequest, judgement: Judgement, checks: CheckRuns, step: StepOutput, *, is_from_fork: bool = False
+) -> None:
+    """Posts the check run. If GitHub refuses it to this token (403), it adds a notice; for other failures a warning."""
     check = build_check_run(request, judgement)
     if check is None:
         return
     try:
-        checks.post(check)
+        rejected = checks.post(check)
     except Forbidden as refusal:
-        message = f"{REFUSED}: {refusal}. It needs `checks: write`"
+        reason = describe_refusal(refusal, is_from_fork=is_from_fork)
+        add_annotation(step, "notice", f"no check run: {reason}; {REQUIRE_THE_JOB}")
     except Unreachable as trouble:
-        message = f"{REFUSED}: {trouble}"
+        add_annotation(step, "warning", f"the check run was not written: {trouble}")
     else:
-        return
-    add_annotation(step, "warning", message)
+        if rejected:
+            step.log(f"The check run has its annotations in its text: {rejected}")
 
 
 def build_check_run(request: JudgeRequest, judgement: Judgement) -> CheckRun | None:
@@ -138,9 +158,9 @@ def conclusion(results: ResultsDoc) -> Conclusion:
 
 def _summary(judgement: Judgement) -> str:
     """The comment without its marker, which belongs to comments only; without a comment, the reasons."""
-    comment = join_chunks(judgement.files.get("comment.md", b"")).decode().partition("\n")[2]
-    if comment and len(comment) <= LONGEST_SUMMARY:
-        return comment
+    comment = join_chunks(judgement.files.get("comment.md", b"")).partition(b"\n")[2]
+    if comment and len(comment) <= LARGEST_SUMMARY:
+        return comment.decode()
     reasons = judgement.results["reasons"]
     lines = [f"- {escape_span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
     left = len(reasons) - MOST_REASONS

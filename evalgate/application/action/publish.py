@@ -82,6 +82,7 @@ def publish(options: PublishOptions, ports: PublishPorts) -> int:
             report.comment,
             options.run.head_sha,
             create=is_comment_wanted(options.comment, report.results),
+            copy="the job summary" if options.summarise else "",
         )
         post_comment(text, ports.pull_request(number), ports.step)
     return PUBLISHED

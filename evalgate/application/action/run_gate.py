@@ -8,6 +8,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from evalgate.application.action.post_comment import (
+    READ_ONLY,
+    REQUIRE_THE_JOB,
     CommentText,
     add_annotation,
     is_comment_wanted,
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from evalgate.ports.review import Review
 
 UPLOAD_STEP = "actions/upload-artifact"
-NO_COMMENT = "no comment: the token is read-only on pull requests from forks and Dependabot; see the job summary"
-NO_CHECK = "no check run: the token is read-only on pull requests from forks and Dependabot"
-NOTHING_STORED = "This run was not stored: `store-url` is empty, as secrets are on pull requests from forks."
 MOST_REASONS = 20
 MOST_DAMAGED = 2
 
@@ -55,12 +54,18 @@ class GateOptions(Struct, frozen=True):
     request: JudgeRequest
     shown_folder: str
     comment: CommentMode = "auto"
-    is_read_only: bool = False  # a pull request for which GitHub gives no token that can write
+    is_from_fork: bool = False  # a pull request for which GitHub gives no token that can write
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
     report_artifact: str | None = None  # the same for its report, for a publishing workflow
+    always_uploads_report: bool = False  # otherwise only if GitHub refuses the comment to this token
     annotate: bool = True
     summarise: bool = True
     allow_self: bool = False  # whether people may approve changes they contributed to
+
+    @property
+    def writes_to_pull_request(self) -> bool:
+        """Whether to try to write comment and check run: for a fork, only if asked to."""
+        return not self.is_from_fork or self.comment == "always"
 
 
 class GatePorts(Struct, frozen=True):
@@ -93,18 +98,18 @@ def run_gate(options: GateOptions, ports: GatePorts) -> int:
         request = ports.recorder.load(request)
     judgement = _judge_against_baseline(_with_consents(request, options, ports), ports)
     _write_outputs(options, ports, judgement)
-    _update_comment(options, ports, judgement)
+    is_refused = _update_comment(options, ports, judgement)
     _post_check_run(options, ports, judgement)
-    _upload_artifacts(options, ports, judgement)
-    _save_run(options, ports, judgement)
+    _upload_baseline(options, ports, judgement)
+    if options.always_uploads_report or is_refused:
+        _upload_report(options, ports, judgement)
+    _save_run(ports, judgement)
     return judgement.exit_code
 
 
-def _save_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+def _save_run(ports: GatePorts, judgement: Judgement) -> None:
     """Saves the run to the store. It comes last, so that its failure affects nothing else."""
     if ports.recorder is None:
-        if options.is_read_only:
-            ports.step.log(NOTHING_STORED)
         return
     message = ports.recorder.save(judgement)
     if message:
@@ -180,38 +185,46 @@ def _reason(reason: dict[str, object]) -> str:
     return f"- {place}: {reason['message']}" if place else f"- {reason['message']}"
 
 
-def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement) -> bool:
+    """Posts the comment, if one is wanted; returns whether the token may not."""
     body = judgement.files.get("comment.md")
     if body is None or ports.pull_request is None or options.comment == "off":
-        return
-    if options.is_read_only and options.comment != "always":
-        add_annotation(ports.step, "notice", NO_COMMENT)
-        return
+        return False
+    places = [*(["the job summary"] if options.summarise else []), f"{options.shown_folder}/comment.md"]
+    if not options.writes_to_pull_request:
+        add_annotation(ports.step, "notice", f"no comment: {READ_ONLY}; the report is in {' and '.join(places)}")
+        return True
     comment = CommentText(
         options.request.comment_key,
         join_chunks(body).decode(),
         options.request.commit,
         create=is_comment_wanted(options.comment, judgement.results),
+        copy=" and ".join(places),
+        is_from_fork=options.is_from_fork,
     )
-    post_comment(comment, ports.pull_request, ports.step)
+    return post_comment(comment, ports.pull_request, ports.step)
 
 
 def _post_check_run(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     if ports.checks is None:
         return
-    if options.is_read_only:
-        add_annotation(ports.step, "notice", NO_CHECK)
+    if not options.writes_to_pull_request:
+        add_annotation(ports.step, "notice", f"no check run: {READ_ONLY}; {REQUIRE_THE_JOB}")
         return
-    post_check(options.request, judgement, ports.checks, ports.step)
+    post_check(options.request, judgement, ports.checks, ports.step, is_from_fork=options.is_from_fork)
 
 
-def _upload_artifacts(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
-    """Uploads the baseline for later runs, and the report for the workflow that can comment."""
+def _upload_baseline(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+    """Uploads the baseline for later runs."""
     if options.artifact is not None and judgement.baseline_zip is not None:
         path = f"{options.shown_folder}/baseline.zip"
         failure = _upload_zip(ports, "baseline", options.artifact, judgement.baseline_zip)
         if failure:
             add_annotation(ports.step, "warning", f"{failure}. {_upload_hint(options.artifact, path)}")
+
+
+def _upload_report(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
+    """Uploads the report for the workflow that can comment."""
     if options.report_artifact is not None and ports.reports is not None and "comment.md" in judgement.files:
         path = f"{options.shown_folder}/results.json"
         packed = ports.reports.pack(join_chunks(judgement.files["results.json"]))

@@ -78,8 +78,9 @@ class DecidingRules(NamedTuple):
 def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
     """The baseline's rules. Raises RulesMissing if it holds none, or not all of them can be read."""
     status = baseline.info.status if baseline.info is not None else "none"
-    if status == "unreachable":
-        raise RulesUnreachable("the rules of the base branch are not available: GitHub did not respond")
+    if baseline.info is not None and status == "unreachable":
+        problem = baseline.info.problem or "the baseline could not be fetched"
+        raise RulesUnreachable(f"the rules of the base branch are not available: {problem}")
     baseline_rules = load_baseline_rules(baseline, own, files)
     why = "no baseline contains them" if baseline_rules is None else baseline_rules.unknown
     if baseline_rules is None or baseline_rules.configuration is None or why is not None:

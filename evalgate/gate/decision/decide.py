@@ -273,8 +273,8 @@ def check_baseline(baseline: BaselineInfo | None, fail_on: Collection[str]) -> R
     """A reason if `fail_on` needs a baseline that does not exist or could not be fetched from GitHub."""
     needed = sorted(NEEDS_BASELINE.intersection(fail_on))
     if baseline is not None and baseline.status == "unreachable" and needed:
-        listed = ", ".join(needed)
-        message = f"the baseline could not be fetched and `fail_on` needs it ({listed}): run the job again"
+        listed, problem = ", ".join(needed), baseline.problem or "run the job again"
+        message = f"the baseline could not be fetched and `fail_on` needs it ({listed}): {problem}"
         return Reason("unreachable", message)
     if "no_baseline" not in fail_on or (baseline is not None and baseline.status not in ABSENT):
         return None

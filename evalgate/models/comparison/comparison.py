@@ -169,7 +169,10 @@ class BaselineDrift(NamedTuple):
 
 
 class BaselineInfo(Struct):
-    """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted."""
+    """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
+
+    `problem` is why it could not be fetched.
+    """
 
     status: BaselineStatus
     sha: str | None = None
@@ -177,6 +180,7 @@ class BaselineInfo(Struct):
     path: str | None = None
     distance: int | None = None  # commits between the ancestor used and the requested commit
     drift: BaselineDrift | None = None
+    problem: str | None = None
 
 
 class StatisticalPower(NamedTuple):

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import FailureGroup
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
-MAX_PER_LEVEL = 100
-"""Most annotations of one level; the runner shows ten, a check run takes fifty a request."""
+MAX_PER_LEVEL = 250
+"""Most annotations of one level; the runner shows ten, a check run a hundred, and the others in its text."""
+MAX_REASONS = 100
 MAX_NAMES = 2_000
 """Most characters of names in a message."""
 
@@ -58,7 +59,7 @@ def join_folder(folder: str, path: str) -> str:
 
 def _annotate_run(document: ResultsDoc) -> Iterator[Annotation]:
     level = "warning" if document["report_only"] and document["verdict"] != "invalid" else "error"
-    for reason in document["reasons"][:MAX_PER_LEVEL]:
+    for reason in document["reasons"][:MAX_REASONS]:
         if not reason.get("scenario") or reason["code"] == "weakened":  # no scenario's annotation has it
             location = reason.get("location") or _locate_suite(document, reason)
             yield _annotate(level, f"EvalGate: {_title(reason)}", reason["message"], location)

@@ -35,7 +35,7 @@ _STATUS_WORDS = {
 _MISSING_WORDS = {
     "none": "none yet, so changes can't be shown; the next push to the base branch creates one",
     "expired": "expired, so changes can't be shown; the next push to the base branch creates a new one",
-    "unreachable": "not available, since GitHub did not respond; changes can't be shown",
+    "unreachable": "could not be fetched, so changes can't be shown; the warnings give the reason",
 }
 
 

@@ -112,13 +112,6 @@ def test_a_fork_whose_branch_is_called_main_gets_a_verdict_and_no_comment(hub, a
     assert "fork" in json.dumps(written["warnings"])
 
 
-def test_a_read_only_token_is_a_warning(hub, act):
-    step = act(token="ghs_readonly")
-    assert step.exit_code == 0
-    [annotation] = [annotation["message"] for annotation in step.annotations if annotation["type"] == "warning"]
-    assert annotation.startswith("the comment was not posted")
-
-
 def test_no_baseline_at_all_is_a_clean_state(hub, act):
     step = act()
     assert (step.exit_code, step.outputs["baseline-status"], step.annotations) == (0, "none", [])
@@ -255,20 +248,6 @@ def test_without_traces_everything_that_people_read_says_so_and_advises_on_recor
         assert found in text
         assert "record the agent's runs there" in text
     assert "cannot judge: no traces found: nothing matches ` traces/*.json ` below the working directory" in comment
-
-
-def test_without_the_permission_a_check_run_is_a_warning(hub, act):
-    hub.state["tokens"]["ghs_write"]["permissions"]["checks"] = "read"
-    step = act(check_run="true")
-    assert (step.exit_code, hub.state["check_runs"]) == (0, [])
-    [annotation] = step.annotations
-    assert "It needs `checks: write`" in annotation["message"]
-
-
-def test_on_a_forks_pull_request_no_check_run_is_tried(hub, act):
-    step = act(pr=8, token="ghs_readonly", check_run="true")
-    assert [annotation["type"] for annotation in step.annotations] == ["notice", "notice"]
-    assert not [asked for asked in hub.requests if "check-runs" in asked["path"]]
 
 
 def test_no_check_run_is_written_unless_requested(hub, act):

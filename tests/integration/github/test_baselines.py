@@ -356,7 +356,8 @@ def test_without_actions_read_the_error_names_the_permission(hub, tmp_path, budg
     ).find()
     client.close()
     assert found.info.status == "unreachable"
-    assert "actions=read" in found.refused[0]
+    assert "(add `actions: read` to `permissions:`)" in found.refused[0]
+    assert found.info.problem in found.refused[0]
 
 
 def test_a_merge_commit_that_github_forgot_leaves_the_pull_requests_base(hub, find):

@@ -53,11 +53,73 @@ def test_an_annotation_has_its_line_and_column(hub, client):
     ]
 
 
-@pytest.mark.parametrize(("count", "requests"), [(0, 1), (50, 1), (51, 2), (151, 4)])
+@pytest.mark.parametrize(("count", "requests"), [(0, 1), (50, 1), (51, 2), (100, 2)])
 def test_annotations_go_in_batches_of_fifty_in_their_order(hub, client, count, requests):
     CheckRuns(client).post(check(*numbered(count)))
     assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(count)]
     assert len(hub.requests) == requests
+    assert "text" not in written(hub)["output"]
+
+
+def test_after_a_hundred_annotations_the_others_are_in_the_text(hub, client):
+    of_run = Annotation("error", "EvalGate", "7 more scenarios like these: see results.json")
+    assert CheckRuns(client).post(check(*numbered(103), of_run)) == ""
+    assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(100)]
+    assert len(hub.requests) == 2
+    assert written(hub)["output"]["text"].splitlines() == [
+        *(f"- error: ` s{n} `, ` m{n} `, ` evals/s.yaml:{n + 1} `" for n in range(100, 103)),
+        "- error: ` EvalGate `, ` 7 more scenarios like these: see results.json `",
+    ]
+
+
+def test_the_text_is_cut_at_the_bytes_that_github_takes_and_counts_the_rest(hub, client):
+    CheckRuns(client).post(check(*(each._replace(message="\u00e9\U0001f600" * 50) for each in numbered(900))))
+    text = written(hub)["output"]["text"]
+    assert 65_000 < len(text.encode()) <= 65_535
+    lines = text.splitlines()
+    assert lines[-1] == f"- {800 - (len(lines) - 1)} more: see results.json"
+
+
+def test_characters_above_16_bits_are_escaped_in_annotations(hub, client):
+    emoji = Annotation("error", "\U0001f600" * 90, "cost \U0001f4a4 \u2714", "s.yaml", 1)
+    place = Annotation("error", "t", "m", "\U0001f600.yaml", 1)
+    CheckRuns(client).post(check(emoji, place, title="\U0001f600", summary="\U0001f600"))
+    [annotation] = written(hub)["annotations"]
+    assert annotation["title"].startswith("\\U0001f600\\U0001f600")
+    assert len(annotation["title"]) < 255
+    assert annotation["message"] == "cost \\U0001f4a4 \u2714"
+    assert (written(hub)["output"]["title"], written(hub)["output"]["summary"]) == ("\\U0001f600", "\U0001f600")
+
+
+INVALID = {
+    "kind": "status",
+    "status": 422,
+    "body": {"message": "Validation Failed", "errors": [{"resource": "CheckRun", "field": "annotations"}]},
+}
+
+
+def test_rejected_annotations_are_listed_in_the_text_and_githubs_reason_is_returned(hub, client):
+    hub.fail(INVALID, method="POST", path="check-runs")
+    reason = CheckRuns(client).post(check(*numbered(120)))
+    assert reason == 'GitHub rejects the request as invalid (422): "Validation Failed; CheckRun annotations"'
+    assert (written(hub)["conclusion"], written(hub)["annotations"]) == ("failure", [])
+    assert written(hub)["output"]["text"].count("- error: ") == 120
+    assert len(hub.requests) == 2
+
+
+def test_a_rejected_second_batch_is_in_the_text_too(hub, client):
+    hub.fail(INVALID, method="PATCH", path="check-runs")
+    assert "Validation Failed" in CheckRuns(client).post(check(*numbered(60)))
+    assert len(written(hub)["annotations"]) == 50
+    assert written(hub)["output"]["text"].count("- error: ") == 60
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_check_run_that_is_invalid_otherwise_is_an_error_with_githubs_reason(hub, client, count):
+    with pytest.raises(Unreachable, match="summary exceeds a maximum bytesize of 65535"):
+        CheckRuns(client).post(check(*numbered(count), summary="\u00e9" * 40_000))
+    assert hub.state["check_runs"] == []
+    assert len(hub.requests) == (2 if count else 1)
 
 
 @pytest.mark.parametrize("place", [(None, None), ("/etc/passwd", 3), ("../s.yaml", 3), ("a\n::b", 3), ("s.yaml", None)])
@@ -81,8 +143,8 @@ def test_untrusted_text_is_cleaned_and_cut(hub, client):
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 def test_a_lost_answer_doubles_neither_the_check_run_nor_an_annotation(hub, client, method, fault):
     hub.fail(fault, method=method, path="check-runs")
-    CheckRuns(client).post(check(*numbered(120)))
-    assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(120)]
+    CheckRuns(client).post(check(*numbered(90)))
+    assert [annotation["title"] for annotation in written(hub)["annotations"]] == [f"s{n}" for n in range(90)]
 
 
 def test_a_check_run_of_an_earlier_run_is_not_taken_for_the_lost_one(hub, client):
@@ -94,7 +156,7 @@ def test_a_check_run_of_an_earlier_run_is_not_taken_for_the_lost_one(hub, client
 
 def test_without_checks_write_the_error_names_the_permission(hub, budget):
     client = Client(site_of(hub, "ghs_readonly"), budget)
-    with pytest.raises(Forbidden, match="checks=write"):
+    with pytest.raises(Forbidden, match="add `checks: write` to `permissions:`"):
         CheckRuns(client).post(check())
     client.close()
 

@@ -115,13 +115,63 @@ def test_a_dead_server_is_unreachable_with_a_clear_message(hub):
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(401, Forbidden), (403, Forbidden), (404, NotFound), (410, ResourceExpired), (422, RequestRefused)],
+    [(401, Unreachable), (403, Forbidden), (404, NotFound), (410, ResourceExpired), (422, RequestRefused)],
 )
 def test_a_status_becomes_an_evalgate_error(hub, client, status, error):
     hub.fail({"kind": "status", "status": status, "body": "<secret>"}, path=RUN)
     with pytest.raises(error) as caught:
         client.get(RUN)
     assert "secret" not in str(caught.value)
+
+
+def refuse(hub, client, status, body, **headers):
+    hub.fail({"kind": "status", "status": status, "body": body, "headers": headers}, path=RUN)
+    with pytest.raises(Unreachable) as caught:
+        client.get(RUN)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "permission"),
+    [
+        ("issues=write; pull_requests=write", "`pull-requests: write`"),
+        ("actions=read", "`actions: read`"),
+        ("contents=write,actions=write", "`contents: write` and `actions: write`"),
+        ("administration=write", "`actions: read`"),
+        ("ghs_write=write, <!-- x", "`actions: read`"),
+        ("", "`actions: read`"),
+    ],
+)
+def test_a_missing_permission_is_named_as_a_line_of_the_workflow(hub, client, header, permission):
+    message = "Resource not accessible by integration"
+    found = refuse(hub, client, 403, {"message": message}, **{"X-Accepted-GitHub-Permissions": header})
+    assert found == f'GitHub refuses it (403): "{message}" (add {permission} to `permissions:`)'
+
+
+def test_another_refusal_names_no_permission(hub, client):
+    message = "Your IP address is not on the allow list."
+    header = {"X-Accepted-GitHub-Permissions": "actions=read"}
+    assert refuse(hub, client, 403, {"message": message}, **header) == f'GitHub refuses it (403): "{message}"'
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"message": "Invalid request.\n\nOnly 5 are allowed"}, ': "Invalid request. Only 5 are allowed"'),
+        ({"message": "a", "errors": ["b", {"message": "c"}]}, ': "a; b; c"'),
+        ({"message": "a", "errors": [{"resource": "R", "field": "f", "code": "invalid"}]}, ': "a; R f invalid"'),
+        ({"message": "a\u202e\x1b[31m", "errors": {"x": 1}}, ': "a"'),
+        ({"message": ["a"], "errors": [None, 1, {"message": 2}]}, ""),
+        ([[[{"message": "a"}]]], ""),
+        ({"message": "a", "more": "x" * 100_000}, ""),
+    ],
+)
+def test_githubs_own_message_is_part_of_the_error(hub, client, body, message):
+    assert refuse(hub, client, 422, body) == f"GitHub rejects the request as invalid (422){message}"
+
+
+def test_a_long_message_is_cut(hub, client):
+    assert len(refuse(hub, client, 400, {"message": "x y" * 9_000})) < 400
 
 
 @pytest.mark.parametrize(

@@ -216,10 +216,17 @@ def test_without_create_only_an_existing_comment_is_updated(hub, comments):
 
 def test_with_a_read_only_token_the_error_names_the_permission(hub, budget):
     client = Client(site_of(hub, "ghs_readonly"), budget)
-    with pytest.raises(Forbidden, match="pull_requests=write"):
+    with pytest.raises(Forbidden, match="add `pull-requests: write` to `permissions:`"):
         Comments(client, 7).upsert_comment(KEY, body())
     client.close()
     assert own_comments(hub) == []
+
+
+def test_a_locked_conversation_is_named_and_no_permission_is(hub, comments):
+    hub.state["pulls"]["7"]["locked"] = True
+    with pytest.raises(Forbidden) as caught:
+        comments.upsert_comment(KEY, body())
+    assert str(caught.value) == 'GitHub refuses it (403): "Unable to create comment because issue is locked."'
 
 
 def test_an_endless_list_leaves_the_comment_unposted(hub, comments):

@@ -139,7 +139,7 @@ def test_as_processes_the_two_do_the_same(hub, runner, as_fork):
     assert [comment["issue_number"] for comment in hub.comments_of(BOT)] == [8]
 
 
-def test_dependabots_pull_request_is_treated_like_a_forks(hub, act, publish):
+def test_dependabots_report_is_published_if_its_token_may_not_comment(hub, act, publish):
     step = act(token="ghs_readonly", comment_key="evalgate", variables={"GITHUB_ACTOR": "dependabot[bot]"})
     assert (step.exit_code, [annotation["type"] for annotation in step.annotations]) == (0, ["notice"])
     publish()
@@ -348,8 +348,8 @@ def test_for_a_push_nothing_is_published(hub, as_fork, publish):
 def test_a_token_that_may_not_comment_is_reported(hub, evaluate, publish):
     evaluate()
     step = publish(token="ghs_readonly")
-    assert (step.exit_code, read_annotation(step)["type"]) == (0, "warning")
-    assert "pull-requests: write" in read_annotation(step)["message"]
+    assert (step.exit_code, read_annotation(step)["type"]) == (0, "notice")
+    assert "add `pull-requests: write` to `permissions:`" in read_annotation(step)["message"]
 
 
 def test_with_github_down_publishing_warns(hub, evaluate, publish):

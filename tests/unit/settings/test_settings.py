@@ -322,14 +322,42 @@ FORKED = {
         (FORKED, {}, "mallory", True),
         (FORKED, {"mode": "report-only"}, "mallory", True),
         (FORKED, {"upload-report": "false"}, "mallory", False),
-        (PULL_REQUEST, {}, "dependabot[bot]", True),
+        (PULL_REQUEST, {}, "dependabot[bot]", False),
         (PULL_REQUEST, {"mode": "evaluate"}, "alice", True),
         (PULL_REQUEST, {"mode": "evaluate", "upload-report": "false"}, "alice", False),
         (PULL_REQUEST, {"upload-report": "true"}, "alice", True),
     ],
 )
-def test_a_report_is_uploaded_if_no_comment_can_be_written_or_if_requested(read, payload, inputs, actor, left):
+def test_a_report_is_uploaded_for_a_fork_or_if_requested(read, payload, inputs, actor, left):
     assert read(payload=payload, inputs=inputs, GITHUB_ACTOR=actor).uploads_report is left
+
+
+@pytest.mark.parametrize(
+    ("event", "inputs", "may"),
+    [("pull_request", {}, True), ("pull_request", {"upload-report": "false"}, False), ("push", {}, False)],
+)
+def test_a_report_may_be_uploaded_where_a_comment_is_refused(read, event, inputs, may):
+    assert read(event, inputs=inputs).may_upload_report is may
+
+
+def test_without_a_repository_id_there_is_no_baseline_and_a_note_with_the_reason(read):
+    settings = read(GITHUB_REPOSITORY_ID="")
+    assert (settings.job.repository_id, settings.finds_baseline) == (0, False)
+    assert settings.notes[0].startswith("there is no baseline: GITHUB_REPOSITORY_ID is not set, as under `act`")
+    for choice in ("none", "a.zip"):
+        assert read(inputs={"baseline": choice}, GITHUB_REPOSITORY_ID="").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "inputs"),
+    [
+        ("workflow_run", FINISHED, {"mode": "publish"}),
+        ("issue_comment", None, {"baseline-workflow": "x.yml"}),
+    ],
+)
+def test_publishing_and_approving_need_a_repository_id(read, event, payload, inputs):
+    problems = read_problems(read, event=event, payload=payload, inputs=inputs, GITHUB_REPOSITORY_ID="")
+    assert "GITHUB_REPOSITORY_ID is not set" in problems[-1]
 
 
 def test_the_comment_template_comes_from_a_trusted_commit(read):
@@ -368,7 +396,7 @@ def test_workflow_and_comment_key_can_be_set(read):
 def test_outside_github_every_missing_variable_is_reported():
     with pytest.raises(SettingError) as caught:
         Settings.from_environ({})
-    assert len(caught.value.problems) == 7
+    assert len(caught.value.problems) == 6
     assert "evalgate run" in str(caught.value)
 
 

@@ -56,7 +56,7 @@ def test_invalid_input_is_reported_as_reasons_in_code_spans():
 
 def test_a_comment_too_long_for_a_check_run_is_replaced_by_the_reasons():
     made = build_check_run(
-        REQUEST, make_judgement(comment=b"m\n" + b"x" * 65_536, reasons=[a_reason("hard_fail", "why")])
+        REQUEST, make_judgement(comment=b"m\n" + "\u00e9".encode() * 40_000, reasons=[a_reason("hard_fail", "why")])
     )
     assert made.summary == "- ` why `"
 
@@ -66,15 +66,27 @@ def test_without_a_commit_there_is_no_check_run():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "words"),
-    [(Forbidden("403"), "It needs `checks: write`"), (Unreachable("GitHub returned status 502"), "502")],
+    ("trouble", "level", "message"),
+    [
+        (
+            Forbidden("may not"),
+            "notice",
+            "no check run: may not; a required check of this name stays pending: require the job instead",
+        ),
+        (Unreachable("is down"), "warning", "the check run was not written: is down"),
+    ],
 )
-def test_an_error_of_github_is_a_warning(trouble, words):
+def test_a_refusal_is_a_notice_and_another_error_of_github_a_warning(trouble, level, message):
     step = FakeStep()
     post_check(REQUEST, make_judgement(), FakeCheckRuns(trouble), step)
-    [annotation] = step.annotations
-    assert annotation.level == "warning"
-    assert words in annotation.message
+    assert [(each.level, each.message) for each in step.annotations] == [(level, message)]
+
+
+def test_why_github_rejects_the_annotations_is_logged():
+    step = FakeStep()
+    post_check(REQUEST, make_judgement(), FakeCheckRuns(rejected="(422) because"), step)
+    assert step.lines == ["The check run has its annotations in its text: (422) because"]
+    assert step.annotations == []
 
 
 def test_a_posted_check_run_adds_no_annotation():

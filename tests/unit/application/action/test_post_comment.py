@@ -34,23 +34,21 @@ def post(pull_request, text=TEXT):
     return step
 
 
-def run_without_write_access(files=FILES, artifacts=None, comment="auto"):
+def run_without_write_access(files=FILES, artifacts=None, pull_request=None, **options):
     """One run on a fork's pull request."""
     judgement = Judgement(results([a_suite("s", [a_scenario()])]), files)
     world = GatePorts(
         FakeJudge([judgement]),
         FakeFolder(),
         FakeStep(),
-        pull_request=FakePullRequest(),
+        pull_request=pull_request or FakePullRequest(),
         artifacts=artifacts or FakeArtifacts(),
         reports=ReportPacker(),
     )
     task = GateOptions(
         JudgeRequest(comment_key="k"),
         ".evalgate",
-        comment=comment,
-        is_read_only=True,
-        report_artifact="evalgate-report-k",
+        **{"is_from_fork": True, "always_uploads_report": True, "report_artifact": "evalgate-report-k", **options},
     )
     assert run_gate(task, world) == 0
     return world
@@ -85,10 +83,7 @@ def test_a_run_without_a_commit_posts_its_comment():
 
 def test_a_missing_permission_is_named():
     [annotation] = post(FakePullRequest(Forbidden("may not"))).annotations
-    assert (annotation.level, annotation.message) == (
-        "warning",
-        "the comment was not posted: may not. It needs `pull-requests: write`",
-    )
+    assert (annotation.level, annotation.message) == ("notice", "no comment: may not")
 
 
 def test_a_run_that_may_not_comment_uploads_its_results_only():
@@ -102,6 +97,16 @@ def test_a_run_that_may_not_comment_uploads_its_results_only():
 def test_without_write_access_a_comment_is_posted_only_if_always_is_set(mode):
     assert run_without_write_access(comment=mode).pull_request.comments == {}
     assert run_without_write_access(comment="always").pull_request.comments == {"k": "# c"}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "uploaded"), [(None, False), (Unreachable("is down"), False), (Forbidden("may not"), True)]
+)
+def test_otherwise_a_report_is_uploaded_only_if_github_refuses_the_comment(trouble, uploaded):
+    world = run_without_write_access(
+        pull_request=FakePullRequest(trouble), is_from_fork=False, always_uploads_report=False
+    )
+    assert bool(world.artifacts.uploaded) is uploaded
 
 
 def test_a_run_with_invalid_input_uploads_no_report():

@@ -4,6 +4,7 @@ import pytest
 from fakes.world import (
     FakeArtifacts,
     FakeBaselines,
+    FakeCheckRuns,
     FakeFile,
     FakeFolder,
     FakeJudge,
@@ -16,7 +17,7 @@ from results_builder import a_baseline, a_change, a_reason, a_scenario, a_suite,
 
 from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate
 from evalgate.application.messages.request import Judgement, JudgeRequest
-from evalgate.errors import Forbidden, SettingError, Unreachable
+from evalgate.errors import Forbidden, Problem, SettingError, Unreachable
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation, TemplateFile
 from evalgate.ports import FoundBaseline
@@ -118,27 +119,52 @@ def test_the_number_of_damaged_baselines_tried_is_bounded():
     assert len(ports.judge.requests) == 3
 
 
-@pytest.mark.parametrize("trouble", [Forbidden("may not"), Unreachable("is down")])
+@pytest.mark.parametrize(("trouble", "level"), [(Forbidden("may not"), "notice"), (Unreachable("is down"), "warning")])
 @pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("fail", 1)])
-def test_a_comment_that_can_not_be_posted_is_a_warning(trouble, verdict, code):
+def test_a_comment_that_can_not_be_posted_changes_no_verdict(trouble, level, verdict, code):
     ports = make_ports(make_judgement(verdict), pull_request=FakePullRequest(trouble))
     assert run_gate(TASK, ports) == code
-    [warning] = [annotation for annotation in ports.step.annotations if annotation.level == "warning"]
-    assert str(trouble) in warning.message
+    [own] = [annotation for annotation in ports.step.annotations if annotation.title == "EvalGate"]
+    assert (own.level, str(trouble) in own.message) == (level, True)
     assert ports.step.set["verdict"] == verdict
 
 
-def test_a_fork_gets_a_notice_and_no_comment():
-    ports = make_ports(make_judgement(), pull_request=FakePullRequest())
-    run_gate(replace(TASK, is_read_only=True), ports)
-    assert ports.pull_request.comments == {}
-    assert [annotation.level for annotation in ports.step.annotations] == ["error", "notice"]
+FORK = replace(TASK, is_from_fork=True, request=replace(TASK.request, commit="c" * 40))
+REFUSED = Forbidden(Problem("GitHub refuses it (403)", hint="add `x: write` to `permissions:`"))
 
 
-def test_a_fork_gets_a_comment_if_always_is_set():
-    ports = make_ports(make_judgement(), pull_request=FakePullRequest())
-    run_gate(replace(TASK, is_read_only=True, comment="always"), ports)
+def own_annotations(ports):
+    return [(each.level, each.message) for each in ports.step.annotations if each.title == "EvalGate"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "on-change", "on-failure"])
+def test_a_fork_gets_a_notice_each_and_neither_comment_nor_check_run(mode):
+    ports = make_ports(make_judgement(), pull_request=FakePullRequest(), checks=FakeCheckRuns())
+    run_gate(replace(FORK, comment=mode), ports)
+    assert (ports.pull_request.comments, ports.checks.posted) == ({}, [])
+    reason = "the token is read-only on pull requests from forks"
+    assert own_annotations(ports) == [
+        ("notice", f"no comment: {reason}; the report is in the job summary and .evalgate/comment.md"),
+        ("notice", f"no check run: {reason}; a required check of this name stays pending: require the job instead"),
+    ]
+
+
+def test_a_fork_gets_a_comment_and_a_check_run_if_always_is_set():
+    ports = make_ports(make_judgement(), pull_request=FakePullRequest(), checks=FakeCheckRuns())
+    run_gate(replace(FORK, comment="always"), ports)
     assert ports.pull_request.comments == {"k": "# c"}
+    assert len(ports.checks.posted) == 1
+    assert own_annotations(ports) == []
+
+
+def test_a_refused_attempt_on_a_fork_names_no_permission_since_none_helps():
+    ports = make_ports(make_judgement("fail"), pull_request=FakePullRequest(REFUSED), checks=FakeCheckRuns(REFUSED))
+    assert run_gate(replace(FORK, comment="always", summarise=False), ports) == 1
+    reason = "GitHub refuses it (403): the token is read-only on pull requests from forks"
+    assert own_annotations(ports) == [
+        ("notice", f"no comment: {reason}; the report is in .evalgate/comment.md"),
+        ("notice", f"no check run: {reason}; a required check of this name stays pending: require the job instead"),
+    ]
 
 
 CHANGED = [a_suite("s", [a_scenario(change=a_change("improved"))])]
