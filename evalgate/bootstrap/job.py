@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalgate.bootstrap.judge_context import OUTPUT_FOLDER, make_judge_context
 from evalgate.bootstrap.sources import build_workspace
-from evalgate.errors import InvalidInput, SettingError
+from evalgate.errors import InvalidInput, SettingError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.connection import RequestDeadline, Site
+    from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.messages.request import JudgeRequest, RenderOptions
     from evalgate.bootstrap.judge_context import JobJudge
     from evalgate.models.approvals.approval import Approval
@@ -64,23 +66,30 @@ class _Job:
         context, pull_request = make_judge_context(settings), settings.event.pull_request
         early, late = self._connect(self._deadline.take_half()), self._connect()  # before and after the verdict
         baseline = BaselineRequest(
-            inputs.baseline_artifact,
+            settings.baseline_artifact,
             settings.baseline_branch,
             settings.event.default_branch,
             settings.baseline_workflow,
             Reference(*settings.baseline_reference),
         )
+        named = {
+            name: posixpath.normpath(posixpath.join(inputs.working_directory, path))
+            for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
+            if path
+        }
         options = GateOptions(
             request=_build_judge_request(settings),
             shown_folder=posixpath.normpath(f"{inputs.working_directory}/{OUTPUT_FOLDER}"),
+            sarif_path=named.get("results.sarif", ""),
             comment="off" if inputs.mode == "evaluate" else inputs.comment,
             is_from_fork=settings.is_from_fork,
-            artifact=inputs.baseline_artifact if settings.uploads_baseline else None,
+            artifact=settings.baseline_artifact if settings.uploads_baseline else None,
             report_artifact=settings.report_artifact if settings.may_upload_report else None,
             always_uploads_report=settings.uploads_report,
             annotate=inputs.annotations,
             summarise=inputs.job_summary,
             allow_self=inputs.allow_self_approval,
+            origin=_make_origin(settings),
         )
         reads_comments = pull_request is not None and settings.reads_comments
         ports = GatePorts(
@@ -101,11 +110,7 @@ class _Job:
             else None,
             reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
             recorder=open_job_recorder(settings) if inputs.store_url else None,
-            copies={
-                name: NamedFile(posixpath.join(inputs.working_directory, path), workspace)
-                for name, path in (("junit.xml", inputs.junit_path), ("results.sarif", inputs.sarif_path))
-                if path
-            },
+            copies={name: NamedFile(path, workspace) for name, path in named.items()},
         )
         return run_gate(options, ports)
 
@@ -243,6 +248,17 @@ def _build_site(settings: Settings) -> Site:
     )
 
 
+def _make_origin(settings: Settings) -> CommentOrigin:
+    """The origin of this step's comment. The runner names the job's id only in its token for artifacts."""
+    from evalgate.adapters.github.artifacts import BackendIds
+    from evalgate.application.action.comment_origin import make_origin
+
+    job_id = ""
+    with suppress(Unreachable):
+        job_id = BackendIds.from_token(settings.job.runtime_token).job
+    return make_origin(settings.job.run_id, settings.job.attempt, settings.step_names, job_id)
+
+
 def _local_approvals(root: str) -> ApprovalSource:
     """The approvals in the job's checkout."""
     from evalgate.adapters.files.project_files import LocalApprovals
@@ -278,6 +294,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         by_rules_of_base=settings.uses_base_rules,
         make_baseline_zip=settings.makes_baseline,
         sarif=bool(inputs.sarif_path),
+        leg=settings.leg_label,
         folder="" if inputs.working_directory == "." else posixpath.normpath(inputs.working_directory),
         commit=settings.commit,
         merge_commit=job.sha,

@@ -264,21 +264,24 @@ class BaselineSource(Protocol):
 
 
 class Comment(NamedTuple):
-    """A posted comment."""
+    """A posted comment; `found_body` is what it held before."""
 
     id: int
     url: str
     created: bool
     changed: bool
+    found_body: str = ""
 
 
 class PullRequest(Protocol):
     """The pull request the gate reports to."""
 
-    def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
-        """Creates or updates the one comment of `key`; raises Forbidden or Unreachable.
+    def upsert_comment(
+        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+    ) -> Comment | None:
+        """Creates or updates the one comment of `key`, unless `keep` of its body is true.
 
-        None if `create` is false and there is no comment yet.
+        None if `create` is false and there is no comment yet. Raises Forbidden or Unreachable.
         """
 
     def head(self) -> str:

@@ -12,6 +12,7 @@ from evalgate.errors import Problem, SettingError
 from evalgate.models.comparison.decision import FailOn
 from evalgate.models.comparison.weakening import OnWeakening
 from evalgate.settings.limits import IN_ACTION, Limits, parse_limits
+from evalgate.settings.matrix import MatrixLeg, parse_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +46,7 @@ class Inputs(Struct, frozen=True):
     fail_on: tuple[str, ...] = ()
     on_weakening: OnWeakening | None = None
     baseline: str = "auto"
-    baseline_artifact: str = "evalgate-baseline"
+    baseline_artifact: str = ""
     baseline_branch: str = ""
     baseline_workflow: str = ""
     upload_baseline: str = "auto"
@@ -64,6 +65,7 @@ class Inputs(Struct, frozen=True):
     store_url: str = ""  # may carry a password
     max_comment_chars: int = 60_000
     limits: Limits = IN_ACTION
+    matrix: MatrixLeg | None = None
     debug: bool = False
 
     def __repr__(self) -> str:  # without secrets
@@ -253,5 +255,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "store_url": _read_text,
     "max_comment_chars": _int_reader(1_000, 65_000),
     "limits": _read_limits,
+    "matrix": parse_matrix,
     "debug": _read_flag,
 }

@@ -45,6 +45,7 @@ class Job(Struct, frozen=True):
     run_id: str = ""
     attempt: int = 1  # above 1 for a run that was run again
     job: str = ""
+    step: str = ""  # the id of the step, or a name that the runner gives it
     workflow_path: str = ""
     api_url: str = ""
     server_url: str = ""
@@ -86,6 +87,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         run_id=required["GITHUB_RUN_ID"],
         attempt=_parse_attempt(environ.get("GITHUB_RUN_ATTEMPT", "")),
         job=_safe_key(environ.get("GITHUB_JOB", "")),
+        step=environ.get("GITHUB_ACTION", ""),
         workflow_path=_parse_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
         api_url=addresses["GITHUB_API_URL"],
         server_url=addresses["GITHUB_SERVER_URL"],

@@ -67,6 +67,7 @@ UNSAFE_EVENTS = {
 }
 """Events with a write token while the workspace may be untrusted, and what to use instead."""
 INVALID_KEY_CHARS = re.compile(r"(?:[^A-Za-z0-9._/-]|-)+")
+BASELINE_ARTIFACT = "evalgate-baseline"
 PUBLISHING_EVENT = "workflow_run"
 APPROVING_EVENT = "issue_comment"
 MISSING_CA_BUNDLE = (
@@ -149,9 +150,33 @@ class Settings(Struct, frozen=True):
 
     @property
     def comment_key(self) -> str:
-        """The key that distinguishes this gate's comment from another gate's."""
-        default = f"{self.job.workflow_path.rpartition('/')[2]}/{self.job.job}".strip("/")
+        """The key that distinguishes this gate's comment from another gate's.
+
+        By default it has the workflow that runs, which is the caller of a reusable one, the job and the matrix leg.
+        """
+        names = (self.job.workflow_path.rpartition("/")[2], self.job.job, self._leg_slug)
+        default = "/".join(filter(None, names))
         return self.inputs.comment_key or INVALID_KEY_CHARS.sub("-", default) or "evalgate"
+
+    @property
+    def baseline_artifact(self) -> str:
+        """The name of the artifact with the baseline; by default each matrix leg has its own."""
+        default = "-".join(filter(None, (BASELINE_ARTIFACT, self._leg_slug)))
+        return self.inputs.baseline_artifact or default
+
+    @property
+    def leg_label(self) -> str:
+        """What people read of the job's matrix leg; empty if the job has no matrix."""
+        return self.inputs.matrix.label if self.inputs.matrix else ""
+
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """What distinguishes this step from the others of its run, in every attempt."""
+        return self.job.job, self._leg_slug, self.job.step
+
+    @property
+    def _leg_slug(self) -> str:
+        return self.inputs.matrix.slug if self.inputs.matrix else ""
 
     @property
     def template_commit(self) -> str:

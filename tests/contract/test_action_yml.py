@@ -17,7 +17,7 @@ from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, input_name
 
 ROOT = Path(__file__).resolve().parents[2]
-PATHS = {"results-path": "", "report-path": "", "baseline-path": ""}
+PATHS = {"results-path": "", "report-path": "", "baseline-path": "", "sarif-path": ""}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_every_default_equals_an_omitted_input(action):
     unset = Inputs()
     for name, described in action["inputs"].items():
         field, default = name.replace("-", "_"), described["default"]
-        if default and field != "github_token":
+        if default and not default.startswith("${{"):
             assert READERS[field](default) == getattr(unset, field)
 
 
@@ -62,6 +62,11 @@ def test_every_value_of_an_input_and_an_output_is_described(action):
 
 def test_the_token_defaults_to_the_token_of_the_job(action):
     assert action["inputs"]["github-token"]["default"] == "${{ github.token }}"
+
+
+def test_the_matrix_leg_is_known_without_an_input(action):
+    """Contexts that GitHub allows in the default of an input: github, strategy, matrix, job, runner."""
+    assert action["inputs"]["matrix"]["default"] == "${{ toJSON(matrix) }}"
 
 
 def test_the_outputs_are_those_that_a_run_sets(action):

@@ -76,3 +76,10 @@ def next_run(hub: FakeHub, conclusion: str, **other: Any) -> None:
 def own_comments(hub: FakeHub) -> list[str]:
     """The bodies of the Action's comments."""
     return [comment["body"] for comment in hub.comments_of(BOT)]
+
+
+def without_origin(comment: str) -> str:
+    """A comment without its second line, which names the step that posted it."""
+    marker, origin, report = comment.split("\n", 2)
+    assert origin.startswith("<!-- evalgate:origin v1 ")
+    return f"{marker}\n{report}"

@@ -50,13 +50,14 @@ class FakeRunner:
         after_run: int = 9001,
         heard: Mapping[str, Any] | None = None,
         action: str = "created",
+        matrix: Mapping[str, Any] | None = None,
         variables: Mapping[str, str] = MappingProxyType({}),
         **inputs: str,
     ) -> dict[str, str]:
         """What the process of the Action finds in its environment.
 
-        `after_run` is the run that a `workflow_run` event is about, `heard` the comment of an `issue_comment`;
-        `variables` replace what the runner sets.
+        `after_run` is the run that a `workflow_run` event is about, `heard` the comment of an `issue_comment`,
+        `matrix` the job's leg; `variables` replace what the runner sets.
         """
         described_as = "workflow_dispatch" if event == "issue_comment" else event
         asked = SimpleNamespace(event=described_as, pr=pr, token=token, ref=ref, run_id=after_run, attempt=1)
@@ -66,9 +67,10 @@ class FakeRunner:
         if heard is not None:
             environ |= self._comment_event(heard, action, Path(environ["GITHUB_EVENT_PATH"]), environ)
         declared = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+        contexts = {"github.token": token, "matrix": json.dumps(matrix, indent=2)}
         for name, described in declared.items():
             given = inputs.get(name.replace("-", "_"))
-            default = self._module.expr(described["default"], {"github.token": token})
+            default = self._module.expr(described["default"].replace("toJSON(matrix)", "matrix"), contexts)
             environ[f"INPUT_{name.upper()}"] = default if given is None else given
         return {**environ, **variables}
 
@@ -131,7 +133,7 @@ class FakeRunner:
         """One run as a separate process."""
         ready = self._hub.ready_file(self._folder / "ready.json")
         command = [sys.executable, FAKERUNNER, "--ready", ready, "--workspace", self._workspace]
-        command += ["--action-yml", ACTION, *options, "--", sys.executable, ENTRYPOINT]
+        command += ["--action-yml", ACTION, "--input", "matrix=null", *options, "--", sys.executable, ENTRYPOINT]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         return self._checked(**json.loads(done.stdout))
 

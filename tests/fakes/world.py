@@ -9,7 +9,7 @@ from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.ports import Comment, FoundBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.github import CheckRun, TemplateFile
@@ -87,14 +87,17 @@ class FakePullRequest:
     at: str = ""  # the commit at its head
     comments: dict[str, str] = field(default_factory=dict)
 
-    def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
+    def upsert_comment(
+        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+    ) -> Comment | None:
         if self.trouble is not None:
             raise self.trouble
         if key not in self.comments and not create:
             return None
-        created = key not in self.comments
-        self.comments[key] = body
-        return Comment(7, "https://github.com/x#7", created, changed=True)
+        created, found = key not in self.comments, self.comments.get(key, "")
+        kept = not created and keep is not None and keep(found)
+        self.comments[key] = found if kept else body
+        return Comment(7, "https://github.com/x#7", created, changed=not kept, found_body=found)
 
     def head(self) -> str:
         if isinstance(self.trouble, Exception):

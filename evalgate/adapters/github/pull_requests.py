@@ -17,7 +17,7 @@ from evalgate.measures.values.dig import dig
 from evalgate.ports import Comment, OpenPullRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.adapters.github.client import Client
     from evalgate.models.approvals.review import TriggeringRun
@@ -93,21 +93,25 @@ class Comments:
         self._client = client
         self._number = number
 
-    def upsert_comment(self, key: str, body: str, *, create: bool = True) -> Comment | None:
+    def upsert_comment(
+        self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
+    ) -> Comment | None:
         """Creates or updates the comment of `key`. None if it does not exist and `create` is false.
 
-        Sends nothing if the body is unchanged. Of several comments only the oldest is kept: two concurrent
-        runs may have created one each. Raises Forbidden or Unreachable.
+        Sends nothing if the body is unchanged, or if `keep` of the posted body is true. Of several comments only
+        the oldest is kept: two concurrent runs may have created one each. Raises Forbidden or Unreachable.
         """
         heading = marker(key)
         if body.partition("\n")[0].rstrip() != heading:
             body = f"{heading}\n{body}"
         own_comments = self._find_own(heading)
         if own_comments:
-            changed = self._update(own_comments[0], heading, body)
+            found = own_comments[0]
+            is_kept = _is_same_body(found.body, body) or (keep is not None and keep(found.body))
+            changed = _comment(found) if is_kept else self._update(found, heading, body)
             self._delete_duplicates(own_comments[1:])
             if changed is not None:
-                return changed
+                return changed._replace(found_body=found.body)
         return self._create(heading, body) if create else None
 
     def head(self) -> str:
@@ -143,8 +147,6 @@ class Comments:
 
     def _update(self, found: PostedComment, heading: str, body: str) -> Comment | None:
         """Updates the comment's body; None if it was deleted meanwhile."""
-        if _is_same_body(found.body, body):
-            return Comment(found.id, found.url, created=False, changed=False)
         try:
             answer = self._client.send("PATCH", f"/issues/comments/{found.id}", {"body": body})
         except NotFound:
@@ -175,6 +177,10 @@ class Comments:
                 if attempt + 1 == TRIES or isinstance(lost, StillPending):
                     raise
         raise AssertionError
+
+
+def _comment(posted: PostedComment) -> Comment:
+    return Comment(posted.id, posted.url, created=False, changed=False)
 
 
 def _is_same_body(posted: str, wanted: str) -> bool:

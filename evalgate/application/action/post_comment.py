@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from evalgate.application.action.comment_origin import CommentOrigin, add_origin, find_other_origin
 from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
 from evalgate.models.github import TEMPLATE_UNUSED, Annotation, CheckRun
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.github import Conclusion, TemplateFile
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.ports import CheckRuns, PullRequest, StepOutput, TemplateSource
+    from evalgate.ports import CheckRuns, Comment, PullRequest, StepOutput, TemplateSource
 
 
 CommentMode = Literal["auto", "always", "on-change", "on-failure", "off"]
@@ -37,6 +39,7 @@ class CommentText(Struct, frozen=True):
     create: bool = True
     copy: str = ""
     is_from_fork: bool = False
+    origin: CommentOrigin | None = None  # of a report of this run
 
 
 def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutput) -> bool:
@@ -51,8 +54,11 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
         message = f"no comment: the pull request has the newer commit {newer}, whose run will comment"
         add_annotation(step, "notice", message)
         return False
+    body = comment.body if comment.origin is None else add_origin(comment.body, comment.origin)
     try:
-        posted = pull_request.upsert_comment(comment.key, comment.body, create=comment.create)
+        posted = pull_request.upsert_comment(
+            comment.key, body, create=comment.create, keep=partial(_hides_failure, comment.origin)
+        )
     except Forbidden as refusal:
         reason = describe_refusal(refusal, is_from_fork=comment.is_from_fork)
         copy = f"; the report is in {comment.copy}" if comment.copy else ""
@@ -63,12 +69,30 @@ def post_comment(comment: CommentText, pull_request: PullRequest, step: StepOutp
     else:
         if posted is not None:
             step.outputs(comment_outputs(posted))
+            _warn_of_overwriting(comment.origin, posted, step)
     return False
 
 
 def describe_refusal(refusal: Forbidden, *, is_from_fork: bool) -> str:
     """GitHub's reason, and what to change in the workflow if that can help."""
     return f"{refusal.problems[0].message}: {READ_ONLY}" if is_from_fork else str(refusal)
+
+
+def _hides_failure(origin: CommentOrigin | None, posted_body: str) -> bool:
+    """Whether a report that passed would replace another one of this run that did not."""
+    other = find_other_origin(posted_body, origin) if origin is not None else None
+    return origin is not None and other is not None and origin.passed and not other.passed
+
+
+def _warn_of_overwriting(origin: CommentOrigin | None, posted: Comment, step: StepOutput) -> None:
+    if origin is None or find_other_origin(posted.found_body, origin) is None:
+        return
+    what = (
+        "this report replaced that of another job or step of this run"
+        if posted.changed
+        else "the comment was not updated: it shows another job or step of this run, which did not pass"
+    )
+    add_annotation(step, "warning", f"{what}. Give each its own `comment-key`")
 
 
 def is_comment_wanted(mode: CommentMode, results: ResultsDoc) -> bool:

@@ -26,6 +26,7 @@ from evalgate.models.run.chunks import join_chunks
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
     from evalgate.application.history.run_recorder import RunRecorder
     from evalgate.application.messages.request import Judgement, JudgeRequest
@@ -49,10 +50,11 @@ MOST_DAMAGED = 2
 
 
 class GateOptions(Struct, frozen=True):
-    """What this run does. `shown_folder` is the output folder as later steps see it."""
+    """What this run does. `shown_folder` and `sarif_path` are what later steps see, from the workspace."""
 
     request: JudgeRequest
     shown_folder: str
+    sarif_path: str = ""
     comment: CommentMode = "auto"
     is_from_fork: bool = False  # a pull request for which GitHub gives no token that can write
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
@@ -61,6 +63,7 @@ class GateOptions(Struct, frozen=True):
     annotate: bool = True
     summarise: bool = True
     allow_self: bool = False  # whether people may approve changes they contributed to
+    origin: CommentOrigin | None = None  # which step of which run this is
 
     @property
     def writes_to_pull_request(self) -> bool:
@@ -164,7 +167,11 @@ def _paths(options: GateOptions, judgement: Judgement) -> dict[str, str]:
     paths = {
         name: f"{options.shown_folder}/{file}" if file in judgement.files else "" for name, file in written.items()
     }
-    return {**paths, "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else ""}
+    return {
+        **paths,
+        "baseline-path": f"{options.shown_folder}/baseline.zip" if judgement.baseline_zip else "",
+        "sarif-path": options.sarif_path if "results.sarif" in judgement.files else "",
+    }
 
 
 def _verdict_lines(judgement: Judgement) -> list[str]:
@@ -201,6 +208,7 @@ def _update_comment(options: GateOptions, ports: GatePorts, judgement: Judgement
         create=is_comment_wanted(options.comment, judgement.results),
         copy=" and ".join(places),
         is_from_fork=options.is_from_fork,
+        origin=options.origin and replace(options.origin, passed=judgement.results["verdict"] == "pass"),
     )
     return post_comment(comment, ports.pull_request, ports.step)
 

@@ -12,6 +12,7 @@ from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.header_lines import format_origin
 from evalgate.reporting.markdown.render import render_comment, render_summary
+from evalgate.reporting.text.root_paths import with_root_paths
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
@@ -82,7 +83,6 @@ def render_report(results: ResultsDoc, run: TriggeringRun, options: RenderOption
     comment_options = CommentOptions(
         options.comment_key, options.max_comment_chars, options.run_url, origin, options.template
     )
-    comment, warnings = write_comment(results, comment_options)
-    return RenderedReport(
-        results, comment, render_summary(results, report_url=options.run_url, origin=origin), warnings
-    )
+    shown = with_root_paths(results)
+    comment, warnings = write_comment(shown, comment_options)
+    return RenderedReport(results, comment, render_summary(shown, report_url=options.run_url, origin=origin), warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from evalgate.reporting.ci.annotations import build_annotations
 from evalgate.reporting.ci.junit import render_junit
 from evalgate.reporting.markdown.heading import build_heading
 from evalgate.reporting.markdown.render import render_summary
+from evalgate.reporting.results.clean_values import clean_text
 from evalgate.reporting.results.results_json import (
     build_invalid_document,
     build_results_document,
@@ -24,6 +26,7 @@ from evalgate.reporting.results.results_json import (
     stream_results,
 )
 from evalgate.reporting.text.grouping import group_scenarios
+from evalgate.reporting.text.root_paths import with_root_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
+    from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Warning_
@@ -75,27 +79,29 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         from evalgate.application.history.run_recorder import add_history
 
         add_history(results, request.history, decided.run, now, request.run_id)
+    _add_job(results, request)
+    shown = with_root_paths(results)
     options = CommentOptions(
         request.comment_key, request.max_comment_chars, request.report_url, template=request.template
     )
-    grouped = group_scenarios(results)
-    comment, warnings = write_comment(results, options, grouped)
+    grouped = group_scenarios(shown)
+    comment, warnings = write_comment(shown, options, grouped)
     files: dict[str, Content] = {
         "results.json": stream_results(results),
         "comment.md": comment.encode(),
-        "summary.md": render_summary(results, report_url=request.report_url, grouped=grouped).encode(),
-        "junit.xml": render_junit(results),
+        "summary.md": render_summary(shown, report_url=request.report_url, grouped=grouped).encode(),
+        "junit.xml": render_junit(shown),
     }
     if request.sarif:
         from evalgate.reporting.ci.sarif import render_sarif
 
-        files["results.sarif"] = render_sarif(results, request.folder)
+        files["results.sarif"] = render_sarif(shown)
     return Judgement(
         results,
         files,
-        build_annotations(results, request.folder, grouped.sections),
+        build_annotations(shown, grouped.sections),
         warnings=warnings,
-        heading=build_heading(results).text,
+        heading=build_heading(shown).text,
     )
 
 
@@ -104,13 +110,22 @@ def render_invalid(request: JudgeRequest, error: InvalidInput, now: datetime) ->
     results = build_invalid_document(
         error.problems, error.code, commit=request.commit, created_at=now, report_only=request.report_only
     )
+    _add_job(results, request)
     return Judgement(
         results,
         {"results.json": dump_results(results)},
-        build_annotations(results, request.folder),
+        build_annotations(with_root_paths(results)),
         error.problems,
         heading=build_heading(results).text,
     )
+
+
+def _add_job(results: ResultsDoc, request: JudgeRequest) -> None:
+    """Adds what a workflow's reports show beyond the run itself."""
+    if request.leg:
+        results["leg"] = clean_text(request.leg)
+    if request.folder:
+        results["working_directory"] = clean_text(request.folder)
 
 
 def render_incomplete(
@@ -130,23 +145,24 @@ def warning_of(problem: Problem) -> Warning_:
 
 
 ARTIFACT = "baseline.zip"
-"""The file name of a downloaded baseline artifact."""
+"""The file name of a downloaded baseline artifact, in the repository's root."""
 DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
 
 
 def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str:
-    """`evalgate run` with everything that determined this run, quoted for a shell."""
+    """`evalgate run` with everything that determined this run, quoted for a shell in the repository's root."""
     words = ["evalgate", "run", *request.configs]
     for pattern in request.traces or ():
         words += ["--traces", pattern]
     if request.form is not None:
         words += ["--format", request.form]
     if baseline is not None and baseline.status in DOWNLOADED:
-        words += ["--baseline", ARTIFACT]
+        words += ["--baseline", posixpath.relpath(ARTIFACT, request.folder or ".")]
     elif baseline is not None and baseline.path is not None:
         words += ["--baseline", baseline.path]
     if request.fail_on is not None:
         words += ["--fail-on", ",".join(request.fail_on)]
     if request.report_only:
         words.append("--report-only")
-    return shlex.join(words)
+    command = shlex.join(words)
+    return f"cd {shlex.quote(request.folder)} && {command}" if request.folder else command

@@ -62,6 +62,7 @@ class JudgeRequest(Struct, frozen=True):
     merge_commit: str | None = None  # the commit checked out, if it merges a pull request into its base
     sarif: bool = False  # make results.sarif as well
     folder: str = ""  # the working directory, relative to the repository's root; empty for the root
+    leg: str = ""  # the values of the job's matrix, as text; empty without a matrix
     report_url: str | None = None  # the page of the run, linked where a report is shortened
     history: RunHistory | None = None  # history of earlier runs from a store
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's

@@ -21,6 +21,7 @@ from evalgate.models.results.results_sections import (  # noqa: TC001  the same
     QuarantineDoc,
     RulesDoc,
     Score,
+    ShownText,
     SignedScore,
     Sum,
     Tokens,
@@ -292,7 +293,8 @@ class ResultsDoc(TypedDict):
     """The whole document; `command` repeats the run in a shell.
 
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
-    baseline, `quarantines` if the suites have any, `history` if a store is used.
+    baseline, `quarantines` if the suites have any, `history` if a store is used. In a workflow `leg` names the
+    values of the job's matrix, and `working_directory` the folder that paths are relative to; both may be absent.
     """
 
     schema: Literal["evalgate.results/1"]
@@ -316,4 +318,6 @@ class ResultsDoc(TypedDict):
     history: NotRequired[HistoryDoc]
     weakenings: NotRequired[list[WeakeningDoc]]
     rules: NotRequired[RulesDoc]
+    leg: NotRequired[ShownText]
+    working_directory: NotRequired[ShownText]
     command: str | None

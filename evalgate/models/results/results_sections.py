@@ -18,6 +18,7 @@ SignedSum = Annotated[float, Meta(ge=-1e24, le=1e24)]
 Count = Annotated[int, Meta(ge=0)]
 Tokens = Annotated[int, Meta(ge=0, le=10**15)]
 Dimension = Annotated[str, Meta(pattern=f"^({'|'.join(DIMENSIONS)})\\Z")]
+ShownText = Annotated[str, Meta(max_length=4_000)]
 Days = Annotated[int, Meta(ge=-4_000_000, le=4_000_000)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 from evalgate.models.github import Annotation
@@ -24,13 +23,11 @@ MAX_NAMES = 2_000
 """Most characters of names in a message."""
 
 
-def build_annotations(
-    document: ResultsDoc, folder: str = "", scenarios: ScenarioSections | None = None
-) -> list[Annotation]:
+def build_annotations(document: ResultsDoc, scenarios: ScenarioSections | None = None) -> list[Annotation]:
     """Builds errors for what blocks, warnings for other failures, notices in quarantine; worst first.
 
-    Texts are not escaped: the code that prints an annotation does that. `folder` is the folder that the
-    document's paths are relative to, if it is not the repository's root.
+    Texts are not escaped: the code that prints an annotation does that. The document's paths must start at the
+    repository's root.
     """
     scenarios = scenarios or sort_scenarios(document)
     blocks = document["verdict"] == "fail" and not document["report_only"]
@@ -39,7 +36,7 @@ def build_annotations(
     found += _limit_annotations("error" if blocks else "warning", [each for each in failing if not each.section])
     found += _limit_annotations("warning", [each for each in failing if each.section])
     found += _limit_annotations("notice", group_failures(list(filter(is_bad, scenarios.quarantined))))
-    return [each._replace(file=each.file and join_folder(folder, each.file)) for each in found] if folder else found
+    return found
 
 
 def _limit_annotations(level: str, groups: Sequence[FailureGroup]) -> Iterator[Annotation]:
@@ -50,11 +47,6 @@ def _limit_annotations(level: str, groups: Sequence[FailureGroup]) -> Iterator[A
     if left > 0:
         message = f"{pluralize(left, 'more scenario')} like these: see results.json"
         yield Annotation(level, "EvalGate", message)
-
-
-def join_folder(folder: str, path: str) -> str:
-    """Converts a path of the document to one relative to the repository's root."""
-    return posixpath.normpath(posixpath.join(folder, path))
 
 
 def _annotate_run(document: ResultsDoc) -> Iterator[Annotation]:

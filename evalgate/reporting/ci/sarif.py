@@ -6,7 +6,6 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from evalgate.models.run.run import HARD_FAILS
-from evalgate.reporting.ci.annotations import join_folder
 from evalgate.reporting.text.escaping import escape_sarif
 from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
 from evalgate.reporting.text.wording import scope
@@ -25,19 +24,15 @@ SUPPRESSION = {"kind": "external", "status": "accepted", "justification": "quara
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
-def render_sarif(document: ResultsDoc, folder: str = "") -> bytes:
+def render_sarif(document: ResultsDoc) -> bytes:
     """Renders every check that did not pass and every scenario that failed without one, in suite order.
 
     A result's fingerprint depends on the names of suite, scenario, variant and check, not on the line.
-    Results over the limit are counted in a notification. `folder` is the folder that the document's paths
-    are relative to, if it is not the repository's root.
+    Results over the limit are counted in a notification. The document's paths must start at the repository's root.
     """
     import orjson
 
     results = [result for suite in document["suites"] for result in _iter_results(suite)]
-    for result in results if folder else ():
-        artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
-        artifact["uri"] = join_folder(_encode_uri(folder), artifact["uri"])
     shown, omitted = results[:MAX_RESULTS], len(results) - MAX_RESULTS
     run: dict[str, Any] = {
         "tool": {

@@ -58,7 +58,12 @@ class Heading(NamedTuple):
 
 
 def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_line) -> Heading:
-    """Builds the verdict in one line; `escape` is applied to what comes from a suite file."""
+    """Builds the verdict in one line, and the job's matrix leg; `escape` is applied to what is not trusted."""
+    heading, leg = _build_verdict(document, escape), document.get("leg")
+    return heading._replace(text=f"{heading.text} \u00b7 {escape(leg)}") if leg else heading
+
+
+def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:
     summary = document["summary"]
     verdict = document["verdict"]
     if verdict == "invalid" or summary is None:

@@ -103,7 +103,7 @@ def list_trial_reasons(scenario: ScenarioDoc) -> list[str]:
     """Lists the reasons of trials that could not be judged."""
     trials = scenario["trials"]
     if isinstance(trials, TrialDocs):
-        trials = TrialDocs([trial for trial in trials.trials if trial.status == "error"])
+        trials = trials.select("error")
     return [trial["reason"] for trial in trials if trial["reason"] and trial["status"] == "error"]
 
 

@@ -177,38 +177,6 @@ def test_an_error_in_the_inputs_is_reported_and_leaves_results(hub, act, workspa
     assert hub.requests == []
 
 
-def test_the_working_directory_and_the_junit_path_are_respected(hub, act, workspace, tmp_path):
-    (workspace / "deep").mkdir()
-    (workspace / "evals").rename(workspace / "deep/evals")
-    (workspace / "traces").rename(workspace / "deep/traces")
-    step = act(working_directory="deep", junit_path="reports/junit.xml")
-    assert step.exit_code == 0
-    assert step.outputs["results-path"] == "deep/.evalgate/results.json"
-    assert (workspace / step.outputs["results-path"]).exists()
-    assert (workspace / "deep/reports/junit.xml").read_bytes().startswith(b"<?xml")
-
-
-def test_locations_are_relative_to_the_repositorys_root(hub, act, workspace):
-    (workspace / "deep").mkdir()
-    (workspace / "evals").rename(workspace / "deep/evals")
-    (workspace / "traces").rename(workspace / "deep/traces")
-    write_trace(workspace / "deep", trace(tool="guess"))
-    step = act(working_directory="./deep/", sarif_path="x.sarif", check_run="true")
-    place = "deep/evals/support.yaml"
-    [found] = step.annotations
-    assert (found["file"], found["line"]) == (place, "7")
-    [annotation] = hub.state["check_runs"][0]["annotations"]
-    assert (annotation["path"], annotation["start_line"]) == (place, 7)
-    assert f'"uri": "{place}"' in (workspace / "deep/x.sarif").read_text()
-
-
-def test_an_error_in_a_nested_suite_is_located_from_the_root(act, workspace):
-    (workspace / "evals").rename(workspace / "deep")
-    (workspace / "deep/support.yaml").write_text("version: 2\n")
-    step = act(working_directory="deep", config="support.yaml")
-    assert {annotation["file"] for annotation in step.annotations} == {"deep/support.yaml"}
-
-
 @pytest.mark.parametrize(
     ("tool", "mode", "conclusion"),
     [("lookup_order", "auto", "success"), ("guess", "auto", "failure"), ("guess", "report-only", "neutral")],

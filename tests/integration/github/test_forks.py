@@ -107,6 +107,25 @@ def test_publishing_posts_one_comment_on_the_forks_pull_request_and_updates_it(h
     assert len(own_comments(hub)) == 1
 
 
+def test_a_published_report_names_leg_and_paths_as_the_run_itself_would(hub, evaluate, publish, workspace):
+    (workspace / "deep").mkdir()
+    for name in ("evals", "traces"):
+        (workspace / name).rename(workspace / "deep" / name)
+    write_trace(workspace / "deep", trace(tool="guess"))
+    evaluate(working_directory="deep", matrix={"suite": "support"})
+    publish(conclusion="failure", working_directory="elsewhere")
+    [comment] = own_comments(hub)
+    assert comment.split("\n")[1].endswith(" \u00b7 ` suite: support `")
+    assert "` deep/evals/support.yaml:5 `" in comment
+
+
+@pytest.mark.parametrize(("field", "value"), [("leg", "x" * 4_001), ("working_directory", "x" * 4_001), ("leg", 1)])
+def test_a_report_with_an_impossible_leg_or_folder_is_refused(hub, evaluated, publish, field, value):
+    plant(hub, {**evaluated, field: value})
+    assert "is refused" in read_annotation(publish())["message"]
+    assert nothing_posted(hub)
+
+
 @pytest.mark.parametrize(("mode", "posted"), [("off", 0), ("on-failure", 0), ("always", 1)])
 def test_a_passing_report_is_posted_as_the_mode_says_and_always_in_the_summary(hub, evaluate, publish, mode, posted):
     evaluate()

@@ -492,3 +492,35 @@ def test_comments_are_read_by_a_rerun(read, attempt, source, reads):
 def test_on_other_events_no_comments_are_read(read):
     settings = read("push", inputs={"approvals-from": "comments"}, GITHUB_RUN_ATTEMPT="2")
     assert (settings.reads_comments, settings.uploads_report) == (False, False)
+
+
+def names_of(settings):
+    return settings.comment_key, settings.baseline_artifact, settings.report_artifact
+
+
+@pytest.mark.parametrize("matrix", [{}, {"matrix": "null"}, {"matrix": "{}"}])
+def test_a_job_without_a_matrix_has_the_names_it_always_had(read, matrix):
+    assert names_of(read(inputs=matrix)) == (
+        "evals.yml/gate",
+        "evalgate-baseline",
+        "evalgate-report-evals.yml-gate",
+    )
+
+
+def test_each_leg_of_a_matrix_has_names_of_its_own(read):
+    assert names_of(read(inputs={"matrix": '{"suite": "support"}'})) == (
+        "evals.yml/gate/support-4747915e",
+        "evalgate-baseline-support-4747915e",
+        "evalgate-report-evals.yml-gate-support-4747915e",
+    )
+
+
+def test_names_that_a_workflow_sets_stay_as_they_are_in_a_matrix(read):
+    given = {"matrix": '{"suite": "support"}', "comment-key": "own", "baseline-artifact": "evalgate-baseline"}
+    assert names_of(read(inputs=given)) == ("own", "evalgate-baseline", "evalgate-report-own")
+
+
+def test_a_reusable_workflow_has_the_names_of_its_caller(read):
+    """GITHUB_WORKFLOW_REF names the workflow that runs, also in a job of a workflow that this one calls."""
+    settings = read(GITHUB_WORKFLOW_REF="acme/agent/.github/workflows/caller.yml@refs/heads/x")
+    assert (settings.comment_key, settings.baseline_workflow) == ("caller.yml/gate", ".github/workflows/caller.yml")

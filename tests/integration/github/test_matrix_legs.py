@@ -1,0 +1,116 @@
+"""Legs of a matrix and reusable workflows: each keeps its own comment, check run and baseline."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
+
+pytestmark = pytest.mark.shared
+
+SUPPORT, BILLING = {"suite": "support"}, {"suite": "billing"}
+
+
+def of_job(runner, number, **variables):
+    """Variables of another job or attempt of the run; the runner names a job's id only in its token."""
+    token = runner.environment()["ACTIONS_RUNTIME_TOKEN"]
+    head, claims, signature = token.split(".")
+    return {**variables, "ACTIONS_RUNTIME_TOKEN": ".".join([head, replace_job(claims, number), signature])}
+
+
+def replace_job(claims, number):
+    document = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+    run = next(scope for scope in document["scp"].split() if scope.startswith("Actions.Results:")).split(":")[1]
+    document["scp"] = f"Actions.Results:{run}:job-{number}"
+    return base64.urlsafe_b64encode(json.dumps(document).encode()).decode().rstrip("=")
+
+
+def test_each_leg_keeps_its_comment_and_finds_its_own_baseline(hub, act, workspace):
+    on_main(hub)
+    for leg in (SUPPORT, BILLING):
+        (workspace / "evals/support.yaml").write_text(SUITE.replace("suite: support", f"suite: {leg['suite']}"))
+        assert act("push", matrix=leg).exit_code == 0
+    names = sorted(artifact["name"] for artifact in hub.state["artifacts"])
+    assert names == ["evalgate-baseline-billing-09eb40fa", "evalgate-baseline-support-4747915e"]
+    next_run(hub, "success")
+    for leg in (SUPPORT, BILLING):
+        (workspace / "evals/support.yaml").write_text(SUITE.replace("suite: support", f"suite: {leg['suite']}"))
+        step = act(matrix=leg, check_run="true")
+        assert (step.outputs["baseline-status"], step.annotations) == ("exact", [])
+    first, second = own_comments(hub)
+    assert "key=evalgate.yml/gate/support-4747915e " in first
+    assert first.splitlines()[2].endswith(" \u00b7 ` suite: support `")
+    assert second.splitlines()[2].endswith(" \u00b7 ` suite: billing `")
+    assert [check["name"] for check in hub.state["check_runs"]] == [
+        "EvalGate (evalgate.yml/gate/support-4747915e)",
+        "EvalGate (evalgate.yml/gate/billing-09eb40fa)",
+    ]
+    assert hub.state["check_runs"][0]["output"]["title"].endswith(" \u00b7 suite: support")
+
+
+def test_a_job_without_a_matrix_updates_the_comment_of_the_last_version(hub, act):
+    hub.comment("<!-- evalgate:sticky v1 key=evalgate.yml/gate -->\n## of the last version\n", "github-actions[bot]")
+    step = act()
+    [comment] = own_comments(hub)
+    assert comment.startswith("<!-- evalgate:sticky v1 key=evalgate.yml/gate -->\n")
+    assert "last version" not in comment
+    assert step.annotations == []
+
+
+def test_hostile_values_of_a_matrix_stay_text(hub, act):
+    leg = {"suite": "--><script>@acme/everyone ::error::x `a`\n## x", "x" * 500: [1]}
+    assert act(matrix=leg, check_run="true").exit_code == 0
+    [comment] = own_comments(hub)
+    marker, _, heading = comment.splitlines()[:3]
+    assert marker.count("-->") == 1
+    assert "<script>" not in heading.replace("` suite: --><script>", "")
+    assert "\n## x" not in comment
+
+
+def test_two_legs_with_one_comment_key_warn(hub, act, runner, workspace):
+    write_trace(workspace, trace(tool="guess"))
+    assert act(matrix=SUPPORT, comment_key="one").exit_code == 1
+    write_trace(workspace, trace())
+    step = act(matrix=BILLING, comment_key="one", variables=of_job(runner, 2))
+    assert step.exit_code == 0
+    [warning] = [each["message"] for each in step.annotations]
+    assert "the comment was not updated: it shows another job or step of this run, which did not pass" in warning
+    [comment] = own_comments(hub)
+    assert "suite: support" in comment.splitlines()[2]
+
+
+def test_two_calls_of_a_reusable_workflow_in_one_run_warn(hub, act, runner):
+    """Job, leg and step have the same names in both calls."""
+    assert act().annotations == []
+    [warning] = [each["message"] for each in act(variables=of_job(runner, 2)).annotations]
+    assert "this report replaced that of another job or step of this run" in warning
+    assert len(own_comments(hub)) == 1
+
+
+def test_a_rerun_updates_the_comment_without_a_warning(hub, act, runner, workspace):
+    assert act().annotations == []
+    write_trace(workspace, trace(tool="guess"))
+    act(annotations="false")
+    step = act(annotations="false", variables=of_job(runner, 2, GITHUB_RUN_ATTEMPT="2"))
+    assert step.annotations == []
+    [comment] = own_comments(hub)
+    assert " attempt=2 " in comment.splitlines()[1]
+    assert "failed" in comment.splitlines()[2]
+
+
+def test_workflows_that_call_the_same_reusable_one_keep_their_own_comments(hub, act):
+    workflow = "acme/agent/.github/workflows/{}.yml@refs/pull/7/merge"
+    for caller in ("ci", "nightly"):
+        assert act(variables={"GITHUB_WORKFLOW_REF": workflow.format(caller)}).annotations == []
+    assert [comment.splitlines()[0].split("key=")[1] for comment in own_comments(hub)] == [
+        "ci.yml/gate -->",
+        "nightly.yml/gate -->",
+    ]
+
+
+def test_a_matrix_that_is_no_object_is_invalid_input(act):
+    step = act(matrix=["support"])
+    assert step.exit_code == 2
+    assert "input `matrix` must be a JSON object" in step.annotations[0]["message"]

@@ -1,0 +1,108 @@
+"""With `working-directory`, everything that people and GitHub read names paths from the repository's root."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+from fakes.agent import SUITE, own_comments, trace, write_trace
+
+pytestmark = pytest.mark.shared
+
+SUITE_PATH = "deep/evals/support.yaml"
+APPROVAL = "version: 1\napprovals:\n  - {suite: support, scenario: gone, reason: x}\n"
+
+
+@pytest.fixture
+def deep(workspace):
+    """The folder of the agent, in a repository with other things."""
+    (workspace / "deep").mkdir()
+    for name in ("evals", "traces"):
+        (workspace / name).rename(workspace / "deep" / name)
+    return workspace / "deep"
+
+
+def test_outputs_and_files_are_named_from_the_root(act, workspace, deep):
+    step = act(working_directory="deep", junit_path="reports/junit.xml", sarif_path="./x.sarif")
+    assert step.exit_code == 0
+    assert step.outputs["results-path"] == "deep/.evalgate/results.json"
+    assert (workspace / step.outputs["results-path"]).exists()
+    assert step.outputs["sarif-path"] == "deep/x.sarif"
+    assert (workspace / step.outputs["sarif-path"]).exists()
+    assert (deep / "reports/junit.xml").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("inputs", [{}, {"sarif_path": "x.sarif", "config": "evals/none.yaml"}])
+def test_without_a_sarif_file_its_path_is_empty(act, inputs):
+    assert act(**inputs).outputs["sarif-path"] == ""
+
+
+def test_every_place_is_named_from_the_root(hub, act, deep):
+    suite = SUITE + "  - id: other\n    assertions:\n      - {type: output_contains, value: refunded}\n"
+    (deep / "evals/support.yaml").write_text(suite)
+    (deep / "traces/bad.json").write_text("{")
+    (deep / "traces/stray.json").write_text(json.dumps({**trace(), "scenario_id": "stray"}))
+    write_trace(deep, trace(tool="guess"))
+    step = act(working_directory="./deep/", sarif_path="x.sarif", junit_path="j.xml", check_run="true")
+    bad = "deep/traces/bad.json: the JSON ends unexpectedly"
+    assert {(found.get("file"), found.get("line")) for found in step.annotations} == {
+        (SUITE_PATH, "7"),
+        (SUITE_PATH, "9"),
+        (None, None),
+    }
+    assert [bad in found["message"] for found in step.annotations].count(True) == 1
+    places = {(each["path"], each["start_line"]) for each in hub.state["check_runs"][0]["annotations"]}
+    assert places == {(SUITE_PATH, 7), (SUITE_PATH, 9)}
+    results = json.loads((deep / "x.sarif").read_text())["runs"][0]["results"]
+    uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results}
+    assert uris == {SUITE_PATH}
+    suites = ET.parse(deep / "j.xml").getroot()  # noqa: S314 - our own file
+    assert {each.get("file") for each in suites.iter() if each.get("file")} == {SUITE_PATH}
+    for text in (own_comments(hub)[0], step.summary):
+        assert bad in text
+        assert f"` {SUITE_PATH}:5 `" in text
+        assert "` deep/traces/stray.json `" in text
+        assert not re.search(r"(?<!deep/)(evals/support\.yaml|traces/\w+\.json)", text)
+    judged = json.loads((deep / ".evalgate/results.json").read_text())
+    assert (judged["working_directory"], judged["suites"][0]["path"]) == ("deep", "evals/support.yaml")
+
+
+def test_globs_that_match_nothing_name_the_folder(hub, act, deep):
+    (deep / "traces/refund.json").unlink()
+    step = act(working_directory="deep")
+    found = "nothing matches traces/*.json below deep"
+    assert found in step.annotations[0]["message"]
+    assert "nothing matches ` traces/*.json ` below ` deep `" in own_comments(hub)[0]
+
+
+def test_an_error_in_a_suite_is_located_from_the_root(act, deep):
+    (deep / "evals/support.yaml").write_text("version: 2\n")
+    step = act(working_directory="deep")
+    assert {annotation["file"] for annotation in step.annotations} == {SUITE_PATH}
+
+
+def test_an_error_in_the_approvals_is_located_in_the_root(act, workspace, deep):
+    """The approvals file lies in the repository's root, whatever the working directory is."""
+    (workspace / "evalgate-approvals.yaml").write_text(APPROVAL)
+    step = act("push", working_directory="deep")
+    assert {annotation["file"] for annotation in step.annotations} == {"evalgate-approvals.yaml"}
+
+
+@pytest.mark.parametrize("folder", ["deep", "deep/of a 'person'"])
+def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace, deep, folder):
+    if folder != "deep":
+        deep.rename(workspace / "x")
+        (workspace / "deep").mkdir()
+        (workspace / "x").rename(workspace / folder)
+    write_trace(workspace / folder, trace(tool="guess"))
+    assert act(working_directory=folder, config="evals/support.yaml").exit_code == 1
+    [command] = re.findall(r"Reproduce locally: `+ (.+?) `+ ", own_comments(hub)[0])
+    assert command == f"cd {shlex.quote(folder)} && evalgate run evals/support.yaml"
+    command = command.replace("evalgate", f"{sys.executable} -m evalgate", 1)
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
+    assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr

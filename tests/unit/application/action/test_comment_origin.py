@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from fakes.world import FakePullRequest, FakeStep
+from msgspec.structs import replace
+
+from evalgate.application.action.comment_origin import add_origin, find_other_origin, make_origin
+from evalgate.application.action.post_comment import CommentText, post_comment
+
+OWN = make_origin("9001", 1, ("gate", "support", "__org_evalgate"), "job-1")
+OTHER_LEG = make_origin("9001", 1, ("gate", "billing", "__org_evalgate"), "job-2")
+OTHER_CALL = make_origin("9001", 1, ("gate", "support", "__org_evalgate"), "job-2")
+RERUN = make_origin("9001", 2, ("gate", "support", "__org_evalgate"), "job-3")
+OTHER_LEG_LATER = make_origin("9001", 2, ("gate", "billing", "__org_evalgate"), "job-4")
+NEXT_RUN = make_origin("9002", 1, ("gate", "billing", "__org_evalgate"), "job-5")
+BODY = "<!-- evalgate:sticky v1 key=k -->\n## report\n"
+
+
+def post(pull_request, origin, *, passed=True, body=BODY):
+    step = FakeStep()
+    comment = CommentText("k", body, None, origin=origin and replace(origin, passed=passed))
+    post_comment(comment, pull_request, step)
+    return [f"{each.level}: {each.message}" for each in step.annotations]
+
+
+@pytest.mark.parametrize("other", [OTHER_LEG, OTHER_CALL, OTHER_LEG_LATER])
+def test_another_job_of_the_run_is_another_origin(other):
+    assert find_other_origin(add_origin(BODY, other), OWN) == other
+
+
+@pytest.mark.parametrize("same", [OWN, RERUN, NEXT_RUN])
+def test_a_rerun_of_the_job_and_another_run_are_not(same):
+    assert find_other_origin(add_origin(BODY, same), OWN) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BODY,
+        "",
+        add_origin(BODY, OTHER_LEG).replace("9001", "9" * 5_000),
+        add_origin("x\n\n", OTHER_LEG).replace("x\n", "x\n\n"),
+    ],
+)
+def test_a_comment_without_an_origin_has_none(body):
+    assert find_other_origin(body, OWN) is None
+
+
+def test_an_origin_is_read_as_github_returns_it():
+    assert find_other_origin(add_origin(BODY, OTHER_LEG).replace("\n", "\r\n"), OWN) == OTHER_LEG
+
+
+def test_the_comment_still_begins_with_its_marker():
+    first, second, third = add_origin(BODY, OWN).splitlines()
+    assert (first, third) == tuple(BODY.splitlines())
+    assert second.startswith("<!-- evalgate:origin v1 run=9001 attempt=1 ")
+    assert "support" not in second
+
+
+def test_a_second_report_of_a_run_replaces_the_first_and_warns():
+    pull_request = FakePullRequest()
+    assert post(pull_request, OTHER_LEG) == []
+    [warning] = post(pull_request, OWN, passed=False, body=f"{BODY}second\n")
+    assert warning.startswith("warning: this report replaced that of another job or step of this run")
+    assert "`comment-key`" in warning
+    assert pull_request.comments["k"].endswith("second\n")
+
+
+def test_a_report_that_passed_never_replaces_one_of_its_run_that_did_not():
+    pull_request = FakePullRequest()
+    post(pull_request, OTHER_LEG, passed=False)
+    [warning] = post(pull_request, OWN, body=f"{BODY}second\n")
+    assert warning.startswith("warning: the comment was not updated: it shows another job or step of this run")
+    assert "second" not in pull_request.comments["k"]
+
+
+@pytest.mark.parametrize("later", [RERUN, NEXT_RUN])
+def test_a_rerun_and_a_later_run_update_the_comment_without_a_warning(later):
+    pull_request = FakePullRequest()
+    post(pull_request, OWN, passed=False)
+    assert post(pull_request, later, body=f"{BODY}second\n") == []
+    assert pull_request.comments["k"].endswith("second\n")
