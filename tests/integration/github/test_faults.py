@@ -19,8 +19,8 @@ from fakes.agent import (
     on_main,
     own_comments,
     trace,
-    write_trace,
     without_origin,
+    write_trace,
 )
 from fakes.faults import ANSWERS, FAULTS, PACE, PASSING
 from fakes.hub import FAKEHUB
