@@ -25,6 +25,7 @@ MAX_ANNOTATIONS = 100
 """Annotations of a check run; the others are listed in its text."""
 LARGEST_TEXT = 65_535
 """Bytes of the text: GitHub counts bytes, although it documents characters."""
+MORE = "- more are in results.json\n"
 LONGEST_TITLE = 200
 LONGEST_MESSAGE = 4_000
 TRIES = 2
@@ -131,22 +132,18 @@ def _split_annotations(annotations: Sequence[Annotation]) -> tuple[list[dict[str
 
 
 def _list_annotations(annotations: Sequence[Annotation]) -> str:
-    """Lists annotations as Markdown that fits into the text, and counts those that are left out."""
+    """Lists annotations as Markdown that fits into the text; if some do not, the last line refers to the results."""
     lines: list[str] = []
-    free = LARGEST_TEXT - len(_count_rest(len(annotations)))
+    free = LARGEST_TEXT - len(MORE)
     for annotation in annotations:
         place = ":".join(str(part) for part in (annotation.file, annotation.line) if part)
         texts = [each for each in (annotation.title, annotation.message, place) if each]
         line = f"- {annotation.level}: {', '.join(map(escape_span, texts))}\n"
         free -= len(line.encode(errors="replace"))
         if free < 0:
-            return f"{''.join(lines)}{_count_rest(len(annotations) - len(lines))}"
+            return "".join([*lines, MORE])
         lines.append(line)
     return "".join(lines)
-
-
-def _count_rest(count: int) -> str:
-    return f"- {count:,} more: see results.json\n"
 
 
 def _encode_annotation(annotation: Annotation) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ STATUSES = FOUND | {"expired", "unreachable", "none"}
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 FIRST_SUITE = b',"suites":['
 LEVELS = frozenset({"error", "warning", "notice"})
-MOST, MOST_APPROVALS = 1_000, 100_000
+MOST, MOST_ANNOTATIONS, MOST_APPROVALS = 1_000, 3_000, 100_000
 LONGEST = 100_000
 MOST_CONTAINERS, MOST_VALUES = 3_000_000, 15_000_000
 """Most brackets and commas in JSON of the judge, as in a results document."""
@@ -72,7 +72,7 @@ class _Report(Struct):
 
 class _Judgement(_Report):
     heading: Text
-    annotations: Annotated[list[Annotation], Meta(max_length=MOST)]
+    annotations: Annotated[list[Annotation], Meta(max_length=MOST_ANNOTATIONS)]
     problems: Problems
     files: Texts
     baseline: bool
@@ -98,7 +98,7 @@ def encode_judgement(judgement: Judgement) -> dict[str, Any]:
     return {
         "results": _without_suites(judgement.results),
         "heading": judgement.heading,
-        "annotations": [list(each) for each in judgement.annotations[:MOST]],
+        "annotations": [list(each) for each in judgement.annotations[:MOST_ANNOTATIONS]],
         "problems": [_encode_problem(each) for each in judgement.problems[:MOST]],
         "warnings": [each[:LONGEST] for each in judgement.warnings[:MOST]],
         "files": list(judgement.files),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import FailureGroup
     from evalgate.reporting.text.scenario_sections import ScenarioSections
 
-MAX_PER_LEVEL = 250
-"""Most annotations of one level; the runner shows ten, a check run a hundred, and the others in its text."""
+MAX_PER_LEVEL = 800
+"""Most annotations of one level; the runner shows ten, a check run a hundred, and in its text what fits."""
 MAX_REASONS = 100
 MAX_NAMES = 2_000
 """Most characters of names in a message."""

@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from msgspec.structs import replace
 from results_builder import a_reason, a_scenario, a_suite, results
 
 from evalgate.application.messages.judge_response import (
@@ -21,6 +22,7 @@ from evalgate.errors import JudgeCrashed, Location, Problem, SettingError
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineInfo
 from evalgate.models.github import Annotation
+from evalgate.reporting.ci.annotations import MAX_PER_LEVEL, MAX_REASONS
 
 FILES = {"results.json": b"{}", "comment.md": b"text", "summary.md": b"more"}
 
@@ -65,6 +67,11 @@ def test_a_judgement_is_decoded_without_its_suites():
     }
     assert (found.files, found.heading, found.warnings) == (FILES, given.heading, given.warnings)
     assert (found.annotations, found.baseline_zip) == (given.annotations, "/here")
+
+
+def test_the_most_annotations_that_are_built_are_all_sent():
+    most = [Annotation("error", str(n), "m", "f", 1, 2) for n in range(3 * (MAX_PER_LEVEL + 1) + MAX_REASONS)]
+    assert read_response(send_and_parse(replace(a_judgement(), annotations=most))).annotations == most
 
 
 def test_invalid_input_is_reported_with_its_location():

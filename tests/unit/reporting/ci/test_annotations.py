@@ -67,7 +67,7 @@ def test_annotations__thousands_of_different_failures__are_bounded():
     ]  # fmt: skip
     found = build_annotations(results([a_suite("s", scenarios)]))
     assert len(found) == MAX_PER_LEVEL + 1
-    assert found[-1].message == "4,750 more scenarios like these: see results.json"
+    assert found[-1].message == "4,200 more scenarios like these: see results.json"
 
 
 def test_annotations__equal_failures__are_one_that_names_the_scenarios():
