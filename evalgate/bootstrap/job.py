@@ -14,6 +14,7 @@ from evalgate.errors import InvalidInput, SettingError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from evalgate.adapters.github.client import Client
     from evalgate.adapters.github.connection import RequestDeadline, Site
@@ -86,6 +87,9 @@ class _Job:
             artifact=settings.baseline_artifact if settings.uploads_baseline else None,
             report_artifact=settings.report_artifact if settings.may_upload_report else None,
             always_uploads_report=settings.uploads_report,
+            expires_at=_expiry_time(inputs.retention_days, settings.job.max_retention_days),
+            report_expires_at=_expiry_time(inputs.report_retention_days, settings.job.max_retention_days),
+            upload_refusal=settings.upload_refusal,
             annotate=inputs.annotations,
             summarise=inputs.job_summary,
             allow_self=inputs.allow_self_approval,
@@ -257,6 +261,15 @@ def _make_origin(settings: Settings) -> CommentOrigin:
     with suppress(Unreachable):
         job_id = BackendIds.from_token(settings.job.runtime_token).job
     return make_origin(settings.job.run_id, settings.job.attempt, settings.step_names, job_id)
+
+
+def _expiry_time(days: int | None, most: int | None) -> datetime | None:
+    """When an artifact kept for `days` expires, at most as late as the repository allows; None without `days`."""
+    from datetime import timedelta
+
+    from evalgate.adapters.clock import SystemClock
+
+    return None if days is None else SystemClock(None).now() + timedelta(days=min(days, most or days))
 
 
 def _local_approvals(root: str) -> ApprovalSource:

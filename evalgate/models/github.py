@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+BASELINE_EVENTS = ("push", "schedule", "workflow_dispatch")
+"""Events whose runs may make a baseline: they run a branch's own files, so a pull request can't start one."""
+
+
 class Annotation(NamedTuple):
     """One annotation; `level` is error, warning or notice."""
 

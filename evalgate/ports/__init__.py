@@ -335,8 +335,11 @@ class ReportFiles(Protocol):
 class ArtifactStore(Protocol):
     """Artifacts of the running workflow."""
 
-    def upload(self, name: str, path: str) -> int:
-        """Uploads one zip file unchanged; returns the artifact's id; raises Unreachable."""
+    def upload(self, name: str, path: str, expires_at: datetime | None = None) -> int:
+        """Uploads one zip file unchanged; returns the artifact's id; raises Unreachable.
+
+        It is kept until `expires_at`, without one as long as the repository is set to.
+        """
 
 
 class StepOutput(Protocol):

@@ -25,6 +25,7 @@ BRANCH = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 WORKFLOW = re.compile(r"(?:\.github/workflows/)?[A-Za-z0-9._-]{1,200}\.ya?ml")
 LONGEST_PATH, LONGEST_NAME = 1_000, 255
 """Maximum characters of a path and bytes of one component, on any system."""
+MAX_RETENTION_DAYS = 90
 UNSUPPORTED = {
     "allow-untrusted-head": "untrusted files are never read in a job whose token may write; docs/github.md, Forks, "
     "shows the two workflows that work without it"
@@ -51,6 +52,8 @@ class Inputs(Struct, frozen=True):
     baseline_workflow: str = ""
     upload_baseline: str = "auto"
     upload_report: str = "auto"
+    retention_days: int | None = None  # of the baseline; None for the repository's setting
+    report_retention_days: int | None = None
     comment: CommentMode = "auto"
     comment_key: str = ""
     template: str = ""
@@ -241,6 +244,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "baseline_workflow": _pattern_reader(WORKFLOW, "a workflow's file name, such as evalgate.yml"),
     "upload_baseline": _choice_reader("auto", "true", "false"),
     "upload_report": _choice_reader("auto", "true", "false"),
+    "retention_days": _int_reader(1, MAX_RETENTION_DAYS),
+    "report_retention_days": _int_reader(1, MAX_RETENTION_DAYS),
     "comment": _choice_reader("auto", "always", "on-change", "on-failure", "off"),
     "comment_key": _pattern_reader(KEY, "made of letters, digits and . _ / -"),
     "template": _read_file_path,

@@ -44,6 +44,7 @@ class Job(Struct, frozen=True):
     ref: str = ""
     run_id: str = ""
     attempt: int = 1  # above 1 for a run that was run again
+    max_retention_days: int | None = None  # the repository's setting for artifacts
     job: str = ""
     step: str = ""  # the id of the step, or a name that the runner gives it
     workflow_path: str = ""
@@ -85,7 +86,8 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         sha=required["GITHUB_SHA"],
         ref=environ.get("GITHUB_REF", ""),
         run_id=required["GITHUB_RUN_ID"],
-        attempt=_parse_attempt(environ.get("GITHUB_RUN_ATTEMPT", "")),
+        attempt=_parse_count(environ.get("GITHUB_RUN_ATTEMPT", "")) or 1,
+        max_retention_days=_parse_count(environ.get("GITHUB_RETENTION_DAYS", "")),
         job=_safe_key(environ.get("GITHUB_JOB", "")),
         step=environ.get("GITHUB_ACTION", ""),
         workflow_path=_parse_workflow_path(environ.get("GITHUB_WORKFLOW_REF", "")),
@@ -133,8 +135,8 @@ def _parse_workflow_path(reference: str) -> str:
     return path[2] if len(path) > len(("owner", "repository")) else ""
 
 
-def _parse_attempt(text: str) -> int:
-    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else 1
+def _parse_count(text: str) -> int | None:
+    return (int(text) or None) if re.fullmatch(r"[0-9]{1,6}", text) else None
 
 
 def _safe_key(job: str) -> str:

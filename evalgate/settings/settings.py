@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
+from evalgate.models.github import BASELINE_EVENTS
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, TriggerEvent, read_event, read_job
 
@@ -61,6 +62,7 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 CommitKind = Literal["parent", "commit", "fork_point"]
+BASELINE_RUNS = "push, schedule and workflow_dispatch runs"
 UNSAFE_EVENTS = {
     "pull_request_target": "use `on: pull_request`; docs/github.md, Forks, shows how forks get a comment",
     "workflow_run": "use `on: pull_request`, or `mode: publish` to post the report of another run",
@@ -248,13 +250,28 @@ class Settings(Struct, frozen=True):
 
     @property
     def makes_baseline(self) -> bool:
-        """Whether this run's result becomes a baseline, whichever step uploads it."""
-        return self.inputs.upload_baseline == "true" or self._on_baseline_branch
+        """Whether this run writes a baseline, whichever step uploads it."""
+        is_of_branch = self.event.name in BASELINE_EVENTS and self._on_baseline_branch
+        return self.inputs.upload_baseline == "true" or is_of_branch
 
     @property
     def uploads_baseline(self) -> bool:
         """Whether EvalGate uploads it; `false` leaves that to another step of the workflow."""
-        return self.makes_baseline and self.inputs.upload_baseline != "false"
+        return self.makes_baseline and self.inputs.upload_baseline != "false" and not self.upload_refusal
+
+    @property
+    def upload_refusal(self) -> str:
+        """Why a baseline that `upload-baseline: true` asks for is not uploaded: every pull request would refuse it."""
+        if self.inputs.upload_baseline != "true":
+            return ""
+        branch, given = self.job.ref.removeprefix("refs/heads/"), self.inputs.baseline_branch
+        if self.event.name not in BASELINE_EVENTS:
+            return f"pull requests use only those of {BASELINE_RUNS}, and this is a run of `{self.event.name}`"
+        if branch == self.job.ref:
+            return f"pull requests use only those of branches, and this is a run of `{self.job.ref}`"
+        if given and branch not in {given, self.event.default_branch}:
+            return f"`baseline-branch` is `{given}`, and this is a run of `{branch}`"
+        return ""
 
     @property
     def baseline_reference(self) -> tuple[CommitKind, str, str | None]:
@@ -268,11 +285,12 @@ class Settings(Struct, frozen=True):
             return "parent", self.job.sha, pull_request.base_sha or None
         if queued:
             return "commit", queued, None
-        return ("parent" if self._on_baseline_branch else "fork_point"), self.job.sha, None
+        is_push = self.event.name == "push" and self._on_baseline_branch
+        return ("parent" if is_push else "fork_point"), self.job.sha, None
 
     @property
     def _on_baseline_branch(self) -> bool:
-        return self.event.name == "push" and self.job.ref == f"refs/heads/{self.baseline_branch}"
+        return self.job.ref == f"refs/heads/{self.baseline_branch}"
 
     @property
     def commit(self) -> str:
@@ -298,10 +316,10 @@ def _check_event(inputs: Inputs, job: Job) -> list[Problem]:
 
 
 def _check_policy_source(inputs: Inputs) -> list[Problem]:
-    """Base rules need a baseline from a push to the base branch: a file in the checkout is untrusted."""
+    """Base rules need a baseline that a run of the base branch made: a file in the checkout is untrusted."""
     if inputs.policy_from != "base" or inputs.baseline == "auto":
         return []
-    text = "`policy-from: base` takes the rules from the baseline of a push, so it needs `baseline: auto`"
+    text = "`policy-from: base` takes the rules from the baseline of the base branch, so it needs `baseline: auto`"
     return [Problem(text, hint="docs/security.md, Main's rules")]
 
 

@@ -57,10 +57,10 @@ def current(hub: FakeHub) -> dict[str, Any]:
     return next(run for run in hub.state["runs"] if run["id"] == hub.state["runtime"]["run_id"])
 
 
-def on_main(hub: FakeHub) -> None:
-    """The current run is a push on main."""
+def on_main(hub: FakeHub, event: str = "push") -> None:
+    """The current run is one on main, by default of a push."""
     main = hub.state["refs"]["refs/heads/main"]
-    current(hub).update(event="push", head_branch="main", head_sha=main, pulls=[])
+    current(hub).update(event=event, head_branch="main", head_sha=main, pulls=[])
 
 
 def next_run(hub: FakeHub, conclusion: str, **other: Any) -> None:

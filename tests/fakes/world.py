@@ -10,6 +10,7 @@ from evalgate.ports import Comment, FoundBaseline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
 
     from evalgate.application.messages.request import Judgement, JudgeRequest
     from evalgate.models.github import CheckRun, TemplateFile
@@ -119,10 +120,12 @@ class FakeTemplate:
 class FakeArtifacts:
     trouble: Exception | None = None
     uploaded: dict[str, str] = field(default_factory=dict)
+    expiry: dict[str, datetime | None] = field(default_factory=dict)
 
-    def upload(self, name: str, path: str) -> int:
+    def upload(self, name: str, path: str, expires_at: datetime | None = None) -> int:
         if self.trouble is not None:
             raise self.trouble
+        self.expiry[name] = expires_at
         self.uploaded[name] = path
         return 70_001
 

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import json
 import re
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -20,6 +21,7 @@ from evalgate.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
 
 BLOCK = 8 * 1024 * 1024
@@ -36,12 +38,15 @@ class Artifacts:
         self._site = site
         self._http = Http(site.network, deadline or RequestDeadline())
 
-    def upload(self, name: str, path: str) -> int:
-        """Uploads the file unchanged under `name`; returns the artifact's id."""
+    def upload(self, name: str, path: str, expires_at: datetime | None = None) -> int:
+        """Uploads the file unchanged under `name`; returns the artifact's id.
+
+        GitHub deletes it at `expires_at`, without one after the days that the repository is set to.
+        """
         self._require_service()
         service = ResultsService(self._site, self._http)
         try:
-            target = self._create(service, name)
+            target = self._create(service, name, expires_at)
             size, digest = self._store(target, Path(path))
             return self._finalize(service, name, size, digest)
         except Conflict:
@@ -56,8 +61,10 @@ class Artifacts:
         if not self._site.results_url or not self._site.runtime_token:
             raise Unreachable("the job has no access to the artifact service")
 
-    def _create(self, service: ResultsService, name: str) -> str:
+    def _create(self, service: ResultsService, name: str, expires_at: datetime | None) -> str:
         document = {"name": name, "version": VERSION, "mime_type": "application/zip"}
+        if expires_at is not None:
+            document["expires_at"] = f"{expires_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.000Z"
         try:
             answer = service.call("CreateArtifact", document, repeatable=False)
         except AnswerLost:

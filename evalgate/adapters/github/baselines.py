@@ -13,6 +13,7 @@ from evalgate.adapters.github.responses import Artifact, as_int, as_sha, as_text
 from evalgate.errors import Forbidden, NotFound, Unreachable
 from evalgate.measures.values.dig import dig
 from evalgate.models.comparison.comparison import BaselineInfo, BaselineStatus
+from evalgate.models.github import BASELINE_EVENTS
 from evalgate.ports import FoundBaseline
 
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ def find_run_problem(run: Any, artifact: Artifact, origin: ArtifactProvenance) -
     branch, commit = dig(run, "head_branch"), dig(run, "head_sha")
     must_hold = (
         (is_here and as_int(dig(run, "id")) == artifact.run_id, "its run belongs to another repository"),
-        (dig(run, "event") == "push", "it was not made by a push"),
+        (dig(run, "event") in BASELINE_EVENTS, "it was not made by a push, a schedule or workflow_dispatch"),
         (dig(run, "status") == "completed", "its run has not finished"),
         (dig(run, "conclusion") in FINISHED, "its run was cancelled or did not complete"),
         (as_text(dig(run, "path")).partition("@")[0] == origin.workflow, "it was made by another workflow"),

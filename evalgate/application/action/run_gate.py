@@ -25,6 +25,7 @@ from evalgate.models.run.chunks import join_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from evalgate.application.action.comment_origin import CommentOrigin
     from evalgate.application.action.post_comment import CommentMode
@@ -60,6 +61,9 @@ class GateOptions(Struct, frozen=True):
     artifact: str | None = None  # name of the artifact to upload this run's baseline as
     report_artifact: str | None = None  # the same for its report, for a publishing workflow
     always_uploads_report: bool = False  # otherwise only if GitHub refuses the comment to this token
+    expires_at: datetime | None = None  # when GitHub deletes the baseline; None for the repository's setting
+    report_expires_at: datetime | None = None
+    upload_refusal: str = ""  # why the baseline that was asked for is not uploaded
     annotate: bool = True
     summarise: bool = True
     allow_self: bool = False  # whether people may approve changes they contributed to
@@ -224,9 +228,12 @@ def _post_check_run(options: GateOptions, ports: GatePorts, judgement: Judgement
 
 def _upload_baseline(options: GateOptions, ports: GatePorts, judgement: Judgement) -> None:
     """Uploads the baseline for later runs."""
+    if options.upload_refusal:
+        add_annotation(ports.step, "notice", f"the baseline was not uploaded: {options.upload_refusal}")
     if options.artifact is not None and judgement.baseline_zip is not None:
         path = f"{options.shown_folder}/baseline.zip"
-        failure = _upload_zip(ports, "baseline", options.artifact, judgement.baseline_zip)
+        upload = _Upload("baseline", options.artifact, judgement.baseline_zip, options.expires_at)
+        failure = _upload_zip(ports, upload)
         if failure:
             add_annotation(ports.step, "warning", f"{failure}. {_upload_hint(options.artifact, path)}")
 
@@ -236,20 +243,28 @@ def _upload_report(options: GateOptions, ports: GatePorts, judgement: Judgement)
     if options.report_artifact is not None and ports.reports is not None and "comment.md" in judgement.files:
         path = f"{options.shown_folder}/results.json"
         packed = ports.reports.pack(join_chunks(judgement.files["results.json"]))
-        failure = _upload_zip(ports, "report", options.report_artifact, packed)
+        failure = _upload_zip(ports, _Upload("report", options.report_artifact, packed, options.report_expires_at))
         if failure:
             add_annotation(ports.step, "notice", f"{failure}. {_upload_hint(options.report_artifact, path)}")
 
 
-def _upload_zip(ports: GatePorts, what: str, name: str, path: str) -> str:
+class _Upload(Struct, frozen=True):
+    what: str
+    name: str
+    path: str
+    expires_at: datetime | None
+
+
+def _upload_zip(ports: GatePorts, upload: _Upload) -> str:
     """Uploads one zip; returns why that failed, empty if it succeeded."""
     if ports.artifacts is None:
         return ""
     try:
-        number = ports.artifacts.upload(name, path)
+        number = ports.artifacts.upload(upload.name, upload.path, upload.expires_at)
     except Unreachable as trouble:
-        return f"the {what} was not uploaded: {trouble}"
-    ports.step.log(f"The {what} was uploaded as artifact {name} ({number}).")
+        return f"the {upload.what} was not uploaded: {trouble}"
+    kept = f", kept until {upload.expires_at:%Y-%m-%d}" if upload.expires_at else ""
+    ports.step.log(f"The {upload.what} was uploaded as artifact {upload.name} ({number}){kept}.")
     return ""
 
 

@@ -102,6 +102,7 @@ def changed_evaluators(manifest: Mapping[str, Any], rules: Rules) -> Sequence[Ch
 NAME = "baseline.zip"
 FOUND = frozenset({"exact", "ancestor", "latest"})
 SHORT_SHA = 7
+TAG = "refs/tags/"
 
 
 class LoadedBaseline(Struct, frozen=True):
@@ -153,10 +154,17 @@ def _has_same_suites(manifest: Mapping[str, Any], rules: Rules) -> bool | None:
 
 
 def _check_commit(info: BaselineInfo, baseline: ComparableBaseline) -> None:
-    """Checks that a found baseline is of its own run's commit, since a run may upload another's file."""
-    commit = (baseline.manifest or {}).get("commit")
-    if info.status in FOUND and info.sha is not None and commit not in (None, info.sha):
+    """Checks that a found baseline is of its own run's commit, since a run may upload another's file.
+
+    In GitHub's lists a tag looks like a branch of its name; the manifest of its run does not.
+    """
+    manifest = baseline.manifest or {}
+    if info.status not in FOUND or info.sha is None:
+        return
+    if manifest.get("commit") not in (None, info.sha):
         raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} was made for another commit")
+    if str(manifest.get("branch")).startswith(TAG):
+        raise SettingError(f"the baseline of {info.sha[:SHORT_SHA]} was made for a tag")
 
 
 def _complete_info(info: BaselineInfo, baseline: ComparableBaseline, now: datetime) -> BaselineInfo:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from hashlib import sha256
 
 import pytest
@@ -53,6 +53,12 @@ def test_what_was_uploaded_is_found_again(hub, artifacts, client, baseline, tmp_
     found = Baselines(client, wanted, tmp_path, Noon()).find()
     assert found.info.status == "exact"
     assert (tmp_path / f"baseline-{number}.zip").read_bytes() == baseline.read_bytes()
+
+
+def test_an_artifact_expires_at_the_time_given_in_utc(hub, artifacts, baseline):
+    expiry = datetime(2030, 1, 31, 14, 0, 5, 999_999, tzinfo=timezone(timedelta(hours=2)))
+    artifacts.upload("evalgate-baseline", str(baseline), expiry)
+    assert uploaded(hub)[0]["expires_at"] == "2030-01-31T12:00:05.000Z"
 
 
 def test_a_file_of_several_blocks_arrives_whole(hub, artifacts, tmp_path):

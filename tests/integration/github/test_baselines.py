@@ -54,6 +54,19 @@ def test_a_red_main_is_still_main(hub, find):
     assert find().info.status == "exact"
 
 
+@pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
+def test_a_run_of_the_branch_without_a_push_makes_a_baseline_too(hub, find, event):
+    good(hub, event=event)
+    found = find()
+    assert (found.info.status, found.info.sha, found.refused) == ("exact", C2, [])
+
+
+def test_a_run_by_hand_on_another_branch_is_none(hub, find):
+    hub.state["refs"]["refs/heads/other"] = C2
+    good(hub, event="workflow_dispatch", head_branch="other")
+    assert find().info.status == "none"
+
+
 def test_the_nearest_ancestor_is_taken_though_a_farther_one_is_newer(hub, find):
     good(hub, "near", head_sha=C1)
     good(hub, "far", head_sha=C0)
@@ -83,10 +96,10 @@ def test_of_two_artifacts_of_one_run_the_higher_id_counts(hub, find):
     assert files_of(find()) == "second"
 
 
-def test_a_good_one_is_found_behind_many_that_nightly_runs_left(hub, find):
+def test_a_good_one_is_found_behind_many_that_other_runs_left(hub, find):
     good(hub, "pushed", head_sha=C0)
     for _ in range(12):
-        good(hub, "nightly", head_sha=C1, event="schedule")
+        good(hub, "merged", head_sha=C1, event="merge_group")
     found = find()
     assert (found.info.status, files_of(found)) == ("ancestor", "pushed")
 
@@ -112,16 +125,31 @@ def test_one_that_expires_between_listing_and_download_is_left_for_the_next(hub,
 
 STRANGE = {
     "a fork's push to its own main": ({"head_repository_id": 2002}, {}, "it was made by a fork"),
-    "a pull request run": ({"event": "pull_request"}, {}, "it was not made by a push"),
-    "a run by hand": ({"event": "workflow_dispatch"}, {}, "it was not made by a push"),
-    "a run by the clock": ({"event": "schedule"}, {}, "it was not made by a push"),
-    "a pull request run with a writing token": (
-        {"event": "pull_request_target"},
-        {},
-        "it was not made by a push",
-    ),
+    "a pull request run": ({"event": "pull_request"}, {}, "it was not made by a push, a schedule or"),
+    "a pull request run with a writing token": ({"event": "pull_request_target"}, {}, "it was not made by a push"),
     "a run after another": ({"event": "workflow_run"}, {}, "it was not made by a push"),
     "a run of the merge queue": ({"event": "merge_group"}, {}, "it was not made by a push"),
+    "a run that an app started": ({"event": "repository_dispatch"}, {}, "it was not made by a push"),
+    "a run by hand of a workflow in another file": (
+        {"event": "workflow_dispatch", "path": ".github/workflows/other.yml"},
+        {},
+        "it was made by another workflow",
+    ),
+    "a run by hand on a tag called main": (
+        {"event": "workflow_dispatch", "head_sha": "d" * 40},
+        {},
+        "its commit is not in the history of main",
+    ),
+    "a run by hand that was cancelled": (
+        {"event": "workflow_dispatch", "conclusion": "cancelled"},
+        {},
+        "its run was cancelled or did not complete",
+    ),
+    "a scheduled run of a fork's main": (
+        {"event": "schedule", "head_repository_id": 2002},
+        {},
+        "it was made by a fork",
+    ),
     "a run that was cancelled": ({"conclusion": "cancelled"}, {}, "its run was cancelled or did not complete"),
     "a run that took too long": ({"conclusion": "timed_out"}, {}, "its run was cancelled or did not complete"),
     "a run that waits": ({"status": "waiting", "conclusion": None}, {}, "its run has not finished"),

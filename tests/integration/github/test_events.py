@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from fakes.agent import next_run, on_main, own_comments, trace, write_trace
 
@@ -28,6 +30,10 @@ def uploaded(hub):
     return len(hub.state["artifacts"])
 
 
+def days_until(expiry):
+    return round((datetime.fromisoformat(expiry) - datetime.now(UTC)) / timedelta(days=1))
+
+
 def test_a_merge_queue_is_compared_with_the_base_of_its_group_and_does_not_comment(hub, act, workspace, baseline):
     write_trace(workspace, trace(tool="guess"))
     step = act("merge_group")
@@ -39,15 +45,57 @@ def test_a_merge_queue_is_compared_with_the_base_of_its_group_and_does_not_comme
 
 
 @pytest.mark.parametrize("event", ["workflow_dispatch", "schedule"])
-def test_a_run_on_main_without_a_push_is_compared_with_mains_own_baseline(hub, act, baseline, event):
+def test_a_run_on_main_without_a_push_is_compared_with_mains_own_baseline_and_uploads_its_own(
+    hub, act, baseline, event
+):
     step = act(event)
-    assert (step.exit_code, step.outputs["baseline-status"], step.outputs["baseline-sha"]) == (
-        0,
-        "exact",
-        baseline,
-    )
+    found = step.outputs["baseline-status"], step.outputs["baseline-sha"]
+    assert (step.exit_code, *found, step.outputs["baseline-path"]) == (0, "exact", baseline, ".evalgate/baseline.zip")
     assert own_comments(hub) == []
+    assert uploaded(hub) == 2
+
+
+@pytest.mark.parametrize("event", ["workflow_dispatch", "schedule"])
+def test_a_first_baseline_made_without_a_push_is_found_by_the_pull_request(hub, act, main_sha, event):
+    on_main(hub, event=event)
+    assert act(event).outputs["baseline-status"] == "none"
+    next_run(hub, "success")
+    step = act()
+    assert (step.outputs["baseline-status"], step.outputs["baseline-sha"]) == ("exact", main_sha)
+
+
+def test_a_workflow_started_by_hand_on_another_branch_makes_no_baseline(hub, act, baseline):
+    assert act("workflow_dispatch", variables={"GITHUB_REF": FEATURE}).outputs["baseline-path"] == ""
     assert uploaded(hub) == 1
+
+
+def test_a_baseline_that_every_pull_request_would_refuse_is_not_uploaded(hub, act):
+    step = act(upload_baseline="true")
+    assert (step.exit_code, step.outputs["baseline-path"], uploaded(hub)) == (0, ".evalgate/baseline.zip", 0)
+    [notice] = [each["message"] for each in step.annotations if each["type"] == "notice"]
+    assert notice == (
+        "the baseline was not uploaded: pull requests use only those of push, schedule and workflow_dispatch runs, "
+        "and this is a run of `pull_request`"
+    )
+
+
+def test_baseline_and_report_are_kept_as_long_as_their_inputs_say(hub, act):
+    on_main(hub)
+    act("push", retention_days="30", report_retention_days="7")
+    next_run(hub, "success")
+    act(upload_report="true", retention_days="30", report_retention_days="7")
+    assert {each["name"]: days_until(each["expires_at"]) for each in hub.state["artifacts"]} == {
+        "evalgate-baseline": 30,
+        "evalgate-report-evalgate.yml-gate": 7,
+    }
+
+
+def test_nothing_is_kept_longer_than_the_repository_allows(hub, act):
+    on_main(hub)
+    step = act("push", retention_days="90", variables={"GITHUB_RETENTION_DAYS": "5"})
+    [artifact] = hub.state["artifacts"]
+    assert days_until(artifact["expires_at"]) == 5
+    assert f"kept until {artifact['expires_at'][:10]}." in "\n".join(step.log)
 
 
 def test_a_push_to_another_branch_is_compared_with_where_it_left_main(hub, act, baseline):

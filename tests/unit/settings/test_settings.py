@@ -151,6 +151,9 @@ def test_all_errors_are_reported_at_once(read):
         ("comment-key", "a-->", "letters, digits"),
         ("config", "a\x1bb", "control characters"),
         ("max-comment-chars", "70000", "from 1000 to 65000"),
+        ("retention-days", "0", "input `retention-days` must be a whole number from 1 to 90, not `0`"),
+        ("retention-days", "91", "from 1 to 90"),
+        ("report-retention-days", "1.5", "input `report-retention-days` must be a whole number from 1 to 90"),
         ("max-comment-chars", "\u0665\u0660\u0660\u0660", "whole number"),
         ("github-token", "two words", "not a token"),
         ("limits", "recrod=1MB", "unknown limit 'recrod' (known: suite, record"),
@@ -214,6 +217,7 @@ def test_a_push_to_the_default_branch_makes_the_baseline(read):
         ({}, {"upload-baseline": "false"}, True, False),
         ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "false"}, False, False),
         ({"GITHUB_REF": "refs/heads/feature"}, {"upload-baseline": "true"}, True, True),
+        ({"GITHUB_REF": "refs/heads/main"}, {"upload-baseline": "true", "baseline-branch": "release"}, True, True),
     ],
 )
 def test_making_and_uploading_the_baseline_can_be_configured(read, environ, inputs, made, uploaded):
@@ -235,11 +239,45 @@ def test_a_merge_group_uses_the_baseline_of_its_target_branch(read):
     assert read("merge_group", payload).baseline_branch == "release"
 
 
-@pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
-def test_a_run_without_a_push_is_compared_with_its_own_commit_and_makes_no_baseline(read, event):
-    settings = read(event)
+@pytest.mark.parametrize(
+    ("event", "ref", "makes"),
+    [
+        ("schedule", "refs/heads/main", True),
+        ("workflow_dispatch", "refs/heads/main", True),
+        ("workflow_dispatch", "refs/heads/feature", False),
+        ("workflow_dispatch", "refs/tags/main", False),
+        ("repository_dispatch", "refs/heads/main", False),
+        ("issues", "refs/heads/main", False),
+    ],
+)
+def test_a_run_without_a_push_is_compared_with_its_own_commit_and_may_make_a_baseline(read, event, ref, makes):
+    settings = read(event, GITHUB_REF=ref)
     assert settings.baseline_reference == ("fork_point", SHA, None)
-    assert (settings.baseline_branch, settings.makes_baseline) == ("main", False)
+    assert (settings.baseline_branch, settings.makes_baseline, settings.uploads_baseline) == ("main", makes, makes)
+
+
+@pytest.mark.parametrize(
+    ("event", "ref", "branch", "reason"),
+    [
+        ("pull_request", "refs/pull/7/merge", "", "this is a run of `pull_request`"),
+        ("merge_group", "refs/heads/gh-readonly-queue/main/pr-7", "", "this is a run of `merge_group`"),
+        ("repository_dispatch", "refs/heads/main", "", "this is a run of `repository_dispatch`"),
+        ("push", "refs/tags/main", "", "only those of branches, and this is a run of `refs/tags/main`"),
+        ("workflow_dispatch", "refs/tags/main", "", "only those of branches, and this is a run of `refs/tags/main`"),
+        ("push", "refs/heads/x", "release", "`baseline-branch` is `release`, and this is a run of `x`"),
+    ],
+)
+def test_a_baseline_that_every_pull_request_would_refuse_is_not_uploaded(read, event, ref, branch, reason):
+    inputs = {"upload-baseline": "true", "baseline-branch": branch}
+    settings = read(event, inputs=inputs, GITHUB_REF=ref)
+    assert (settings.makes_baseline, settings.uploads_baseline) == (True, False)
+    assert reason in settings.upload_refusal
+    assert read(event, inputs={**inputs, "upload-baseline": "auto"}, GITHUB_REF=ref).upload_refusal == ""
+
+
+@pytest.mark.parametrize(("days", "most"), [("", None), ("0", None), ("30", 30), ("x", None)])
+def test_the_longest_retention_of_the_repository_is_known(read, days, most):
+    assert read("push", GITHUB_RETENTION_DAYS=days).job.max_retention_days == most
 
 
 @pytest.mark.parametrize("mode", ["auto", "gate", "evaluate", "report-only"])

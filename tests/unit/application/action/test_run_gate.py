@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from fakes.world import (
     FakeArtifacts,
@@ -201,6 +203,20 @@ def test_the_baseline_of_a_failed_run_is_uploaded_too():
     assert run_gate(replace(TASK, artifact="b"), ports) == 1
     assert ports.artifacts.uploaded == {"b": "/out/baseline.zip"}
     assert ports.step.set["baseline-path"] == ".evalgate/baseline.zip"
+
+
+def test_the_log_says_until_when_an_artifact_is_kept():
+    ports = make_ports(make_judgement(baseline_zip="/out/baseline.zip"), artifacts=FakeArtifacts())
+    expiry = datetime(2030, 1, 31, tzinfo=UTC)
+    run_gate(replace(TASK, artifact="b", expires_at=expiry), ports)
+    assert ports.artifacts.expiry == {"b": expiry}
+    assert ports.step.lines[-1] == "The baseline was uploaded as artifact b (70001), kept until 2030-01-31."
+
+
+def test_a_baseline_that_is_not_uploaded_on_purpose_is_a_notice():
+    ports = make_ports(make_judgement(baseline_zip="/out/baseline.zip"))
+    assert run_gate(replace(TASK, upload_refusal="why"), ports) == 0
+    assert ports.step.annotations[-1] == Annotation("notice", "EvalGate", "the baseline was not uploaded: why")
 
 
 def test_a_failed_upload_is_a_warning_that_names_the_step_to_add():

@@ -310,6 +310,14 @@ def test_baseline__of_another_commit_than_its_runs_is_refused():
     assert found_with(manifest, sha="a" * 40)["baseline"]["status"] == "ancestor"
 
 
+def test_baseline__of_a_tag_is_refused():
+    manifest = manifest_of(STAR, good(), branch="refs/tags/main")
+    results = found_with(manifest)
+    assert results["baseline"]["status"] == "none"
+    assert "was made for a tag" in results["warnings"][0]["message"]
+    assert found_with({**manifest, "branch": "main"})["baseline"]["status"] == "ancestor"
+
+
 def test_baseline__named_but_missing_is_invalid():
     request = JudgeRequest(baseline=BaselineInfo("given", path="gone"), baseline_required=True)
     assert run(STAR, good(), request=request)["exit_code"] == 2
