@@ -56,8 +56,9 @@ class _Job:
         """Judges the traces of the workspace."""
         from evalgate.adapters.clock import SystemClock
         from evalgate.adapters.files.output_folder import NamedFile, OutputFolder
+        from evalgate.adapters.github.ancestry import Reference
         from evalgate.adapters.github.artifacts import Artifacts
-        from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
+        from evalgate.adapters.github.baselines import BaselineRequest, Baselines
         from evalgate.adapters.github.check_runs import CheckRuns
         from evalgate.adapters.github.pull_requests import Comments
         from evalgate.application.action.run_gate import GateOptions, GatePorts, run_gate

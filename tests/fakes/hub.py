@@ -8,11 +8,15 @@ import json
 import sys
 import tempfile
 import time
+from hashlib import sha1
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.github.connection import Network, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "github"
 FAKEHUB = SHARED / "fakehub.py"
@@ -59,6 +63,7 @@ class FakeHub:
         self._rules: list[dict[str, Any]] = []
         self._hub = hub.api_srv.hub = hub.blob_srv.hub = hub
         self.spell("proto")
+        self.shuffle_lists(shuffled=False)
         return self
 
     def _count_requests(self) -> None:
@@ -186,6 +191,27 @@ class FakeHub:
         self.state["artifacts"].append(artifact)
         self._hub.world.seed_artifacts()
         return artifact
+
+    def plant_many(self, commits: Sequence[str], **run: Any) -> None:
+        """Adds a good artifact of each of these commits, the last one the newest."""
+        for commit in commits:
+            files = {"results.json": commit, "manifest.json": "{}"}
+            artifact = {"name": "evalgate-baseline", "files": files, "run": {"head_sha": commit, **run}}
+            self.state["artifacts"].append(artifact)
+        self._hub.world.seed_artifacts()
+
+    def extend_main(self, count: int) -> list[str]:
+        """Adds commits to main; returns their ids, the newest last."""
+        made = []
+        for number in range(count):
+            parent = self.state["refs"]["refs/heads/main"]
+            made.append(self.commit(sha1(b"%d" % number, usedforsecurity=False).hexdigest(), parent))
+            self.state["refs"]["refs/heads/main"] = made[-1]
+        return made
+
+    def shuffle_lists(self, *, shuffled: bool = True) -> None:
+        """Whether lists come in arbitrary order."""
+        self._hub.args.shuffle = shuffled
 
     def evil_zip(self, kind: str) -> bytes:
         """A hostile archive."""

@@ -7,8 +7,9 @@ from hashlib import sha256
 import pytest
 from fakes.hub import FakeHub, site_of
 
+from evalgate.adapters.github.ancestry import Reference
 from evalgate.adapters.github.artifacts import BLOCK, Artifacts
-from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
+from evalgate.adapters.github.baselines import BaselineRequest, Baselines
 from evalgate.errors import Unreachable
 
 pytestmark = pytest.mark.shared

@@ -8,7 +8,8 @@ from hashlib import sha1
 import pytest
 from fakes.hub import FakeHub, site_of
 
-from evalgate.adapters.github.baselines import BaselineRequest, Baselines, Reference
+from evalgate.adapters.github.ancestry import Reference
+from evalgate.adapters.github.baselines import BaselineRequest, Baselines
 from evalgate.adapters.github.client import Client
 
 pytestmark = pytest.mark.shared

@@ -1,0 +1,145 @@
+"""Lists the artifacts that may hold a baseline: page by page, newest first, or those of one commit's runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from evalgate.adapters.github.client import PER_PAGE, Client, ListTooLong
+from evalgate.adapters.github.provenance import ArtifactProvenance, find_origin_problem, find_run_problem
+from evalgate.adapters.github.responses import Artifact, as_int, objects
+from evalgate.errors import Unreachable
+from evalgate.measures.values.dig import dig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+
+
+MAX_RUNS_ASKED = 3
+"""How many runs of one commit are asked for artifacts that no page read so far lists."""
+
+
+class RunArtifact(Struct, frozen=True):
+    """An artifact and its run as GitHub describes it; None if GitHub was not asked."""
+
+    artifact: Artifact
+    run: Any = None
+
+
+class BaselineArtifacts:
+    """The artifacts of one name, read as far as needed.
+
+    `refuse` is called with each that is not from this repository, and with the reason.
+    """
+
+    def __init__(self, client: Client, name: str, workflow: str, refuse: Callable[[Artifact, str], None]) -> None:
+        self._client, self._name, self._workflow, self._refuse = client, name, workflow, refuse
+        self._pages = client.pages("/actions/artifacts", name=name)
+        self._latest: dict[int | None, Artifact] = {}
+        self._last_id: int | None = None  # of the last artifact read
+        self.may_have_more = True  # judged by the size of the last page
+        self.cut: ListTooLong | None = None  # if there are more artifacts than are read
+
+    @property
+    def known(self) -> list[Artifact]:
+        """The artifacts found so far from this repository, newest first, one per run."""
+        return sorted(self._latest.values(), key=lambda artifact: -artifact.id)
+
+    def read_page(self) -> bool:
+        """Reads the next page; False if none is left.
+
+        GitHub lists newer artifacts first without promising it: if they come otherwise, all pages are read.
+        """
+        is_ordered = self._read_one()
+        while is_ordered is False and self._read_one() is not None:
+            pass
+        return is_ordered is not None
+
+    def of_commit(self, branch: str, sha: str) -> Iterator[RunArtifact]:
+        """The artifacts of a commit on a branch that have not expired: the push's first, then those of newer runs.
+
+        If there may be unread pages, or several artifacts, GitHub is asked for the commit's runs; if they don't
+        answer it, pages are read until one has an artifact of the commit.
+        """
+        is_complete, tried = False, set[int]()
+        if self.may_have_more or len(self._known_of(branch, sha)) > 1:
+            is_complete = yield from self._of_runs(branch, sha, tried)
+        while not is_complete and not self._known_of(branch, sha) and self.read_page():
+            pass
+        rest = [artifact for artifact in self._known_of(branch, sha) if artifact.id not in tried]
+        yield from map(RunArtifact, sorted(rest, key=lambda artifact: -(artifact.run_id or 0)))
+
+    def _of_runs(self, branch: str, sha: str, tried: set[int]) -> Generator[RunArtifact, None, bool]:
+        """Yields the artifacts of the commit's runs, adding their ids to `tried`; returns whether these are all."""
+        runs = self._list_runs(branch, sha)
+        if runs is None:
+            return False
+        provenance = ArtifactProvenance(self._client.site.repository_id, branch, self._workflow)
+        asked = 0
+        for run in runs:
+            number = as_int(dig(run, "id"))
+            if number not in self._latest and self.may_have_more and not find_run_problem(run, number, sha, provenance):
+                asked += 1
+                if asked > MAX_RUNS_ASKED or not self._read_artifacts_of(number):
+                    return False
+            artifact = self._latest.get(number)
+            if artifact is not None and not artifact.expired:
+                tried.add(artifact.id)
+                yield RunArtifact(artifact, run)
+        return True
+
+    def _known_of(self, branch: str, sha: str) -> list[Artifact]:
+        return [each for each in self.known if (each.head_branch, each.head_sha) == (branch, sha) and not each.expired]
+
+    def _read_one(self) -> bool | None:
+        """Reads one more page: whether it is in order, None if there is none."""
+        try:
+            page = next(self._pages, None)
+        except ListTooLong as error:
+            self.cut, page = error, None
+        if page is None:
+            self.may_have_more = False
+            return None
+        entries = objects(page, "artifacts")
+        self.may_have_more = len(entries) >= PER_PAGE
+        artifacts = list(filter(None, map(Artifact.from_entry, entries)))
+        self._add(artifacts)
+        ids = [*filter(None, [self._last_id]), *(artifact.id for artifact in artifacts)]
+        self._last_id = ids[-1] if ids else None
+        return ids == sorted(ids, reverse=True)
+
+    def _add(self, artifacts: Iterable[Artifact]) -> None:
+        for artifact in artifacts:
+            reason = find_origin_problem(artifact, self._client.site.repository_id)
+            if reason:
+                self._refuse(artifact, reason)
+                continue
+            newest = self._latest.get(artifact.run_id)
+            if newest is None or newest.id < artifact.id:  # a job that was run again leaves two of one name
+                self._latest[artifact.run_id] = artifact
+
+    def _list_runs(self, branch: str, sha: str) -> list[dict[str, Any]] | None:
+        """The runs of a commit, the push's first, then newer ones first; None if GitHub does not list them all."""
+        file = quote(self._workflow.rpartition("/")[2], safe="")
+        if not file:
+            return None
+        try:
+            page = self._client.get(f"/actions/workflows/{file}/runs", branch=branch, head_sha=sha, per_page=PER_PAGE)
+        except Unreachable:
+            return None
+        runs = objects(page, "workflow_runs")
+        if not isinstance(dig(page, "workflow_runs"), list) or len(runs) >= PER_PAGE:
+            return None
+        return sorted(runs, key=lambda run: (dig(run, "event") != "push", -(as_int(dig(run, "id")) or 0)))
+
+    def _read_artifacts_of(self, run_id: int | None) -> bool:
+        """Adds the artifacts of one run; False if GitHub does not list them."""
+        try:
+            page = self._client.get(f"/actions/runs/{run_id}/artifacts", name=self._name, per_page=PER_PAGE)
+        except Unreachable:
+            return False
+        entries = [entry for entry in objects(page, "artifacts") if entry.get("name") == self._name]
+        self._add(filter(None, map(Artifact.from_entry, entries)))
+        return isinstance(dig(page, "artifacts"), list)
