@@ -237,7 +237,7 @@ def test_tables_name_every_word_of_fail_on_verdict_change_and_baseline_status() 
     verdicts = cells("docs/suites.md", "Verdicts", column=1, code=False)
     assert sorted(verdicts) == sorted(get_args(Verdict))
     assert {word for word in get_args(ChangeKind) if f"`{word}`" in baseline} == set(get_args(ChangeKind))
-    assert sorted(cells("docs/baseline.md", "Baselines", column=1)) == sorted(get_args(BaselineStatus))
+    assert sorted(cells("docs/baseline.md", "Which one is used", column=1)) == sorted(get_args(BaselineStatus))
 
 
 def test_locks_hold_every_dependency() -> None:

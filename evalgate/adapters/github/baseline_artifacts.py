@@ -94,7 +94,7 @@ class BaselineArtifacts:
         return [each for each in self.known if (each.head_branch, each.head_sha) == (branch, sha) and not each.expired]
 
     def _read_one(self) -> bool | None:
-        """Reads one more page: whether it is in order, None if there is none."""
+        """Reads one more page: whether it is in order, None without one left."""
         try:
             page = next(self._pages, None)
         except ListTooLong as error:

@@ -62,7 +62,7 @@ def test_a_run_of_the_branch_without_a_push_makes_a_baseline_too(hub, find, even
     assert (found.info.status, found.info.sha, found.refused) == ("exact", C2, [])
 
 
-def test_a_run_by_hand_on_another_branch_is_none(hub, find):
+def test_a_run_by_hand_on_another_branch_gives_no_baseline(hub, find):
     hub.state["refs"]["refs/heads/other"] = C2
     good(hub, event="workflow_dispatch", head_branch="other")
     assert find().info.status == "none"
