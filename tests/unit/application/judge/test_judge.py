@@ -311,11 +311,11 @@ def test_baseline__of_another_commit_than_its_runs_is_refused():
 
 
 def test_baseline__of_a_tag_is_refused():
-    manifest = manifest_of(STAR, good(), branch="refs/tags/main")
-    results = found_with(manifest)
+    manifest = {**manifest_of(STAR, good(), commit="a" * 40), "branch": "refs/tags/main"}
+    results = found_with(manifest, sha="a" * 40)
     assert results["baseline"]["status"] == "none"
-    assert "was made for a tag" in results["warnings"][0]["message"]
-    assert found_with({**manifest, "branch": "main"})["baseline"]["status"] == "ancestor"
+    assert "aaaaaaa was made for a tag" in results["warnings"][0]["message"]
+    assert found_with({**manifest, "branch": "main"}, sha="a" * 40)["baseline"]["status"] == "ancestor"
 
 
 def test_baseline__named_but_missing_is_invalid():
