@@ -1,4 +1,4 @@
-FROM python:3.12.12-slim-bookworm
+FROM python:3.12.14-slim-bookworm@sha256:392307d22300de8b5986851a12d9176dfc0fc073e65bf6523ebd7dcbeb23564e
 
 LABEL org.opencontainers.image.title="EvalGate" \
       org.opencontainers.image.description="A CI quality gate for AI agents" \

@@ -73,6 +73,8 @@ lock: | python
 		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices --extra store --extra postgres pyproject.toml -o requirements/image.txt
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
+	printf 'build\nsetuptools\n' | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --generate-hashes \
+		--custom-compile-command "make lock" - -o requirements/build.txt
 
 schema: .venv/.ready
 	$(BIN)/evalgate schema suite > schemas/suite.json

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 from documents import ROOT, blocks
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from fakes.release_run import release_script
 
 OWN = sorted((ROOT / ".github/workflows").glob("*.yml"))
 SHOWN = sorted((ROOT / "examples/workflows").glob("*.yml"))
@@ -25,7 +20,9 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 WORKFLOWS = {name: yaml.safe_load(text) for name, text in TEXTS.items()}
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 OF_OURS = re.compile(r"\./|org/evalgate@v\d+")
-DIGEST, BASE = "sha256:" + "ab" * 32, "sha256:" + "cd" * 32
+RELEASE, PYPI, IMAGE, SCORECARD = (
+    f".github/workflows/{name}.yml" for name in ("release", "pypi", "image", "scorecard")
+)
 
 
 def steps(workflow: Any) -> list[dict[str, Any]]:
@@ -69,7 +66,7 @@ def test_no_script_interpolates_event_data():
     assert pasted == []
 
 
-@pytest.mark.parametrize("lock", ["image", "dev", "audit"])
+@pytest.mark.parametrize("lock", ["image", "dev", "audit", "build"])
 def test_every_locked_requirement_has_one_version_and_hashes(lock):
     text = (ROOT / f"requirements/{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
@@ -89,50 +86,91 @@ def test_the_image_installs_wheels_by_hash_without_their_dependencies():
     assert re.search(r'^ENTRYPOINT \["/usr/local/bin/python", "-I"', dockerfile, re.MULTILINE)
 
 
+def test_the_base_image_is_pinned_by_digest_and_moved_by_dependabot():
+    bases = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.fullmatch(r"python:3\.12\.\d+-slim-bookworm@sha256:[0-9a-f]{64}", bases[0])
+    assert set(bases[1:]) <= {"scratch"}
+    updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    [docker] = [each for each in updates if each["package-ecosystem"] == "docker"]
+    [python] = docker["ignore"]
+    assert set(python["update-types"]) == {"version-update:semver-major", "version-update:semver-minor"}
+
+
 def test_a_release_has_an_sbom_a_provenance_and_a_signed_digest():
-    release = ".github/workflows/release.yml"
-    build = named(release, "docker/build-push-action@")["with"]
-    assert (build["sbom"], build["provenance"]) == (True, "mode=max")
-    signed = named(release, "actions/attest@")["with"]
-    assert signed["subject-digest"] == "${{ steps.build.outputs.digest }}"
-    assert named(release, "Name the image")["id"] == "names"
+    build = named(RELEASE, "docker/build-push-action@")["with"]
+    assert (build["sbom"], build["provenance"], build["no-cache"]) == (True, "mode=max", True)
+    signed = named(RELEASE, "actions/attest@")["with"]
+    assert signed["subject-digest"] == "${{ steps.index.outputs.digest }}"
+    assert signed["push-to-registry"] is True
 
 
-@pytest.fixture
-def release(tmp_path: Path):
-    """Runs a script of the release in a copy of what it changes; `docker` is asked for the base's digest only."""
-    for name in ("action.yml", "Dockerfile"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "docker").write_text(f"#!/bin/sh\necho '\"{BASE}\"'\n")
-    (tools / "docker").chmod(0o755)
-
-    def run(step: str, until: str = "", **variables: str) -> Path:
-        script = named(".github/workflows/release.yml", step)["run"].partition(until or "\0")[0]
-        environ = {
-            "PATH": f"{tools}:{os.environ['PATH']}",
-            "GITHUB_OUTPUT": str(tmp_path / "outputs"),
-            **variables,
-        }
-        subprocess.run(["/bin/bash", "-e", "-o", "pipefail", "-c", script], cwd=tmp_path, env=environ, check=True)
-        return tmp_path
-
-    return run
+def test_each_platform_is_built_and_scanned_on_a_machine_of_its_own():
+    for workflow, job in ((RELEASE, "build"), (IMAGE, "rebuild")):
+        variants = WORKFLOWS[workflow]["jobs"][job]["strategy"]["matrix"]["include"]
+        machines = {variant["platform"]: variant["runner"] for variant in variants}
+        assert machines == {"amd64": "ubuntu-24.04", "arm64": "ubuntu-24.04-arm"}
+        assert {f"linux/{name}" for name in machines} == release_script().PLATFORMS
 
 
-def test_a_release_is_built_on_a_base_pinned_by_digest(release):
-    folder = release("Name the image", OWNER="Org")
-    assert re.search(rf"^FROM python:\S+@{BASE}$", (folder / "Dockerfile").read_text(), re.MULTILINE)
-    assert "image=ghcr.io/org/evalgate\n" in (folder / "outputs").read_text()
+def test_what_a_release_can_write_or_sign_waits_for_tests_that_can_only_read():
+    jobs = WORKFLOWS[RELEASE]["jobs"]
+    assert jobs["tests"]["permissions"] == {"contents": "read"}
+    assert jobs["tests"]["steps"][-1]["run"] == ".ci/run"
+    for name, job in jobs.items():
+        needed, waiting = set(), [name]
+        while waiting:
+            needs = jobs[waiting.pop()].get("needs", [])
+            waiting += [needs] if isinstance(needs, str) else needs
+            needed |= set(waiting)
+        assert "tests" in needed or set(job["permissions"].values()) == {"read"}, name
 
 
-def test_a_release_names_its_image_by_digest(release):
-    variables = {"VERSION": "1.2.3", "IMAGE": "ghcr.io/org/evalgate", "DIGEST": DIGEST, "BASE": f"python:3@{BASE}"}
-    folder = release("Tag a commit", until="git config", **variables)
-    action = yaml.safe_load((folder / "action.yml").read_text())
-    assert action["runs"]["image"] == f"docker://ghcr.io/org/evalgate:1.2.3@{DIGEST}"
-    assert f"\nFROM python:3@{BASE}\n" in f"\n{(folder / 'Dockerfile').read_text()}"
+def test_what_a_release_can_write_or_sign_starts_from_a_fresh_checkout_and_installs_nothing():
+    for name, job in WORKFLOWS[RELEASE]["jobs"].items():
+        if set(job["permissions"].values()) == {"read"}:
+            continue
+        first, *rest = job["steps"]
+        assert first["uses"].startswith("actions/checkout@")
+        assert first["with"]["ref"] == "${{ needs.plan.outputs.commit }}"
+        assert not any(each.get("uses", "").startswith("actions/setup-") for each in rest)
+        commands = [line for each in rest for line in each.get("run", "").splitlines()]
+        assert not [line for line in commands if re.search(r"\b(pip|make|npm|apt|curl|\.ci/run)\b", line)], name
+
+
+def test_a_job_that_attests_may_record_where_the_image_is_stored():
+    [job] = [each for each in WORKFLOWS[RELEASE]["jobs"].values() if "attest@" in str(each)]
+    assert job["permissions"] == {
+        "contents": "read",
+        "packages": "write",
+        "id-token": "write",
+        "attestations": "write",
+        "artifact-metadata": "write",
+    }
+
+
+def test_the_python_index_gets_what_a_job_without_its_token_has_built():
+    build, publish = WORKFLOWS[PYPI]["jobs"].values()
+    assert build["permissions"] == {"contents": "read"}
+    assert publish["permissions"] == {"id-token": "write"}
+    assert [each["uses"].partition("@")[0] for each in publish["steps"]] == [
+        "actions/download-artifact",
+        "pypa/gh-action-pypi-publish",
+    ]
+    assert "--require-hashes" in build["steps"][-2]["run"]
+
+
+def test_the_job_of_scorecard_uses_only_what_its_service_accepts():
+    [job] = WORKFLOWS[SCORECARD]["jobs"].values()
+    used = {each["uses"].partition("@")[0] for each in job["steps"]}
+    assert used == {"actions/checkout", "ossf/scorecard-action", "github/codeql-action/upload-sarif"}
+    assert not {"env", "defaults"} & (job.keys() | WORKFLOWS[SCORECARD].keys())
+
+
+def test_every_week_mains_image_and_the_released_one_are_scanned():
+    scanned = [each["with"] for each in steps(WORKFLOWS[IMAGE]) if "scan-action@" in each.get("uses", "")]
+    assert [each["image"] for each in scanned] == ["evalgate:main", "${{ steps.current.outputs.image }}"]
+    assert all("fail-build" not in each for each in scanned)
+    assert WORKFLOWS[IMAGE][True]["schedule"]  # YAML reads `on` as true
 
 
 def test_every_push_scans_code_workflows_and_image_for_vulnerabilities():

@@ -1,0 +1,39 @@
+"""Every version of EvalGate that a document, an example or a template names is the one that is released next."""
+
+from __future__ import annotations
+
+import re
+
+from documents import ROOT
+
+from evalgate.version import __version__
+
+FOLDERS = ("docs", "examples", "templates", ".github")
+SUFFIXES = {".md", ".yml", ".yaml"}
+FILES = [*ROOT.glob("*"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*"))]
+TEXTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in FILES if path.suffix in SUFFIXES
+}
+OWNER = r"[\w.-]+"
+ACTION = re.compile(rf"({OWNER})/evalgate(?:/[a-z-]+)?@v([\w.]*\w)")
+IMAGE = re.compile(rf"({OWNER})/evalgate:(\d[\w.]*\w)")
+COMMENT = re.compile(rf"({OWNER})/evalgate(?:/[a-z-]+)?@\S+ # v([\w.]*\w)")
+MAJOR = __version__.partition(".")[0]
+
+
+def names(pattern: re.Pattern[str]) -> dict[str, set[tuple[str, str]]]:
+    """The owners and versions that each file names."""
+    found = {name: set(pattern.findall(text)) for name, text in TEXTS.items() if name != "CHANGELOG.md"}
+    return {name: each for name, each in found.items() if each}
+
+
+def test_the_action_is_used_by_its_major_version():
+    used = names(ACTION)
+    assert {"README.md", "docs/github.md", "examples/workflows/evalgate.yml"} <= used.keys()
+    assert {name: each for name, each in used.items() if each != {("org", MAJOR)}} == {}
+
+
+def test_images_and_pinned_commits_name_the_whole_version():
+    assert "docs/security.md" in names(COMMENT)
+    for pattern in (IMAGE, COMMENT):
+        assert {name: each for name, each in names(pattern).items() if each != {("org", __version__)}} == {}
