@@ -35,7 +35,7 @@ WORKFLOW = ".github/workflows/release.yml"
 VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 USED = r"[A-Za-z0-9_.-]+/evalgate((/[a-z-]+)?@v|:)[0-9]+(\.[0-9]+)*"
-SHOWN_IN = ("*.md", "*.yml")
+SHOWN_IN = ("*.md", "*.yml", ":!CHANGELOG.md", ":!tests")
 ROLES = ("AUTHOR", "COMMITTER")
 BOT = ("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com")
 
@@ -165,7 +165,7 @@ def list_tags(release: Release) -> dict[str, str]:
 
 
 def released_versions(tags: Iterable[str]) -> list[tuple[int, int, int]]:
-    """The versions among tags, ascending; moving tags such as v1 are none."""
+    """The versions among tags, ascending; without moving tags such as v1."""
     return sorted(parse_version(tag[1:]) for tag in tags if tag[:1] == "v" and VERSION.fullmatch(tag[1:]))
 
 

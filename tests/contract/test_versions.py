@@ -34,6 +34,6 @@ def test_the_action_is_used_by_its_major_version():
 
 
 def test_images_and_pinned_commits_name_the_whole_version():
-    assert "docs/security.md" in names(COMMENT)
+    assert "docs/hardening.md" in names(COMMENT)
     for pattern in (IMAGE, COMMENT):
         assert {name: each for name, each in names(pattern).items() if each != {("org", __version__)}} == {}

@@ -12,7 +12,7 @@ STATE = os.environ["STATE"]
 
 
 def read(*path: str) -> str | None:
-    """A file of the folder; None if there is none."""
+    """A file of the folder, or None."""
     try:
         with open(os.path.join(STATE, *path), encoding="utf-8") as file:  # noqa: PTH118, PTH123  # pathlib takes 5 ms
             return file.read()
