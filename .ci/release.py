@@ -296,7 +296,7 @@ def major(release: Release) -> dict[str, str]:
     number = parse_version(release.version)[0]
     newest = [each for each in released_versions(tags) if each[0] == number][-1:]
     moving = f"v{number}"
-    if newest != [parse_version(release.version)] or tags.get(moving) == tags[release.tag]:
+    if newest != [parse_version(release.version)]:
         return {}
     fetch_tag(release)
     call(release, "git", "push", "--quiet", "--force", "origin", f"{tags[release.tag]}:refs/tags/{moving}")

@@ -94,6 +94,8 @@ def test_a_release_from_start_to_end_and_again(forge, capsys):
     assert forge.git("rev-parse", "v1.0.0^", cwd=forge.origin) == forge.git("rev-parse", "HEAD")
     assert step(forge, "current") == 0
     assert capsys.readouterr().out.endswith(f"image={released_image(forge)}\n")
+    other = {"COMMIT": forge.git("rev-parse", "HEAD"), "DIGEST": "sha256:" + "ab" * 32}
+    assert "v1.0.0 exists with another image" in refusal(forge, "tag", "1.0.0", capsys, **other)
     before = (forge.tags(), forge.signed(), forge.release("v1.0.0"))
     results = WorkflowRun(forge, "1.0.0").run()
     assert (results["build"], results["image"], results["tag"]) == ("skipped", "skipped", "success")
