@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import io
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -57,6 +58,8 @@ READERS = {
     "otlp": ["convert", "--to", "otlp"],
 }
 """The verbs that print what was read from a file: for expressions, as native traces, as OpenTelemetry."""
+OWN_VERSION = re.compile(rf'("name":\s*"evalgate",\s*"version":\s*)"{re.escape(__version__)}"')
+"""Where OpenTelemetry traces name the version of EvalGate; other versions in traces are part of what was read."""
 
 FOR_PEOPLE = frozenset({"reason", "message", "description", "title", "where", "what"})
 """Fields of results.json that hold sentences; rewording one is no change of behaviour."""
@@ -110,7 +113,7 @@ def printed(folder: Path, arguments: list[str]) -> dict[str, Any]:
     """The exit code of a verb, and a digest of its output without the sentences of warnings."""
     out = io.StringIO()
     code = command(arguments, Shell(out, io.StringIO(), {}, str(folder)))
-    text = out.getvalue().replace(f'"{__version__}"', '""')
+    text = OWN_VERSION.sub(r'\1""', out.getvalue())
     documents = [text] if text.startswith(("{\n", "[\n")) else text.splitlines()
     return {"exit_code": code, "digest": digest([without_warning_text(json.loads(each)) for each in documents])}
 
