@@ -1,0 +1,130 @@
+"""Every workflow that people copy has an end, cancels what is outdated, and passes the checkers of workflows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples/workflows"
+EXAMPLES = sorted(FOLDER.glob("*.yml"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+BLOCK = re.compile(r"^```ya?ml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+IN_PAGES = {
+    f"{page.stem}-{number}.yml": text
+    for page in PAGES
+    for number, text in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+    if "runs-on:" in text
+}
+WORKFLOWS = {**{path.name: path.read_text(encoding="utf-8") for path in EXAMPLES}, **IN_PAGES}
+
+
+@pytest.mark.parametrize("text", WORKFLOWS.values(), ids=WORKFLOWS)
+def test_every_workflow_limits_its_time_and_what_runs_at_once(text):
+    workflow = yaml.safe_load(text)
+    assert set(workflow["concurrency"]) == {"group", "cancel-in-progress"}
+    assert "github.workflow" in workflow["concurrency"]["group"]
+    for name, job in workflow["jobs"].items():
+        assert isinstance(job["timeout-minutes"], int), name
+
+
+@pytest.mark.parametrize("text", WORKFLOWS.values(), ids=WORKFLOWS)
+def test_only_a_newer_commit_of_the_pull_request_cancels_a_run(text):
+    """A cancelled run on main leaves no baseline, a cancelled approval no green check."""
+    workflow = yaml.safe_load(text)
+    group, cancels = workflow["concurrency"]["group"], workflow["concurrency"]["cancel-in-progress"]
+    if "pull_request" in workflow[True]:  # YAML reads `on` as true
+        assert cancels is True
+        assert group.endswith("-${{ github.event.pull_request.number || github.run_id }}")
+    else:
+        assert cancels is False
+
+
+def test_a_comment_that_approves_nothing_waits_for_no_approval_and_replaces_none():
+    workflow = yaml.safe_load((FOLDER / "approve.yml").read_text(encoding="utf-8"))
+    command = "startsWith(github.event.comment.body, '/evalgate ')"
+    assert command in workflow["jobs"]["approve"]["if"]
+    assert f"{command} && github.event.issue.number || github.run_id" in workflow["concurrency"]["group"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["check-jsonschema", "--builtin-schema", "vendor.github-workflows"], ["zizmor", "--offline", "--no-progress"]],
+)
+def test_the_checkers_find_nothing(command, tmp_path):
+    for name, text in IN_PAGES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    options = ["--config", ROOT / ".github/zizmor.yml"] if command[0] == "zizmor" else []
+    tool = Path(sys.executable).with_name(command[0])
+    done = subprocess.run(
+        [tool, *command[1:], *options, *EXAMPLES, *tmp_path.iterdir()], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert IN_PAGES
+
+
+@pytest.fixture
+def required():
+    return yaml.safe_load((FOLDER / "required-check.yml").read_text(encoding="utf-8"))
+
+
+def git(folder, *words):
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)  # noqa: S607
+
+
+@pytest.mark.parametrize(
+    ("event", "changed", "expected"),
+    [
+        ("pull_request", "README.md", "agent=false\n"),
+        ("pull_request", "evals/support.yaml", "agent=true\n"),
+        ("pull_request", "my_agent.py", "agent=true\n"),
+        ("push", "README.md", "agent=true\n"),
+        ("merge_group", "README.md", "agent=true\n"),
+    ],
+)
+def test_the_agent_runs_if_its_paths_changed(required, tmp_path, event, changed, expected):
+    step = required["jobs"]["changes"]["steps"][-1]
+    repository, output = tmp_path / "repository", tmp_path / "output"
+    repository.mkdir()
+    git(repository, "init", "-q")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "base")
+    (repository / changed).parent.mkdir(exist_ok=True)
+    (repository / changed).write_text("x")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "change")
+    environ = {**step["env"], "GITHUB_EVENT_NAME": event, "GITHUB_OUTPUT": str(output), "PATH": "/usr/bin:/bin"}
+    subprocess.run(["/bin/bash", "-e", "-c", step["run"]], cwd=repository, env=environ, check=True)
+    assert output.read_text() == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "agent", "gate", "code"),
+    [
+        ("success", "true", "success", 0),
+        ("success", "false", "skipped", 0),
+        ("success", "true", "failure", 1),
+        ("success", "true", "cancelled", 1),
+        ("success", "true", "skipped", 1),
+        ("failure", "", "skipped", 1),
+        ("cancelled", "", "skipped", 1),
+    ],
+)
+def test_the_required_check_is_green_only_if_the_gate_passed_or_was_not_needed(required, changes, agent, gate, code):
+    [step] = required["jobs"]["evalgate"]["steps"]
+    assert required["jobs"]["evalgate"]["if"] == "always()"
+    assert set(step["env"]) == {"CHANGES", "AGENT", "GATE"}
+    environ = {"CHANGES": changes, "AGENT": agent, "GATE": gate}
+    done = subprocess.run(["/bin/bash", "-e", "-c", step["run"]], env=environ, check=False)
+    assert done.returncode == code
+
+
+def test_a_required_check_has_no_path_filter(required):
+    assert "paths" not in str(required[True])
