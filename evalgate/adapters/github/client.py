@@ -194,7 +194,8 @@ def error_from_response(answer: HttpResponse, method: str, url: str) -> Unreacha
         return Unreachable(f"GitHub does not accept the token (401){quoted}")
     if status == FORBIDDEN:
         lacks_permission = not message or _MISSING_PERMISSION.search(message)
-        hint = f"add {_permission_lines(answer, method, url)} to `permissions:`" if lacks_permission else None
+        place = "that token" if "personal access token" in message else "`permissions:`"
+        hint = f"add {_permission_lines(answer, method, url)} to {place}" if lacks_permission else None
         return Forbidden(Problem(f"GitHub refuses it (403){quoted}", hint=hint))
     if status == NOT_FOUND:
         return NotFound("not found, or not visible with this token (404)")

@@ -148,6 +148,12 @@ def test_a_missing_permission_is_named_as_a_line_of_the_workflow(hub, client, he
     assert found == f'GitHub refuses it (403): "{message}" (add {permission} to `permissions:`)'
 
 
+def test_a_permission_that_a_persons_token_lacks_is_not_one_of_the_workflow(hub, client):
+    message = "Resource not accessible by personal access token"
+    found = refuse(hub, client, 403, {"message": message})
+    assert found == f'GitHub refuses it (403): "{message}" (add `actions: read` to that token)'
+
+
 def test_another_refusal_names_no_permission(hub, client):
     message = "Your IP address is not on the allow list."
     header = {"X-Accepted-GitHub-Permissions": "actions=read"}
