@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from io import BufferedWriter
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,10 +30,12 @@ MANIFEST = "manifest.json"
 RESULTS = "results.json"
 SUITES = "suites.json"
 TRACES = "traces.jsonl"
+BUFFER = 1 << 18
+"""Bytes that are written together."""
 
 
 class ZipLimits(Struct, frozen=True):
-    """Limits in bytes. `slack` is reserved for deflate's buffer and the archive's directory."""
+    """Limits in bytes. `slack` is reserved for what is still buffered, and for the archive's directory."""
 
     packed: int = 64 * 1024 * 1024
     unpacked: int = 256 * 1024 * 1024
@@ -47,7 +50,7 @@ class BaselineTraceSpool:
 
         self._limits, self._encode = limits, encode
         with report_full_temp_folder():
-            self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (lives until the run has ended)
+            self._file: IO[bytes] = tempfile.TemporaryFile(buffering=BUFFER)  # noqa: SIM115  (lives until the run ends)
         self._size = 0
         self._seen: set[tuple[str, int | None, int | None]] = set()
         self.left_out = 0
@@ -106,9 +109,8 @@ def write_archive(stream: BinaryIO, parts: BaselineParts, limits: ZipLimits) -> 
 
     spool = parts.traces if isinstance(parts.traces, BaselineTraceSpool) else None
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open(build_entry(RESULTS), "w") as member:
-            for piece in iter_chunks(parts.results):
-                member.write(piece)
+        with BufferedWriter(archive.open(build_entry(RESULTS), "w"), BUFFER) as member:
+            member.writelines(iter_chunks(parts.results))
         archive.writestr(build_entry(SUITES), parts.suites)
         unpacked = sum(entry.file_size for entry in archive.infolist()) + limits.slack
         kept, left_out = _write_traces(archive, spool, replace(limits, unpacked=limits.unpacked - unpacked))
@@ -123,7 +125,7 @@ def _write_traces(archive: zipfile.ZipFile, spool: BaselineTraceSpool | None, li
         return 0, 0
     kept, unpacked, full = 0, 0, False
     left_out = spool.left_out
-    with archive.open(build_entry(TRACES), "w") as member:
+    with BufferedWriter(archive.open(build_entry(TRACES), "w"), limits.slack // 8) as member:
         for line in spool.lines():
             packed = archive.fp.tell() if archive.fp else 0
             unpacked += len(line)

@@ -125,6 +125,10 @@ class ExactSecrets:
                 return True
         return False
 
+    def is_in_document(self, document: bytes) -> bool:
+        """Returns whether a document of JSON may contain a secret in one of its texts."""
+        return any(form in document for form in self._encoded_forms)
+
     def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and kind of each secret in such a text."""
         for spelling in self._spellings:
@@ -221,6 +225,6 @@ def _escape_for_documents(spelling: str) -> Iterator[str]:
     import json
 
     xml = spelling.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-    quoted = spelling.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    quoted = json.dumps(spelling, ensure_ascii=False)[1:-1]
     parted = spelling.replace("@", "@\u200b")
     yield from (spelling, json.dumps(spelling)[1:-1], quoted, xml, parted, parted.replace("|", "\\|"))

@@ -1,14 +1,17 @@
 """Secrets that are recognised without knowing them: by the shape of a token, or by the words before a value.
 
 A shape is found by plain search for its prefix, a context starts at one of its words (names, headers, URLs, key
-blocks), so that text without them costs almost nothing. Patterns read up to a bounded length from there.
+blocks). Patterns read up to a bounded length from there. `may_hold_secret` leaves out all other text at little cost.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from evalgate.measures.text.plain_text import INVISIBLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -226,3 +229,40 @@ CONTEXTS: Sequence[SecretContext] = (
     ),
     SecretContext("cookie", [b"cookie:"], rb"cookie:\s{0,4}[^\s=;]{1,100}=(?P<secret>[^\s;\"']{8,4000})", _is_value),
 )
+
+_LOOK_AROUND = re.compile(rb"\(\?<?[=!][^)]*\)")
+_NAMES = (
+    rf"passw(?:or)?d|passphrase|credentials?|(?:{_BEFORE_KEY})[ _-]?key|token|secret|pwd|authorization|cookie"
+).replace("i", "[i\u0130\u0131]")  # Python takes them for an `i` if case is ignored, Rust does not
+_ASSIGNED_LATER = r"(?:[\\\"'\s]|\\[nrtf])*[:=]"
+_OTHER_CONTEXTS = (
+    r"-----begin |bearer (?:\s|\\[nrtf])*[a-z0-9._~+/=-]{16}|://[^\s/?#@\"'<>]+@|hooks\.slack\.com/|/api/webhooks/|"
+    r"[?&]sig=|x-amz-signature="
+)
+
+
+@cache
+def _quick_test() -> Callable[[str], bool]:
+    """A test for one pattern of all shapes, contexts, names of fields, escapes and invisible characters.
+
+    It is compiled by the engine of pydantic, Rust's regex: that reads each character once for all of them together.
+    """
+    from pydantic_core import SchemaValidator, core_schema
+
+    shapes = [b"(?:%b)%b" % (b"|".join(map(re.escape, shape.prefixes)), shape.rest) for shape in SHAPES]
+    shape = _LOOK_AROUND.sub(b"", b"|".join(shapes)).decode()
+    context = rf"(?:{_NAMES}){_ASSIGNED_LATER}|{_OTHER_CONTEXTS}"
+    pattern = rf"(?-u:{shape})|(?i:{context})|\\[u/]|{INVISIBLE}"
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python
+
+
+def may_hold_secret(text: str) -> bool:
+    """False if a text has no secret, nor has any text, or name of a field, of which it is the JSON.
+
+    Always true in a process that has not loaded pydantic for suites: the one that holds the token must not.
+    """
+    if "pydantic_core" not in sys.modules:
+        return True
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return _quick_test()(text)

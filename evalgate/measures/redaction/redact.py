@@ -1,7 +1,7 @@
 """Redacts secrets in text: token shapes, values after names like `password`, and exact secrets.
 
-Ordinary text costs little: shapes are searched only in long unbroken runs, contexts ("password=...") only
-if one of their words occurs. No pattern backtracks over more than a bounded length.
+Ordinary text costs little: one quick test finds that it holds none. No pattern backtracks over more than a bounded
+length.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from evalgate.measures.redaction.known_secrets import (
     SECRET_FIELD,
     SHAPES,
     SHORTEST_SHAPE,
+    may_hold_secret,
 )
-from evalgate.measures.text.plain_text import is_all_visible, remove_invisible
+from evalgate.measures.text.plain_text import remove_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +34,7 @@ _MIN_SECRET = 8  # `://u:p@h`: no recognised secret is shorter
 _RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
 _RUN_TABLE = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
 _LONG_RUN = b"\x01" * SHORTEST_SHAPE
-_SHORT, _LARGE = 1_000, 100_000
+_LARGE, _MOST_TOGETHER = 100_000, 1_000_000
 _BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
@@ -42,9 +43,6 @@ PROBE = "x"
 """A text that holds no secret, but is one under the name of a password."""
 
 Span = tuple[int, int, str]
-_WORDS = tuple(word.decode() for context in CONTEXTS for word in context.words)
-_WITH_SLASH, _WITH_EQUALS = (tuple(word for word in _WORDS if mark in word) for mark in "/=")
-_OTHERS = tuple(word for word in _WORDS if word not in (*_WITH_SLASH, *_WITH_EQUALS))
 
 
 def redact(text: str) -> str:
@@ -60,6 +58,11 @@ def redact_value(value: Any) -> Any:
 def redact_field(name: str, clean: Any) -> Any:
     """Redacts the whole of a value, its texts already redacted, if its name is like `password`."""
     return _REDACTOR.redact_field(name, clean)
+
+
+def is_clean(document: bytes) -> bool:
+    """Whether a quick test of a document of JSON as orjson writes it proves that redacting changes none of it."""
+    return _REDACTOR.is_clean(document)
 
 
 def hide_secrets(secrets: Iterable[str]) -> None:
@@ -116,17 +119,27 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """Redacts secrets in the text, even if invisible characters split them or it holds them in escapes of JSON."""
+        if self.project is None and not self._may_hold_secret(text):
+            return text
         if "\\u" in text or "\\/" in text:
             text = self._redact_escaped(text)
-        if (
-            self.project is None
-            and (len(text) < _MIN_SECRET or _is_ordinary(text))
-            and (self.exact is None or not self.exact.is_in(_bare(text)))
-        ):
-            return text
         bare = _bare(text)
         clean = self._replace_secrets(bare)
         return text if clean == bare else clean
+
+    def _may_hold_secret(self, text: str) -> bool:
+        return (len(text) >= _MIN_SECRET and may_hold_secret(text)) or (
+            self.exact is not None and self.exact.is_in(_bare(text))
+        )
+
+    def is_clean(self, document: bytes) -> bool:
+        """Whether a quick test of a document of JSON as orjson writes it proves that redacting changes none of it."""
+        return (
+            self.project is None
+            and len(document) <= _MOST_TOGETHER
+            and (self.exact is None or not self.exact.is_in_document(document))
+            and not may_hold_secret(document.decode())
+        )
 
     def _redact_escaped(self, text: str) -> str:
         """Redacts secrets that a decoder would find in a text of JSON, such as the arguments of a call."""
@@ -218,35 +231,6 @@ def _replace_spans(text: str, spans: Sequence[Span]) -> str:
     return "".join(parts)
 
 
-def _may_have_context(text: str) -> bool:
-    """Returns whether a context is possible: a check of ASCII text that costs a tenth of the search."""
-    has_equals, has_slash = "=" in text, "/" in text
-    has_mark = has_equals or ":" in text or "earer" in text or "EARER" in text or "-----" in text
-    if not has_mark and not has_slash:
-        return False
-    is_in = text.lower().__contains__
-    return (
-        (has_mark and any(map(is_in, _OTHERS)))
-        or (has_equals and any(map(is_in, _WITH_EQUALS)))
-        or (has_slash and any(map(is_in, _WITH_SLASH)))
-    )
-
-
-def _is_ordinary(text: str) -> bool:
-    """Returns whether no secret is possible: no invisible character, token-like run or context word."""
-    if not text.isascii():
-        if not is_all_visible(text):
-            return False
-        text = text.encode("ascii", "replace").decode()
-    if len(text) >= SHORTEST_SHAPE:
-        flat = text.encode()
-        if _LONG_RUN in flat.translate(_RUN_TABLE):
-            runs = _long_runs(flat)
-            if len(runs) > _SHORT or _first_of_prefix().search(runs) is not None:
-                return False
-    return not _may_have_context(text)
-
-
 def _find_known(text: str) -> list[Span]:
     # One byte per character, so that positions in `flat` are positions in the text.
     flat = text.encode("ascii", "replace")
@@ -254,11 +238,10 @@ def _find_known(text: str) -> list[Span]:
     if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
         for prefix in _prefixes_in(runs):
             found.extend(_BY_PREFIX[prefix].find_spans(flat, prefix))
-    if _may_have_context(flat.decode()):
-        lowered = flat.lower()
-        for word, context in _BY_WORD:
-            if word in lowered:
-                found.extend(context.find_spans(flat, lowered, word))
+    lowered = flat.lower()
+    for word, context in _BY_WORD:
+        if word in lowered:
+            found.extend(context.find_spans(flat, lowered, word))
     return found
 
 
@@ -268,15 +251,6 @@ def _prefixes_in(runs: bytes) -> Iterable[bytes]:
         return set(_any_prefix().findall(runs))
     characters = frozenset(runs)
     return [prefix for prefix in _BY_PREFIX if characters.issuperset(prefix) and prefix in runs]
-
-
-@cache
-def _first_of_prefix() -> re.Pattern[bytes]:
-    """Returns a pattern of all prefixes, grouped by first byte, as most positions have none of these."""
-    rest: dict[bytes, list[bytes]] = {}
-    for prefix in sorted(_BY_PREFIX):
-        rest.setdefault(prefix[:1], []).append(re.escape(prefix[1:]))
-    return re.compile(b"|".join(re.escape(first) + b"(?:%b)" % b"|".join(rest[first]) for first in rest))
 
 
 @cache

@@ -4,13 +4,15 @@ import base64
 import json
 import time
 
+import orjson
+import pydantic_core  # noqa: F401  without it the quick test is not used
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secret_samples import CONTEXTS, HEX, TOKENS, A
 
 from evalgate.measures.redaction.known_secrets import SHAPES
-from evalgate.measures.redaction.redact import MAX_DEPTH, Redactor, redact, redact_value
+from evalgate.measures.redaction.redact import MAX_DEPTH, Redactor, is_clean, redact, redact_value
 
 ORDINARY = [
     "550e8400-e29b-41d4-a716-446655440000",
@@ -185,6 +187,52 @@ def test_redact_value__of_a_subclass_of_text_object_or_list__is_redacted(wrap, n
 
 def test_redact_value__name_that_is_a_secret__is_gone():
     assert redact_value({TOKENS["ghp"]: 1}) == {"[redacted: GitHub token]": 1}
+
+
+PIECES = (
+    *(
+        *TOKENS.values(),
+        *CONTEXTS,
+        "password",
+        "api_key",
+        "ap\u0130_key",
+        "to\u212aen",
+        "\u017fecret",
+        "credent\u0131als",
+    ),
+    *("token", "bearer ", "bearer a1b2c3d4e5f6g7h8", "https://u:pw1234@h", "&sig=" + A[:24], "cookie: a=b2c3d4e5f6"),
+    *(
+        ":",
+        "=",
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "\v",
+        " ",
+        "\b",
+        "\u200b",
+        "\\u0070",
+        "\\/",
+        "{",
+        "x",
+        "hunter22",
+        A[:20],
+        "caf\u00e9",
+    ),
+)
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+
+
+@given(st.dictionaries(TEXTS, TEXTS | st.lists(TEXTS) | st.dictionaries(TEXTS, TEXTS)))
+def test_is_clean__of_a_record__only_if_redacting_changes_nothing(record):
+    assert not is_clean(orjson.dumps(record)) or redact_value(record) == record
+
+
+@pytest.mark.parametrize("secret", ['p"ss\\w\u00f6rd\t1', "line one of it\nline two of it"])
+def test_redactor__record_with_an_exact_secret__is_not_clean(secret):
+    assert not Redactor([secret]).is_clean(orjson.dumps({"note": [f"it is {secret}."]}))
+    assert Redactor([secret]).is_clean(orjson.dumps({"note": ["it is here."]}))
 
 
 def test_redact_value__deeply_nested_value__ends():

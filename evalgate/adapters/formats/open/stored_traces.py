@@ -16,7 +16,7 @@ from evalgate.adapters.formats.native import parts, reader
 from evalgate.adapters.formats.open import detect
 from evalgate.adapters.formats.writers.native import to_native
 from evalgate.errors import TraceError
-from evalgate.measures.redaction.redact import redact_value
+from evalgate.measures.redaction.redact import is_clean, redact_value
 from evalgate.measures.values.json_stream import encode_json
 from evalgate.models.trace.trace import DamagedTrace, TraceLocation
 from evalgate.models.trace.trace_document import drop_unknown
@@ -36,12 +36,12 @@ def encode_stored_trace(trace: Trace) -> bytes:
     source, fields = trace.source, {"scenario_id": trace.scenario_id, "trial": trace.trial}
     form, record = (NATIVE, to_native(trace)) if trace.record is None else (source.format, trace.record)
     cost = None if trace.cost["source"] in AS_RECORDED else trace.cost
-    entry = {
-        "format": form,
-        **redact_value(drop_unknown({**fields, "cost": cost})),
-        "record": redact_value(record),
-        "source": redact_value(drop_unknown(asdict(source))),
-    }
+    fields, place = drop_unknown({**fields, "cost": cost}), drop_unknown(asdict(source))
+    if trace.record is not None and form == NATIVE:  # its reader refuses what redaction would leave out as too deep
+        line = encode_json({"format": form, **fields, "record": record, "source": place})
+        if is_clean(line):
+            return line + b"\n"
+    entry = {"format": form, **redact_value(fields), "record": redact_value(record), "source": redact_value(place)}
     return encode_json(entry) + b"\n"
 
 
