@@ -256,12 +256,8 @@ def tag(release: Release) -> dict[str, str]:
         raise ReleaseError(f"{image} is not signed by {WORKFLOW} as built from {commit}")
     path = release.root / ACTION
     path.write_text(pin_image(path.read_text(encoding="utf-8"), image), encoding="utf-8")
-    date = call(release, "git", "show", "--no-patch", "--format=%cI", commit)
     author = {f"GIT_{role}_NAME": BOT[0] for role in ROLES} | {f"GIT_{role}_EMAIL": BOT[1] for role in ROLES}
-    dates = {f"GIT_{role}_DATE": date for role in ROLES}
-    call(
-        release, "git", "commit", "--quiet", "--message", f"Release {release.version}", "--", ACTION, **author, **dates
-    )
+    call(release, "git", "commit", "--quiet", "--message", f"Release {release.version}", "--", ACTION, **author)
     call(release, "git", "push", "--quiet", "origin", f"HEAD:refs/tags/{release.tag}")
     return {}
 
