@@ -146,14 +146,14 @@ def require_version(release: Release, commit: str) -> None:
         if version != release.version:
             raise ReleaseError(f"{path} has version {version}, not {release.version}")
     extract_notes(show("CHANGELOG.md"), release.version)
-    used = call(release, "git", "grep", "-hoE", USED, commit, "--", *SHOWN_IN).split()
     action, image = f"@v{major}", f":{release.version}"
-    for each in sorted(set(used)):
-        name, mark, version = re.split("(@v|:)", each)
+    for line in call(release, "git", "grep", "-oE", USED, commit, "--", *SHOWN_IN).splitlines():
+        path, used = line.removeprefix(f"{commit}:").split(":", 1)
+        owner, mark, version = re.split("/evalgate(?:/[a-z-]+)?(@v|:)", used)
         if mark + version not in {action, image}:
-            raise ReleaseError(f"a document uses {each}, and this release is {action} and {image}")
-        if name.split("/")[0].lower() != release.repository.split("/")[0].lower():
-            raise ReleaseError(f"a document uses {each}, and this repository is {release.repository}")
+            raise ReleaseError(f"{path} uses {used}, and this release is {action} and {image}")
+        if not path.startswith("docs/") and owner.lower() != release.repository.split("/")[0].lower():
+            raise ReleaseError(f"{path} uses {used}, and this repository is {release.repository}")
 
 
 def list_tags(release: Release) -> dict[str, str]:

@@ -28,9 +28,9 @@ def test_the_job_that_runs_the_pull_request_can_only_read_and_has_no_part_of_the
     assert not any("evalgate" in step.get("uses", "") for step in RECORD["steps"])
 
 
-def test_the_gate_runs_no_command_of_the_pull_request():
+def test_the_gate_runs_no_command_of_the_pull_request_and_is_never_skipped():
     assert [step["run"] for step in GATE["steps"] if "run" in step] == ["rm -rf traces"]
-    assert GATE["needs"] == "record"
+    assert (GATE["needs"], GATE["if"]) == ("record", "always()")
 
 
 def test_the_gate_uses_mains_rules_and_fails_if_they_become_weaker():

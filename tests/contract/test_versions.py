@@ -30,10 +30,14 @@ def names(pattern: re.Pattern[str]) -> dict[str, set[tuple[str, str]]]:
 def test_the_action_is_used_by_its_major_version():
     used = names(ACTION)
     assert {"README.md", "docs/github.md", "examples/workflows/evalgate.yml"} <= used.keys()
-    assert {name: each for name, each in used.items() if each != {("org", MAJOR)}} == {}
+    assert {name: each for name, each in used.items() if {version for _, version in each} != {MAJOR}} == {}
+    assert {owner for name, each in used.items() if not name.startswith("docs/") for owner, _ in each} == {
+        ["org", "evalgate"][0]
+    }
 
 
 def test_images_and_pinned_commits_name_the_whole_version():
     assert "docs/hardening.md" in names(COMMENT)
     for pattern in (IMAGE, COMMENT):
-        assert {name: each for name, each in names(pattern).items() if each != {("org", __version__)}} == {}
+        used = names(pattern).items()
+        assert {name: each for name, each in used if {version for _, version in each} != {__version__}} == {}

@@ -79,7 +79,7 @@ def assert_released(forge: Forge) -> None:
     commit = forge.git("rev-parse", "v1.0.0^", cwd=forge.origin)
     assert [digest, commit] in forge.signed()
     assert forge.git("diff", "--name-only", commit, "v1.0.0", cwd=forge.origin) == "action.yml"
-    manifest = json.loads((forge.state / "registry" / "ghcr.io_org_evalgate:1.0.0").read_text())
+    manifest = json.loads((forge.state / "registry" / image.replace("/", "_")).read_text())
     assert manifest["digest"] == digest
     assert forge.release("v1.0.0") == {
         "draft": False,
@@ -184,7 +184,7 @@ def test_versions_that_can_not_be_released(forge, capsys):
             "examples/workflows/evalgate.yml",
             "evalgate@v1",
             "evalgate@v2",
-            "uses org/evalgate@v2, and this release is @v1 and :1.0.0",
+            "examples/workflows/evalgate.yml uses org/evalgate@v2, and this release is @v1 and :1.0.0",
         ),
         (
             "examples/workflows/evalgate.yml",
