@@ -164,7 +164,9 @@ def test_the_moving_tag_never_moves_back(forge):
 def test_versions_that_can_not_be_released(forge, capsys):
     assert "'1.0' is no version" in refusal(forge, "plan", "1.0", capsys)
     assert "pyproject.toml has version 1.0.0, not 1.0.1" in refusal(forge, "plan", "1.0.1", capsys)
-    assert "this repository is me/evalgate" in refusal(forge, "plan", "1.0.0", capsys, GITHUB_REPOSITORY="me/evalgate")
+    assert "this repository is another/evalgate" in refusal(
+        forge, "plan", "1.0.0", capsys, GITHUB_REPOSITORY="another/evalgate"
+    )
     forge.git("push", "--quiet", "origin", "HEAD:refs/tags/v1.2.0")
     assert "v1.2.0 is already released" in refusal(forge, "plan", "1.0.0", capsys)
 
@@ -189,8 +191,8 @@ def test_versions_that_can_not_be_released(forge, capsys):
         (
             "examples/workflows/evalgate.yml",
             "org/evalgate@",
-            "me/evalgate@",
-            "uses me/evalgate@v1, and this repository is",
+            "another/evalgate@",
+            "uses another/evalgate@v1, and this repository is",
         ),
     ],
 )
