@@ -120,10 +120,20 @@ def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
     judgement = judge(request if recorder is None else recorder.load(request), tools)
     if not judgement.problems:  # wrong input leaves the files of the last run as they are
         write_outputs(judgement, tools.output, keep=request.kept)
+        if arguments.code_quality is not None:
+            _write_code_quality(judgement, arguments.code_quality, shell)
     _print_result(judgement, arguments, shell, request.kept)
     if recorder is not None:
         _save_to_store(judgement, recorder, shell, is_quiet=arguments.quiet)
     return judgement.exit_code
+
+
+def _write_code_quality(judgement: Judgement, path: str, shell: Shell) -> None:
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.reporting.ci.code_quality import render_code_quality
+
+    with open_named(path, shell.cwd) as stream:
+        stream.write(render_code_quality(judgement.results))
 
 
 def _find_own_baseline(request: JudgeRequest, folder: OutputFolder) -> str | None:
@@ -276,6 +286,7 @@ OUTPUTS = (
     ),
     option("--no-baseline-zip", action="store_true", help="don't write baseline.zip (makes long runs much faster)"),
     option("--sarif", action="store_true", help="also write results.sarif, for code scanning"),
+    option("--code-quality", metavar="PATH", help="also write GitLab's Code Quality report to this file"),
     option("--template", metavar="FILE", help="a template for parts of comment.md (docs/templates.md)"),
     option("--json", action="store_true", help="print results.json instead of the table"),
     one_of(

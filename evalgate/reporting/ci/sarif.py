@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
-from evalgate.models.run.run import HARD_FAILS
+from evalgate.reporting.ci.findings import SCENARIO_RULE, list_findings
 from evalgate.reporting.text.escaping import escape_sarif
-from evalgate.reporting.text.scenario_sections import find_failed_checks, find_reason
-from evalgate.reporting.text.wording import scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc, SuiteDoc
-    from evalgate.reporting.text.scenario_sections import FailedCheck
+    from evalgate.models.results.results import ResultsDoc
+    from evalgate.reporting.ci.findings import Finding
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 5_000
 """Code scanning shows the first 5,000 results of a file and refuses more than 25,000."""
-SCENARIO_RULE = "scenario"
 SUPPRESSION = {"kind": "external", "status": "accepted", "justification": "quarantined: it does not block"}
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -32,7 +26,7 @@ def render_sarif(document: ResultsDoc) -> bytes:
     """
     import orjson
 
-    results = [result for suite in document["suites"] for result in _iter_results(suite)]
+    results = [_build_result(finding) for finding in list_findings(document)]
     shown, omitted = results[:MAX_RESULTS], len(results) - MAX_RESULTS
     run: dict[str, Any] = {
         "tool": {
@@ -58,60 +52,25 @@ def _build_rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": description}}
 
 
-def _iter_results(suite: SuiteDoc) -> Iterator[dict[str, Any]]:
-    for scenario in suite["scenarios"]:
-        checks = find_failed_checks(scenario)
-        for check in checks:
-            yield _suppress_quarantined(scenario, _build_check_result(suite, scenario, check))
-        if not checks and scenario["verdict"] != "PASS":
-            level = "error" if scenario["verdict"] in HARD_FAILS else "warning"
-            reason = find_reason(scenario)
-            location = _build_location(suite, scenario, None)
-            yield _suppress_quarantined(
-                scenario, _build_result(SCENARIO_RULE, level, _list_names(suite, scenario), reason, location)
-            )
-
-
-def _suppress_quarantined(scenario: ScenarioDoc, result: dict[str, Any]) -> dict[str, Any]:
-    """Turns the result of a quarantined scenario into a suppressed note."""
-    if not scenario.get("quarantined"):
-        return result
-    return {**result, "level": "note", "suppressions": [SUPPRESSION]}
-
-
-def _build_check_result(suite: SuiteDoc, scenario: ScenarioDoc, check: FailedCheck) -> dict[str, Any]:
-    first = check.first
-    names = [*_list_names(suite, scenario), first["name"]]
-    times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
-    level = "error" if first["required"] else "warning"
-    location = _build_location(suite, scenario, first["location"])
-    return _build_result(first["type"], level, names, f"{first['reason']}{times}", location)
-
-
-def _list_names(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
-    return [suite["suite"], scenario["id"], scenario["variant"] or ""]
-
-
-def _build_location(suite: SuiteDoc, scenario: ScenarioDoc, location: LocationDoc | None) -> dict[str, Any]:
-    """Builds the location of the check, else of its scenario, else of its suite."""
-    found = location or scenario["location"]
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _encode_uri(found["file"] if found else suite["path"])}}
-    if found and found["line"]:
-        column = {"startColumn": found["column"]} if found["column"] else {}
-        physical["region"] = {"startLine": found["line"], **column}
-    return {"physicalLocation": physical}
-
-
-def _build_result(rule: str, level: str, names: list[str], reason: str, location: dict[str, Any]) -> dict[str, Any]:
-    title = scope(*names)
-    fingerprint = hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest()
+def _build_result(finding: Finding) -> dict[str, Any]:
+    """Builds a result; one of a quarantined scenario is a suppressed note."""
+    suppressed = {"level": "note", "suppressions": [SUPPRESSION]} if finding.is_quarantined else {}
     return {
-        "ruleId": escape_sarif(rule),
-        "level": level,
-        "message": {"text": escape_sarif(f"{title}: {reason}" if reason else title)},
-        "locations": [location],
-        "partialFingerprints": {"evalgateCheck/v1": fingerprint},
+        "ruleId": escape_sarif(finding.rule),
+        "level": finding.level,
+        "message": {"text": escape_sarif(finding.message)},
+        "locations": [{"physicalLocation": _build_location(finding)}],
+        "partialFingerprints": {"evalgateCheck/v1": finding.fingerprint},
+        **suppressed,
     }
+
+
+def _build_location(finding: Finding) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _encode_uri(finding.file)}}
+    if finding.line:
+        column = {"startColumn": finding.column} if finding.column else {}
+        physical["region"] = {"startLine": finding.line, **column}
+    return physical
 
 
 def _encode_uri(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Escapes untrusted text, one function per output: Markdown, logs, terminals, XML and SARIF.
+"""Escapes untrusted text, one function per output: Markdown, logs, terminals, XML, SARIF and Code Quality.
 
 Text from traces, suites, file names and baselines is untrusted. In Markdown only code is safe: escapes,
 entities and HTML leave mentions and links alive, so such text appears only in code spans and fences.
@@ -104,6 +104,11 @@ def escape_xml(text: str, limit: int = TEXT_LIMIT) -> str:
 def escape_sarif(text: str, limit: int = TEXT_LIMIT) -> str:
     """Escapes text for a SARIF message, in which `[words](address)` would become a link."""
     return re.sub(r"([\\\[\]])", r"\\\1", to_one_line(text, limit))
+
+
+def escape_code_quality(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Escapes text for a Code Quality report, which GitLab shows as plain text."""
+    return to_one_line(text, limit).encode("utf-8", "replace").decode()
 
 
 def _redact_start(text: str) -> str:

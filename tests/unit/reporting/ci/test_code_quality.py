@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import jsonschema
+import pytest
+from markdown_check import HOSTILE
+from results_builder import a_scenario, a_suite, a_trial, an_assertion, results
+
+from evalgate.reporting.ci.code_quality import MAX_ENTRIES, render_code_quality
+
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "additionalProperties": False,
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "minLength": 1},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "properties": {
+                    "path": {"type": "string", "pattern": "^[^/]"},
+                    "lines": {
+                        "type": "object",
+                        "required": ["begin"],
+                        "properties": {"begin": {"type": "integer", "minimum": 1}},
+                    },
+                },
+            },
+        },
+    },
+}
+"""What GitLab documents, and requires of each entry (an entry that violates it is dropped without a word)."""
+
+
+def entries_of(*scenarios):
+    found = json.loads(render_code_quality(results([a_suite("support", list(scenarios))])))
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def failing(*assertions, **changes):
+    trials = [a_trial(0, "hard_fail", assertions=list(assertions))]
+    return a_scenario("refund", "HARD_FAIL", trials=trials, **changes)
+
+
+def test_a_failed_check_is_an_entry_at_its_line():
+    [found] = entries_of(failing(an_assertion("answers", "failed", required=True), an_assertion("other", "passed")))
+    assert found["description"] == "support / refund / answers: response.content lacks 'refund'"
+    assert (found["check_name"], found["severity"]) == ("jmespath", "critical")
+    assert found["location"] == {"path": "evals/support.yaml", "lines": {"begin": 12}}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "severity"),
+    [
+        (failing(an_assertion("x", "failed")), "minor"),
+        (failing(an_assertion("x", "failed", required=True), quarantined=True), "info"),
+        (a_scenario("refund", "MISSING", trials=[], location=None), "critical"),
+        (a_scenario("refund", "NOT_EVALUABLE", trials=[]), "minor"),
+    ],
+    ids=["not required", "quarantined", "missing", "not evaluable"],
+)
+def test_the_severity_shows_what_can_block(scenario, severity):
+    [found] = entries_of(scenario)
+    assert found["severity"] == severity
+
+
+def test_a_run_that_passed_is_an_empty_report():
+    assert render_code_quality(results([a_suite("support", [a_scenario("refund", "PASS")])])) == b"[]\n"
+
+
+def test_two_checks_of_one_name_have_two_fingerprints_that_stay():
+    checks = [an_assertion("same", "failed"), an_assertion("same", "failed", type="contains")]
+    moved = [{**check, "location": {"file": "b.yaml", "line": 9, "column": 1}} for check in checks]
+    first, second = ([each["fingerprint"] for each in entries_of(failing(*given))] for given in (checks, moved))
+    assert len(set(first)) == 2
+    assert first == second
+
+
+def test_there_are_as_many_entries_as_anyone_reads():
+    scenarios = [a_scenario(f"s{number}", "MISSING", trials=[]) for number in range(MAX_ENTRIES + 3)]
+    assert len(entries_of(*scenarios)) == MAX_ENTRIES
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "half \ud800 a pair"])
+def test_hostile_text_is_one_line_without_control_characters(text):
+    [found] = entries_of(failing(an_assertion(text, "failed", reason=text)))
+    assert not {unicodedata.category(each) for each in found["description"] if each != "\t"} & {"Cc", "Cf", "Cs"}
