@@ -79,6 +79,9 @@ def main(argv: Sequence[str], shell: Shell) -> int:
 
 
 def _run_verb(argv: Sequence[str], shell: Shell) -> int:
+    if not argv:
+        shell.err.write(_build_parser(argv).format_help())
+        return SettingError.exit_code
     arguments, unknown = _build_parser(argv).parse_known_args(argv)
     if unknown:
         hint = f"see evalgate {arguments.verb} --help"
