@@ -95,8 +95,10 @@ def _run_mode(
     with private_temp_dir(settings.job.temp) as downloads:
         judge: JobJudge = make_judge_context(settings)
         if is_sandboxed:
-            from evalgate.bootstrap.sandboxed_judge import SandboxedJudge
+            from evalgate.bootstrap.sandboxed_judge import ELSEWHERE, SandboxedJudge
 
+            if sys.platform != "linux":
+                step.annotate([Annotation("notice", "EvalGate", ELSEWHERE)])
             log = step.log if settings.logs_details else None
             judge = SandboxedJudge(make_judge_context(settings), Path(downloads), log, ready_judge)
         return run_job(settings, step, judge, downloads, deadline)

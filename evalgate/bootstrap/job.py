@@ -111,7 +111,7 @@ class _Job:
             pull_request=Comments(late, pull_request.number) if pull_request else None,
             checks=CheckRuns(late) if inputs.check_run else None,
             artifacts=Artifacts(self._site, self._deadline)
-            if settings.uploads_baseline or settings.may_upload_report
+            if (settings.uploads_baseline or settings.may_upload_report) and not settings.job.uploads_by_step
             else None,
             reports=self._build_report_zips() if settings.may_upload_report or reads_comments else None,
             recorder=open_job_recorder(settings) if inputs.store_url else None,

@@ -34,6 +34,11 @@ MEMORY = 1_000_000_000
 WALL_SECONDS = 900
 NO_USER = "-"
 NOT_FILTERED = "the kernel took no filter for the judge (seccomp): it opens no connection, and nothing else stops it"
+ELSEWHERE = (
+    "on this system the judge runs in a process of its own with a limit of CPU time, but without a limit of memory"
+    " and without a filter of system calls: only Linux has them"
+)
+"""What systems other than Linux can't do for a judge."""
 BASELINE, RESULTS = "baseline.zip", "results.json"
 JUDGE_MODULES = ("evalgate.application.judge.judge", "evalgate.adapters.suites")
 """Modules that a preforked judge imports before it gets a request."""

@@ -52,6 +52,7 @@ class Job(Struct, frozen=True):
     server_url: str = ""
     results_url: str = ""
     runtime_token: str = ""
+    uploads_by_step: bool = False  # in the composite action, whose processes reach no artifact service
     temp: str = ""
     proxies: Mapping[str, str] = field(default_factory=dict)  # may carry a password
     no_proxy: str = ""
@@ -95,6 +96,7 @@ def read_job(environ: Mapping[str, str], problems: list[Problem]) -> Job:
         server_url=addresses["GITHUB_SERVER_URL"],
         results_url=addresses["ACTIONS_RESULTS_URL"],
         runtime_token=environ.get("ACTIONS_RUNTIME_TOKEN", ""),
+        uploads_by_step=environ.get("EVALGATE_UPLOADS_BY_STEP") == "true",
         temp=environ.get("RUNNER_TEMP", ""),
         proxies=_read_proxies(environ),
         no_proxy=_read_either_case(environ, "NO_PROXY"),

@@ -19,7 +19,7 @@ TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 }
 WORKFLOWS = {name: yaml.safe_load(text) for name, text in TEXTS.items()}
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
-OF_OURS = re.compile(r"\./|org/evalgate@v\d+")
+OF_OURS = re.compile(r"\./|org/evalgate(/composite)?@v\d+")
 RELEASE, PYPI, IMAGE, SCORECARD = (
     f".github/workflows/{name}.yml" for name in ("release", "pypi", "image", "scorecard")
 )

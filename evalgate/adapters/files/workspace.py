@@ -156,7 +156,7 @@ def _steps_inside(root: str, real: str, shown: str) -> list[str]:
         hint = "only files in the repository can be read"
         raise RefusedPath(Problem("the path points outside the workspace", Location(shown), hint))
     steps = real[len(_with_slash(root)) :].split("/")
-    if GIT in steps:  # a checkout may have left the job's token there
+    if GIT in map(str.lower, steps):  # a checkout may have left the job's token there; some systems ignore case
         raise RefusedPath(Problem("files in .git are not read", Location(shown)))
     return steps
 

@@ -69,7 +69,7 @@ def choose_user(needed: Sequence[str], workspace: str) -> int | None:
 
     It is an unused user, or the workspace's owner if only that one can read them.
     """
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not hasattr(os, "setresuid"):
         return None
     owner = os.stat(workspace).st_uid  # noqa: PTH116
     users = [JUDGE_USER, *([owner] if owner else [])]

@@ -48,7 +48,7 @@ def apply_bounds(bounds: Bounds) -> None:
     _lower_limit(resource.RLIMIT_CORE, 0, 0)
     if bounds.cpu is not None:
         _lower_limit(resource.RLIMIT_CPU, bounds.cpu, bounds.cpu + max(1, bounds.spare))  # soft: SIGXCPU
-    if bounds.memory is not None:
+    if bounds.memory is not None and sys.platform != "darwin":  # which takes no limit below what it has reserved
         _lower_limit(resource.RLIMIT_AS, bounds.memory, bounds.memory)
 
 

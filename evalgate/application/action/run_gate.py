@@ -256,8 +256,9 @@ class _Upload(Struct, frozen=True):
 
 
 def _upload_zip(ports: GatePorts, upload: _Upload) -> str:
-    """Uploads one zip; returns why that failed, empty if it succeeded."""
+    """Uploads one zip, or names it for the step that does; returns why that failed, empty if it succeeded."""
     if ports.artifacts is None:
+        ports.step.outputs({f"{upload.what}-artifact": upload.name})
         return ""
     try:
         number = ports.artifacts.upload(upload.name, upload.path, upload.expires_at)
