@@ -118,6 +118,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/hardening.md": (project, [Skip("asks GitHub and its registry for a release")] * 2),
     "docs/exports.md": (project, [Skip("test_exports_page.py runs them all, and compares what they print")] * 8),
     "docs/history.md": (project, [Run((0, 0)), Run((0, 0))]),
+    "docs/other-ci.md": (project, [Skip("test_other_ci.py runs it with a replacement of docker")]),
     "docs/quickstart.md": (
         quickstart,
         [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc, SuiteDoc
-    from evalgate.reporting.text.scenario_sections import FailedCheck
+
+    Level = Literal["error", "warning"]
 
 SCENARIO_RULE = "scenario"
 """The rule of a scenario that failed without a failed check."""
@@ -23,7 +24,7 @@ class Finding(NamedTuple):
     """A check that did not pass, or a scenario that failed without one. Its texts are not escaped."""
 
     rule: str
-    level: Literal["error", "warning"]
+    level: Level
     message: str
     fingerprint: str  # depends on the names of suite, scenario, variant and check, not on the line
     file: str
@@ -44,46 +45,35 @@ def list_findings(document: ResultsDoc) -> list[Finding]:
 
 def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[Finding]:
     checks = find_failed_checks(scenario)
+    names = [suite["suite"], scenario["id"], scenario["variant"] or ""]
     for check in checks:
-        yield _build_check_finding(suite, scenario, check)
+        first = check.first
+        times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
+        found = _build_finding([*names, first["name"]], f"{first['reason']}{times}", suite, scenario)
+        level: Level = "error" if first["required"] else "warning"
+        yield _move(found._replace(rule=first["type"], level=level), first["location"])
     if not checks and scenario["verdict"] != "PASS":
-        level: Literal["error", "warning"] = "error" if scenario["verdict"] in HARD_FAILS else "warning"
-        names = _list_names(suite, scenario)
-        yield _build_finding(SCENARIO_RULE, level, names, find_reason(scenario), suite, scenario, None)
+        yield _build_finding(names, find_reason(scenario), suite, scenario)
 
 
-def _build_check_finding(suite: SuiteDoc, scenario: ScenarioDoc, check: FailedCheck) -> Finding:
-    first = check.first
-    names = [*_list_names(suite, scenario), first["name"]]
-    times = f" (in {check.failed} of {check.trials} trials)" if check.trials > 1 else ""
-    level: Literal["error", "warning"] = "error" if first["required"] else "warning"
-    reason = f"{first['reason']}{times}"
-    return _build_finding(first["type"], level, names, reason, suite, scenario, first["location"])
-
-
-def _list_names(suite: SuiteDoc, scenario: ScenarioDoc) -> list[str]:
-    return [suite["suite"], scenario["id"], scenario["variant"] or ""]
-
-
-def _build_finding(  # noqa: PLR0913
-    rule: str,
-    level: Literal["error", "warning"],
-    names: list[str],
-    reason: str,
-    suite: SuiteDoc,
-    scenario: ScenarioDoc,
-    location: LocationDoc | None,
-) -> Finding:
-    """Builds a finding at the location of the check, else of its scenario, else of its suite."""
-    found = location or scenario["location"]
+def _build_finding(names: list[str], reason: str, suite: SuiteDoc, scenario: ScenarioDoc) -> Finding:
+    """Builds a finding of a scenario, at its location, else at its suite's."""
     title = scope(*names)
-    return Finding(
-        rule,
-        level,
+    finding = Finding(
+        SCENARIO_RULE,
+        "error" if scenario["verdict"] in HARD_FAILS else "warning",
         f"{title}: {reason}" if reason else title,
         hashlib.sha256("\x00".join(names).encode("utf-8", "surrogatepass")).hexdigest(),
-        found["file"] if found else suite["path"],
-        found["line"] if found else None,
-        found["column"] if found else None,
+        suite["path"],
+        None,
+        None,
         bool(scenario.get("quarantined")),
     )
+    return _move(finding, scenario["location"])
+
+
+def _move(finding: Finding, location: LocationDoc | None) -> Finding:
+    """The finding at a location if that is known."""
+    if location is None:
+        return finding
+    return finding._replace(file=location["file"], line=location["line"], column=location["column"])
