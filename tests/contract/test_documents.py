@@ -128,6 +128,12 @@ def test_links_between_documents_have_a_target(document: Path) -> None:
             assert place in {anchor(heading) for heading in headings}, link
 
 
+def test_the_bare_command_is_help_and_an_error() -> None:
+    bare = evalgate()
+    assert (bare.exit_code, bare.out) == (2, "")
+    assert all(f"    {verb}" in bare.err for verb in VERBS)
+
+
 def test_readme_shows_the_example_workflow() -> None:
     workflow = read("examples/workflows/evalgate.yml")
     assert workflow in [block.text for block in blocks("yaml") if block.document == "README.md"]

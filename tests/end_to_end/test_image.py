@@ -97,6 +97,31 @@ def test_outside_a_job__one_line_names_what_is_missing(image, checkout, tmp_path
     assert "Traceback" not in ended.log
 
 
+NOT_ON_GITHUB = {"GITHUB_ACTIONS": "", "GITHUB_WORKSPACE": "", "GITHUB_EVENT_PATH": "", "GITHUB_OUTPUT": "", "HOME": ""}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the checkout to the runner's user")
+@pytest.mark.parametrize(("traces", "code"), [("main", 0), ("pr", 1)])
+def test_with_arguments_it_is_the_command_as_any_user(image, checkout, tmp_path, traces, code):
+    command = ("evalgate", "run", "evals/support.yaml", "--traces", f"traces/{traces}/*.jsonl")
+    ended = image.run(checkout, tmp_path / "job", NOT_ON_GITHUB, *command, user=str(RUNNERS_USER))
+    assert ended.code == code, ended.log
+    assert (checkout / ".evalgate" / "junit.xml").stat().st_uid == RUNNERS_USER
+
+
+def test_an_output_folder_that_its_user_may_not_write_is_named(image, checkout, tmp_path):
+    command = ("run", "evals/support.yaml", "--traces", "traces/main/*.jsonl")
+    ended = image.run(checkout, tmp_path / "job", NOT_ON_GITHUB, *command, user="54321")
+    assert ended.code == 2, ended.log
+    assert "can't write .evalgate/: Permission denied" in ended.log
+
+
+def test_without_arguments_and_job_it_is_help(image, checkout, tmp_path):
+    ended = image.run(checkout, tmp_path / "job", NOT_ON_GITHUB)
+    assert ended.code == 2, ended.log
+    assert "usage: evalgate" in ended.log
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the checkout to the runner's user")
 @pytest.mark.parametrize(("mode", "user"), [(0o755, 60_700), (0o700, RUNNERS_USER)], ids=["open", "private"])
 def test_the_judge_is_another_user_than_the_root_that_starts_it(image, checkout, tmp_path, mode, user):

@@ -41,7 +41,9 @@ class Docker:
     def build(self) -> None:
         _call(["docker", "build", "--quiet", "--tag", TAG, str(ROOT)])
 
-    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> ContainerResult:
+    def run(
+        self, workspace: Path, folder: Path, env: dict[str, str], *arguments: str, user: str = ""
+    ) -> ContainerResult:
         mounts = {
             workspace: "/github/workspace",
             folder / "_github_workflow": "/github/workflow",
@@ -59,7 +61,8 @@ class Docker:
             command += ["-e", f"{name}={value}"]
         for here, there in mounts.items():
             command += ["-v", f"{here}:{there}"]
-        done = subprocess.run([*command, TAG], capture_output=True, text=True, check=False, timeout=120)
+        command += ["--read-only", "--user", user] if user else []
+        done = subprocess.run([*command, TAG, *arguments], capture_output=True, text=True, check=False, timeout=120)
         return ContainerResult(done.returncode, done.stdout + done.stderr, files)
 
 
@@ -69,12 +72,16 @@ class Script:
     def build(self) -> None:
         _call([str(SCRIPT), "--build-only", "--tag", TAG, str(ROOT)])
 
-    def run(self, workspace: Path, folder: Path, env: dict[str, str]) -> ContainerResult:
+    def run(
+        self, workspace: Path, folder: Path, env: dict[str, str], *arguments: str, user: str = ""
+    ) -> ContainerResult:
         variables = folder / "env"
         folder.mkdir(parents=True, exist_ok=True)
         variables.write_text("".join(f"{name}={value}\n" for name, value in env.items()))
         command = [str(SCRIPT), "--run-only", "--tag", TAG, "--network", "none", "--env-file", str(variables)]
-        command += ["--workspace", str(workspace), "--temp", str(folder), str(ROOT)]
+        command += ["--workspace", str(workspace), "--temp", str(folder)]
+        command += ["--user", user] if user else []
+        command += [str(ROOT), "--", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         return ContainerResult(done.returncode, done.stdout + done.stderr, folder / "_runner_file_commands")
 

@@ -100,6 +100,14 @@ def test_what_git_keeps_is_not_read_in_a_job(tree, pattern):
     assert paths(workspace.expand("**/*.yaml")) == ["evals/s.yaml"]
 
 
+@pytest.mark.parametrize("name", [".GIT", ".Git"])
+def test_other_spellings_of_gits_folder_are_not_read_either(tree, name):
+    (tree / name).mkdir()  # on a system that ignores case this is the folder itself
+    (tree / name / "config").write_text("[http]\nextraheader = AUTHORIZATION: basic c2VjcmV0")
+    with pytest.raises(RefusedPath, match="git"):
+        inside(tree).read(f"{name}/config", 100, what="suite")
+
+
 def test_the_part_below_the_fixed_part_is_known(tree):
     found = inside(tree).expand("traces/**/*.json")
     assert [file.below for file in found] == ["a.json", "x/c.json", "x/y/d.json"]

@@ -272,6 +272,21 @@ print(resource.getrlimit(resource.RLIMIT_CORE))
 """
 
 
+ON_MACOS = """
+import sys
+sys.platform = "darwin"
+import resource
+from evalgate.adapters.sandbox.process_bounds import Bounds, apply_bounds
+apply_bounds(Bounds(cpu=60, memory=700_000_000))
+print(resource.getrlimit(resource.RLIMIT_AS)[0] == 700_000_000, resource.getrlimit(resource.RLIMIT_CPU)[0])
+"""
+
+
+def test_macos_which_refuses_a_limit_of_memory_is_not_asked_for_one():
+    output = subprocess.run([sys.executable, "-c", ON_MACOS], capture_output=True, text=True, check=True).stdout
+    assert output == "False 60\n"
+
+
 def test_more_traces_get_more_time_up_to_a_bound():
     output = subprocess.run([sys.executable, "-c", ALLOWED], capture_output=True, text=True, check=True).stdout
     assert output == "60 62 61 62 61 62 62 62 62 62 (0, 0)\n"

@@ -30,6 +30,28 @@ def test_junit__each_verdict__has_its_element():
     assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["7", "4", "1", "1"]
 
 
+COUNTS = {"tests", "failures", "errors", "skipped", "time"}
+KNOWN = {
+    "testsuites": ({"testsuite"}, {"name", *COUNTS}),
+    "testsuite": ({"testcase", "properties"}, {"name", "file", *COUNTS}),
+    "testcase": ({"failure", "error", "skipped"}, {"classname", "name", "file", "line", "time"}),
+    "failure": (set(), {"type", "message"}),
+    "error": (set(), {"type", "message"}),
+    "skipped": (set(), {"message"}),
+}
+"""Elements that readers of JUnit files know, with children and attributes: JUnit's of Ant, and `file` and `line`."""
+
+
+def test_junit__every_element_and_attribute__is_known_to_readers():
+    quarantined = a_scenario("q", "FAIL", quarantined=True)
+    root = parse_cases(results([a_suite("s", [quarantined, *(a_scenario(each, each) for each in VERDICTS)])]))
+    for element in root.iter():
+        children, attributes = KNOWN[element.tag]
+        assert {child.tag for child in element} <= children
+        assert element.attrib.keys() <= attributes
+        assert {"testsuite": COUNTS | {"name"}, "testcase": {"name"}}.get(element.tag, set()) <= element.attrib.keys()
+
+
 def test_junit__scenario__has_its_location_time_and_reason():
     trials = [a_trial(0, "failed"), a_trial(1, "failed", latency_seconds=None)]
     root = parse_cases(results([a_suite("support", [a_scenario("a", "FAIL", trials=trials, variant="de")])]))
