@@ -10,7 +10,7 @@ from evalgate.reporting.text.escaping import escape_code_quality
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.reporting.ci.findings import Finding
+    from evalgate.reporting.ci.findings import ReportFinding
 
 MAX_ENTRIES = 5_000
 """GitLab shows a few hundred entries of a report."""
@@ -29,7 +29,7 @@ def render_code_quality(document: ResultsDoc) -> bytes:
     return orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _build_entry(finding: Finding) -> dict[str, Any]:
+def _build_entry(finding: ReportFinding) -> dict[str, Any]:
     """Builds an entry. Of several with one fingerprint GitLab keeps the last; checks of two types may share a name."""
     fingerprint = hashlib.sha256(f"{finding.fingerprint} {finding.rule}".encode("utf-8", "surrogatepass"))
     return {

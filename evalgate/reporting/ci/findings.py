@@ -20,7 +20,7 @@ SCENARIO_RULE = "scenario"
 """The rule of a scenario that failed without a failed check."""
 
 
-class Finding(NamedTuple):
+class ReportFinding(NamedTuple):
     """A check that did not pass, or a scenario that failed without one. Its texts are not escaped."""
 
     rule: str
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     is_quarantined: bool
 
 
-def list_findings(document: ResultsDoc) -> list[Finding]:
+def list_findings(document: ResultsDoc) -> list[ReportFinding]:
     """Lists the findings of all scenarios in suite order."""
     return [
         finding
@@ -43,7 +43,7 @@ def list_findings(document: ResultsDoc) -> list[Finding]:
     ]
 
 
-def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[Finding]:
+def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[ReportFinding]:
     checks = find_failed_checks(scenario)
     names = [suite["suite"], scenario["id"], scenario["variant"] or ""]
     for check in checks:
@@ -56,10 +56,10 @@ def _iter_findings(suite: SuiteDoc, scenario: ScenarioDoc) -> Iterator[Finding]:
         yield _build_finding(names, find_reason(scenario), suite, scenario)
 
 
-def _build_finding(names: list[str], reason: str, suite: SuiteDoc, scenario: ScenarioDoc) -> Finding:
+def _build_finding(names: list[str], reason: str, suite: SuiteDoc, scenario: ScenarioDoc) -> ReportFinding:
     """Builds a finding of a scenario, at its location, else at its suite's."""
     title = scope(*names)
-    finding = Finding(
+    finding = ReportFinding(
         SCENARIO_RULE,
         "error" if scenario["verdict"] in HARD_FAILS else "warning",
         f"{title}: {reason}" if reason else title,
@@ -72,7 +72,7 @@ def _build_finding(names: list[str], reason: str, suite: SuiteDoc, scenario: Sce
     return _move(finding, scenario["location"])
 
 
-def _move(finding: Finding, location: LocationDoc | None) -> Finding:
+def _move(finding: ReportFinding, location: LocationDoc | None) -> ReportFinding:
     """The finding at a location if that is known."""
     if location is None:
         return finding

@@ -9,7 +9,7 @@ from evalgate.reporting.text.escaping import escape_sarif
 
 if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
-    from evalgate.reporting.ci.findings import Finding
+    from evalgate.reporting.ci.findings import ReportFinding
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_RESULTS = 5_000
@@ -52,7 +52,7 @@ def _build_rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": description}}
 
 
-def _build_result(finding: Finding) -> dict[str, Any]:
+def _build_result(finding: ReportFinding) -> dict[str, Any]:
     """Builds a result; one of a quarantined scenario is a suppressed note."""
     suppressed = {"level": "note", "suppressions": [SUPPRESSION]} if finding.is_quarantined else {}
     return {
@@ -65,7 +65,7 @@ def _build_result(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _build_location(finding: Finding) -> dict[str, Any]:
+def _build_location(finding: ReportFinding) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": _encode_uri(finding.file)}}
     if finding.line:
         column = {"startColumn": finding.column} if finding.column else {}
