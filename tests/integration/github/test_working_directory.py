@@ -106,3 +106,13 @@ def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace
     command = command.replace("evalgate", f"{sys.executable} -m evalgate", 1)
     done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
     assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr
+
+
+def test_the_judge_in_its_own_process_names_the_same_places(hub, act, deep):
+    write_trace(deep, trace(tool="guess"))
+    step = act(working_directory="deep", matrix={"suite": "support"}, sarif_path="x.sarif", is_sandboxed=True)
+    assert [(found["file"], found["line"]) for found in step.annotations] == [(SUITE_PATH, "7")]
+    assert f'"uri": "{SUITE_PATH}"' in (deep / "x.sarif").read_text()
+    [comment] = own_comments(hub)
+    assert f"` {SUITE_PATH}:5 `" in comment
+    assert comment.splitlines()[2].endswith(" \u00b7 ` suite: support `")
