@@ -21,7 +21,9 @@ from evalgate.evaluators.core.shorthands import COMMON
 from evalgate.models.approvals.approval import ApprovalFile
 from evalgate.models.comparison.comparison import BaselineStatus, ChangeKind
 from evalgate.models.comparison.decision import NEEDS_BASELINE, FailOn
+from evalgate.models.github import BASELINE_EVENTS
 from evalgate.models.run.run import Verdict
+from evalgate.settings.inputs import MAX_RETENTION_DAYS
 from evalgate.settings.limits import LIMITS, Limits, parse_limits
 from evalgate.suite.approvals_file import ApprovalEntry
 from evalgate.suite.policy import FreshnessPolicy, Policy, RegressionPolicy, ValidityPolicy
@@ -144,6 +146,14 @@ def test_the_example_with_githubs_own_upload_hands_the_hidden_baseline_on() -> N
     gate, upload = steps[-2]["with"], steps[-1]["with"]
     assert gate["upload-baseline"] is False
     assert (upload["name"], upload["include-hidden-files"]) == ("evalgate-baseline", True)
+
+
+def test_the_example_that_refreshes_the_baseline_starts_before_it_expires_and_by_hand_without_inputs() -> None:
+    workflow = yaml.safe_load(read("examples/workflows/refresh.yml"))
+    events, [gate] = workflow[True], workflow["jobs"].values()  # YAML reads `on` as true
+    assert (events.keys(), events["workflow_dispatch"]) == ({*BASELINE_EVENTS, "pull_request"}, None)
+    assert events["schedule"] == [{"cron": "17 4 * * 1"}]  # each week
+    assert 14 < gate["steps"][-1]["with"]["retention-days"] <= MAX_RETENTION_DAYS
 
 
 def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
