@@ -153,26 +153,20 @@ def test_a_suite_that_moved_is_read_where_it_was(folder: Path) -> None:
     assert "is HARD FAIL" in weakened(ran)["traces_changed"]
 
 
-def test_traces_over_the_bound_are_not_checked(tmp_path: Path) -> None:
-    lines = [
-        {
-            "schema": "evalgate.trace/1",
-            "scenario_id": f"a{number}",
-            "messages": [{"role": "assistant", "content": "ok"}],
-        }
-        for number in range(MAX_CROSS_SCORED + 1)
-    ]
-    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    checks = [{"id": "*", "assertions": [{"contains": "ok"}]}]
-    write_suite(tmp_path, traces=["all.jsonl"], scenarios=checks)
-    run_base(tmp_path)
-    write_suite(tmp_path, traces=["all.jsonl"], scenarios=checks, format="native")
-    assert "not checked: at most 10,000 traces" in weakened(run(tmp_path))["reading_changed"]
-    write_suite(
-        tmp_path, traces=["all.jsonl"], scenarios=[{"id": "*", "assertions": [{"contains": "ok"}, {"contains": "k"}]}]
-    )
-    found = weakened(run(tmp_path))
-    assert list(found) == ["rules_unchecked"]
+def test_traces_over_the_bound_which_all_suites_share_are_not_checked(folder: Path) -> None:
+    write_suite(folder, path="many.yaml", suite="many", traces=["all.jsonl"])
+    write_trace(folder, "all.jsonl")
+    assert evalgate(folder, ["many.yaml", "s.yaml"]).code == 0
+    (folder / ".evalgate/baseline.zip").rename(folder / "base.zip")
+    record = (folder / "all.jsonl").read_text()
+    lines = (record.replace('"ok"', f'"ok {number}"') for number in range(MAX_CROSS_SCORED + 1))
+    (folder / "all.jsonl").write_text("\n".join(lines))
+    changed = [{"id": "a", "assertions": [OK, {"contains": "k"}]}]
+    write_suite(folder, path="many.yaml", suite="many", traces=["all.jsonl"], scenarios=changed)
+    write_suite(folder, format="native")
+    found = weakened(evalgate(folder, ["many.yaml", "s.yaml", "--baseline", "base.zip", "--no-baseline-zip"]))
+    assert found.keys() == {"reading_changed", "rules_unchecked"}
+    assert "not checked: at most 10,000 traces" in found["reading_changed"]
     assert "at most 10,000 traces" in found["rules_unchecked"]
 
 

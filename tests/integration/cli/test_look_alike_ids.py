@@ -1,4 +1,4 @@
-"""Ids that traces name: a person who reads a report can tell them apart."""
+"""Ids that traces name: a report shows a person that two ids which look alike differ."""
 
 from __future__ import annotations
 

@@ -339,7 +339,7 @@ def test_exact_implies_in_order_implies_any_order(steps, calls):
     assert found == sorted(found)
 
 
-MANY = [f"t{number % 50}" for number in range(10_000)]
+MANY = [f"t{number % 50}" for number in range(3_000)]
 
 
 def seconds(sequence, calls, expected, **settings):
@@ -351,13 +351,13 @@ def seconds(sequence, calls, expected, **settings):
 
 
 @pytest.mark.parametrize("mode", ["in_order", "any_order", "exact"])
-def test_ten_thousand_calls_against_a_thousand_names__do_not_hang(mode):
+def test_thousands_of_calls_against_hundreds_of_names__do_not_hang(mode):
     expected = "failed" if mode == "exact" else "passed"
-    assert seconds(MANY[:1000], MANY, expected, mode=mode) < 5
-    assert seconds(["t1"] * 1000, ["t1"] * 999 + ["x"] * 9_001, "failed", mode=mode) < 5
+    assert seconds(MANY[:300], MANY, expected, mode=mode) < 5
+    assert seconds(["t1"] * 300, ["t1"] * 299 + ["x"] * 2_701, "failed", mode=mode) < 5
 
 
-ORDERS = [("search", {"q": f"order number {number} please"}) for number in range(10_000)]
+ORDERS = [("search", {"q": f"order number {number} please"}) for number in range(3_000)]
 
 
 def searching(patterns):
@@ -365,30 +365,30 @@ def searching(patterns):
 
 
 @pytest.mark.parametrize("mode", ["in_order", "any_order", "exact"])
-def test_ten_thousand_calls_against_a_thousand_steps_with_arguments__do_not_hang(mode):
+def test_thousands_of_calls_against_hundreds_of_steps_with_arguments__do_not_hang(mode):
     fits = "failed" if mode == "exact" else "passed"
-    calls = [("search", {"q": number, "in": [number, "en"]}) for number in range(10_000)]
-    by_number = [{"tool": "search", "args": {"q": number * 9}} for number in range(1_000)]
-    by_list = [{"tool": "search", "args": {"in": [number * 9, "en"]}} for number in range(1_000)]
+    calls = [("search", {"q": number, "in": [number, "en"]}) for number in range(3_000)]
+    by_number = [{"tool": "search", "args": {"q": number * 9}} for number in range(300)]
+    by_list = [{"tool": "search", "args": {"in": [number * 9, "en"]}} for number in range(300)]
     for steps in (by_number, by_list):
-        assert seconds(steps, calls, fits, mode=mode) < 10
-        assert seconds([*steps, SEARCH_A], calls, "failed", mode=mode) < 10
-    anything = [{"tool": "search", "args": {"q": {"$any": True}}}] * 1_000
-    assert seconds(anything, calls, fits, mode=mode) < 10
+        assert seconds(steps, calls, fits, mode=mode) < 5
+        assert seconds([*steps, SEARCH_A], calls, "failed", mode=mode) < 5
+    anything = [{"tool": "search", "args": {"q": {"$any": True}}}] * 300
+    assert seconds(anything, calls, fits, mode=mode) < 5
 
 
 @pytest.mark.parametrize("mode", ["in_order", "any_order", "exact"])
-def test_ten_thousand_calls_against_a_thousand_patterns__do_not_hang(mode):
+def test_thousands_of_calls_against_hundreds_of_patterns__do_not_hang(mode):
     fits = "failed" if mode == "exact" else "passed"
-    each = searching(f"number {number * 9} " for number in range(1_000))
-    assert seconds(each, ORDERS, fits, mode=mode) < 10
-    assert seconds([each], ORDERS, fits, mode=mode) < 10
-    assert seconds(searching(f"[a-z]+ {n} .*!" for n in range(1_000)), ORDERS, "failed", mode=mode) < 10
+    each = searching(f"number {number * 9} " for number in range(300))
+    assert seconds(each, ORDERS, fits, mode=mode) < 5
+    assert seconds([each], ORDERS, fits, mode=mode) < 5
+    assert seconds(searching(f"[a-z]+ {n} .*!" for n in range(300)), ORDERS, "failed", mode=mode) < 5
 
 
 def test_comparisons_beyond_the_limit__are_an_error_even_negated():
     longer = [{"tool": "search", "args": {"q": {"$len": {"gte": 100 - number}}}} for number in range(100)]
-    calls = [("search", {"q": "a"})] * 5_000 + [("search", {"q": "a" * 100})] * 100
+    calls = [("search", {"q": "a"})] * 2_000 + [("search", {"q": "a" * 100})] * 100
     found = assess(longer, calls, mode="any_order", negate=True)
     assert (found.outcome, found.score) == ("error", 0.0)
     assert found.reason == "too many steps and calls: the check stops after 150,000 comparisons"
@@ -397,7 +397,7 @@ def test_comparisons_beyond_the_limit__are_an_error_even_negated():
 
 def test_reason__reports_an_incomplete_comparison():
     steps = [{"tool": "search", "args": {"q": {"$len": 5 + number}}} for number in range(100)]
-    found = assess(steps, ORDERS[:3_000])
+    found = assess(steps, ORDERS)
     assert (found.outcome, found.reason.endswith("too many steps and calls to compare them all")) == (
         "failed",
         True,
