@@ -44,7 +44,7 @@ test: .venv/.ready
 
 matrix: .venv/.ready
 	$(BIN)/python -m pytest -n auto -m matrix
-	$(BIN)/python -m pytest -n auto --hypothesis-profile searching tests/unit
+	$(BIN)/python -m pytest -n auto --hypothesis-profile searching -m hypothesis
 
 check: .venv/.ready
 	$(BIN)/ruff check .

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # No deadlines: test machines are sometimes slow. A landing must not depend on luck: `make matrix` searches at random.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("searching", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("searching", deadline=None, max_examples=200)
 settings.load_profile("repeatable")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

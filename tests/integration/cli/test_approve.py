@@ -213,7 +213,7 @@ TEXTS = st.text(min_size=1, max_size=40).map(str.strip).filter(bool)
 
 
 @given(reason=st.text(min_size=1, max_size=60), who=st.text(min_size=1, max_size=20), scenario=TEXTS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_read_back_unchanged_or_refused(reason, who, scenario):
     from evalgate.errors import InvalidInput
 

@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.store.database import Deadline, connect, translate_errors
@@ -227,7 +227,6 @@ def test_a_connection_trusts_nothing_in_the_file(path, pragma):
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-@settings(max_examples=25, derandomize=True)
 @given(data=st.data())
 def test_bytes_changed_anywhere_give_an_error_or_rows(tmp_path_factory, sqlite_template, data):
     content = bytearray(sqlite_template.read_bytes())

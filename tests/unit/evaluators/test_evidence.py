@@ -8,7 +8,7 @@ import pytest
 from assertion_examples import ALL, any_trace, negated_forms, parse_assertion
 from assess_assertion import assess, compile_assertion, outcome
 from builders import make_call, make_trace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.evaluators.core.evaluator import EvidenceCheck
@@ -174,7 +174,6 @@ MORE_CALLS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc")), max_
 
 
 @given(st.sampled_from(ALL), any_trace(), st.sets(st.sampled_from(KINDS)), MORE_CALLS)
-@settings(max_examples=300, deadline=None)
 def test_what_a_gap_leaves_decided__no_further_calls_turn(raw, trace, gaps, more):
     trace.gaps = dict.fromkeys(gaps, WHY)
     assertion = parse_assertion(raw)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.numeric.estimates import (
@@ -30,7 +30,6 @@ def test_wilson_interval_without_trials_is_unknown():
     assert wilson_interval(0, 0) is None
 
 
-@settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_wilson_interval_lies_in_the_unit_range_and_holds_the_share(counts):
     passed, total = counts

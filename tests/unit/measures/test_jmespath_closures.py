@@ -5,7 +5,7 @@ import tracemalloc
 import jmespath
 import pytest
 import query_cases as table
-from hypothesis import given, settings
+from hypothesis import given
 
 from evalgate.measures.jmespath.query import Query, QueryError, QueryFailedError
 
@@ -78,7 +78,6 @@ def test_query__of_any_kind_of_value_agrees_with_the_library(kind, value):
         assert by_us(expression, value) == by_the_library(expression, value), expression
 
 
-@settings(max_examples=400)
 @given(table.EXPRESSIONS, table.VALUES)
 def test_query__any_expression_on_any_value_agrees_with_the_library(expression, value):
     try:
@@ -88,7 +87,6 @@ def test_query__any_expression_on_any_value_agrees_with_the_library(expression, 
     assert by_us(expression, value) == by_the_library(expression, value)
 
 
-@settings(max_examples=200)
 @given(table.EXPRESSIONS, table.VALUES.filter(lambda value: isinstance(value, dict)))
 def test_query__of_a_view_finds_what_it_finds_in_the_whole_of_it(expression, value):
     try:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.values.json_stream import BATCH, PART, encode_in_parts
@@ -12,7 +12,6 @@ SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floa
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=9)
 
 
-@settings(max_examples=40)
 @given(VALUES, st.sampled_from([1, BATCH, PART]))
 def test_any_value__alone_and_often__is_written_as_it_is_whole(value, often):
     for each in (value, [value] * often, {"a": {"b": [value] * often}}):

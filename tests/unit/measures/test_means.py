@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.numeric.means import mean_amount, mean_score, weighted_mean
@@ -43,7 +43,6 @@ def test_weighted_mean_without_weight_is_unknown(scores):
     assert weighted_mean(scores, [0.0] * len(scores)) is None
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SCORES, WEIGHTS), max_size=8))
 def test_weighted_mean_lies_between_the_scores_whatever_the_weights(pairs):
     scores, weights = [score for score, _ in pairs], [weight for _, weight in pairs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.evaluators.kinds.convergence import normalize_score
@@ -19,7 +19,6 @@ def test_value__is_between_its_ends(value, ends, expected):
     assert normalize_score(value, *ends) == expected
 
 
-@settings(max_examples=40)
 @given(FINITE, FINITE, FINITE)
 def test_score__is_bounded_and_grows_with_the_value(value, other, low):
     first, second = sorted((value, other))

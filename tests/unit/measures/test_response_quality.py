@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.text.text_similarity import length_penalty, measure_quality, serialised_object
@@ -32,7 +32,6 @@ def test_length__lowers_the_score_beyond_twice():
     assert length_penalty("", "a") == 0.0
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_quality__is_a_score_and_the_same_from_both_sides(text, golden):
     assert 0.0 <= measure_quality(text, golden) <= 1.0

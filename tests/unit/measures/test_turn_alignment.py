@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.measures.text.text_similarity import TooLongError, words
@@ -39,7 +39,6 @@ def test_empty_conversation__is_all_missing_or_all_extra():
     assert align_turn_texts([], []) == []
 
 
-@settings(max_examples=40)
 @given(TALKS, TALKS)
 def test_every_turn_of_both__appears_once_and_in_order(golden, actual):
     steps = align_turn_texts(golden, actual)
@@ -58,7 +57,6 @@ def alignment_cost(golden, actual):
     return total
 
 
-@settings(max_examples=40)
 @given(TALKS, TALKS)
 def test_cost__is_symmetric_and_zero_for_the_same_conversation(golden, actual):
     assert alignment_cost(golden, actual) == pytest.approx(alignment_cost(actual, golden))
@@ -67,7 +65,6 @@ def test_cost__is_symmetric_and_zero_for_the_same_conversation(golden, actual):
     assert alignment_cost(spoken, spoken) == 0.0
 
 
-@settings(max_examples=40)
 @given(TALKS, TALKS, st.integers(0, 6))
 def test_cost__grows_by_at_most_one_unpaired_turn(golden, actual, place):
     longer = [*actual[:place], "something else entirely", *actual[place:]]

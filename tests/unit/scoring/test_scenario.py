@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_assertion, make_trial, store_trials
 
@@ -247,7 +247,6 @@ RULES = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(TRIALS, RULES, st.floats(0, 1))
 def test_verdict_does_not_depend_on_the_order_of_trials_and_statistics_stay_in_range(trials, rules, threshold):
     found = judge_scenario(trials, threshold, rules)
@@ -261,7 +260,6 @@ def test_verdict_does_not_depend_on_the_order_of_trials_and_statistics_stay_in_r
     assert (found.reason is None) == (found.verdict == "PASS")
 
 
-@settings(deadline=None)
 @given(TRIALS, RULES, st.floats(0, 1), st.floats(0, 1))
 def test_lower_threshold_never_turns_a_pass_into_anything_else(trials, rules, one, other):
     low, high = sorted((one, other))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_assertion
 
@@ -117,7 +117,6 @@ ASSERTIONS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(ASSERTIONS, st.floats(0, 1))
 def test_score_lies_in_the_unit_range_and_order_does_not_matter(checks, threshold):
     status, score = score_trial(checks, threshold)
@@ -126,7 +125,6 @@ def test_score_lies_in_the_unit_range_and_order_does_not_matter(checks, threshol
     assert score_trial(checks[::-1], threshold) == (status, score)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.builds(
@@ -149,7 +147,6 @@ def test_score__is_the_weighted_mean_of_what_counts(checks):
     assert score_trial(checks, 0.5)[1] == expected
 
 
-@settings(deadline=None)
 @given(ASSERTIONS, st.floats(0, 1), st.floats(0, 1))
 def test_lower_threshold_never_turns_a_pass_into_a_fail(checks, one, other):
     low, high = sorted((one, other))

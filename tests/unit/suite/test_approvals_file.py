@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -99,7 +99,6 @@ def test_at_most_a_thousand_approvals_are_read():
     assert read_problems(f"approvals: [{', '.join([one] * 1_001)}]")
 
 
-@settings(max_examples=50)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_approvals_or_an_error(content):
     try:

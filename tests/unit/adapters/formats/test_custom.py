@@ -5,7 +5,7 @@ import json
 import pytest
 from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
-from hypothesis import given, settings
+from hypothesis import given
 
 from evalgate.adapters.formats.core.format import TraceLimits
 from evalgate.adapters.formats.custom.reader import build, identify, make_format, split
@@ -304,7 +304,6 @@ def test_a_record_nested_too_deep_is_refused():
         build(EVERYTHING, run(x=nest_lists(70)))
 
 
-@settings(max_examples=200)
 @given(damage_document({"runs": [run()]}))
 def test_any_damage_gives_a_trace_or_a_reason(document):
     try:

@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 from builders import make_call, make_trace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.formats.native import NATIVE
@@ -393,7 +393,6 @@ def traces(draw):
     return trace
 
 
-@settings(max_examples=25)
 @given(traces())
 def test_the_full_form_is_read_back_to_an_equal_trace(trace):
     assert again(trace) == trace
@@ -440,7 +439,6 @@ PATHS = [
 ]
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), JUNK), min_size=1, max_size=3))
 def test_any_value_of_a_field_gives_a_trace_or_a_reason(changes):
     document = short()
@@ -463,7 +461,6 @@ def test_any_value_of_a_field_gives_a_trace_or_a_reason(changes):
     native.identify(document)
 
 
-@settings(max_examples=40)
 @given(JUNK)
 def test_any_json_is_refused_or_read(value):
     NATIVE.claims(value)

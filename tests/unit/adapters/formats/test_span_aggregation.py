@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
@@ -207,7 +207,6 @@ def test_the_order_of_spans_changes_nothing():
         assert build(shuffled) == expected
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 1)), max_size=6), st.randoms(use_true_random=False))
 def test_wrapping_or_repeating_a_request_never_changes_the_totals(changes, chance):
     spans = weather_run()

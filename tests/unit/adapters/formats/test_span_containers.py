@@ -8,7 +8,7 @@ import sys
 import pytest
 from damage import damage_document, nest_lists
 from fakes.files import MemoryFiles
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from span_containers import (
     CHAT,
@@ -642,7 +642,6 @@ def test_a_conversation_of_many_traces_is_joined_in_no_more_than_linear_time():
     assert len(run) == 20_000
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10_000), st.binary(min_size=1, max_size=4))
 def test_damaged_protobuf_is_documents_or_a_reason(place, instead):
     whole = protobuf(otlp())
@@ -657,19 +656,16 @@ def test_damaged_protobuf_is_documents_or_a_reason(place, instead):
         _anything_but_a_crash(span_readers.READER, document)
 
 
-@settings(max_examples=120, deadline=None)
 @given(damage_document(BOTH))
 def test_damaged_otlp_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(span_readers.READER, document)
 
 
-@settings(max_examples=120, deadline=None)
 @given(damage_document(jaeger()))
 def test_damaged_jaeger_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(span_readers.JAEGER_READER, document)
 
 
-@settings(max_examples=120, deadline=None)
 @given(damage_document(LIST))
 def test_a_damaged_list_of_spans_is_a_trace_or_a_reason(document):
     _anything_but_a_crash(span_readers.SPAN_LIST_READER, document)

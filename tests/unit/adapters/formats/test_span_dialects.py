@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from span_builders import agent, call_part, chat, genai_message, response_part, span, tool, weather_run
 
@@ -698,7 +698,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=6), min_size=1, max_size=4),
     st.lists(st.tuples(st.sampled_from(["gen_ai.choice", "gen_ai.user.message", "exception"]), VALUES), max_size=2),
@@ -715,7 +714,6 @@ def test_any_attributes_give_a_trace_or_a_reason(attributes, events):
     assert trace.usage["total_tokens"] != 0
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 3), st.sampled_from(KEYS), VALUES)
 def test_damage_to_one_attribute_of_a_good_run_never_crashes(which, key, value):
     spans = weather_run()

@@ -4,7 +4,7 @@ import json
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.adapters.formats.core.strict_json import (
@@ -29,7 +29,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(VALUES, st.booleans(), st.sampled_from([None, 2]))
 def test_a_json_text_without_duplicates_is_its_value_however_it_is_written(value, ascii_only, indent):
     written = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -55,7 +54,6 @@ def test_a_duplicate_key_is_refused_however_it_is_hidden(text):
         decode(text.encode())
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.text(), SCALARS, min_size=1, max_size=5), st.data())
 def test_a_duplicate_anywhere_is_found(value, data):
     key = data.draw(st.sampled_from(sorted(value)))

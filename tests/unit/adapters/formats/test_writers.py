@@ -5,7 +5,7 @@ import json
 import pytest
 from damage import damage_document
 from fakes.files import MemoryFiles
-from hypothesis import given, settings
+from hypothesis import given
 from outage_recordings import OUTAGES
 from trace_table import RECORDINGS
 
@@ -41,7 +41,6 @@ def again(document, target, full):
 
 
 @pytest.mark.parametrize(("target", "full"), WRITERS)
-@settings(max_examples=60, deadline=None)
 @given(damage_document(REFUND))
 def test_any_readable_native_trace_is_the_same_after_writing(target, full, document):
     before, after = again(document, target, full)

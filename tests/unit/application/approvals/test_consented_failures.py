@@ -217,7 +217,7 @@ ANSWERS = st.sampled_from(["yes ok", "ok", "yes", "no"])
     responses=st.fixed_dictionaries(dict.fromkeys(NAMES, ANSWERS)),
     wanted=st.lists(st.sampled_from([None, *NAMES]), max_size=3),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_judging_with_approvals_and_deciding_again_give_the_same_result(responses, wanted):
     before = run_judge(responses)
     content = join_chunks(before.files["results.json"])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_scenario_outcome
 
@@ -215,7 +215,6 @@ POLICIES = st.builds(
 MIRROR = {"broken": "fixed", "fixed": "broken", "regressed": "improved", "improved": "regressed"}
 
 
-@settings(deadline=None)
 @given(RUNS, POLICIES)
 def test_run_compared_with_itself_is_unchanged(run, policy):
     comparison = compare(run, run, {"support": policy})
@@ -223,7 +222,6 @@ def test_run_compared_with_itself_is_unchanged(run, policy):
     assert comparison.removed == []
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS, POLICIES)
 def test_swapped_sides_mirror_the_kinds(one, other, policy):
     there = compare(one, other, {"support": policy})

@@ -3,7 +3,7 @@ from __future__ import annotations
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_scenario_outcome
 
@@ -42,7 +42,6 @@ def test_four_trials_per_run_can_alarm_only_if_half_of_all_passed():
     assert fisher_tail(4, 4, 4, 0.02) == 0.0
 
 
-@settings(deadline=None)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 18), st.sampled_from([0.001, 0.03, 0.05, 0.3]))
 def test_tail_equals_counting_every_table(a_total, b_total, passed, level):
     passed = min(passed, a_total + b_total)

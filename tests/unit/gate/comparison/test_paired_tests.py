@@ -4,7 +4,7 @@ from itertools import product
 from math import comb, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.gate.comparison.significance import (
@@ -51,7 +51,6 @@ def test_mcnemar_of_a_million_pairs_is_quick_and_finite():
     assert mcnemar(498_000, 502_000) == pytest.approx(6.35e-5, rel=1e-2)
 
 
-@settings(deadline=None)
 @given(MOVES)
 def test_paired_permutation_equals_counting_every_choice_of_signs(moves):
     scaled = [round(move * 100) for move in moves]

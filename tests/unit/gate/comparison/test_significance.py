@@ -4,7 +4,7 @@ from itertools import combinations
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.gate.comparison.significance import (
@@ -45,13 +45,11 @@ def test_fisher_of_known_tables(table, expected):
     assert fisher_exact(*table) == pytest.approx(expected, abs=1e-6)
 
 
-@settings(deadline=None)
 @given(SIDE, SIDE)
 def test_fisher_equals_counting_every_table(a, b):
     assert fisher_exact(*a, *b) == pytest.approx(fisher_by_counting(*a, *b), abs=1e-8)
 
 
-@settings(deadline=None)
 @given(SIDE, SIDE)
 def test_fisher_does_not_depend_on_the_order_of_sides(a, b):
     assert fisher_exact(*a, *b) == fisher_exact(*b, *a)
@@ -62,7 +60,6 @@ def test_fisher_of_a_million_trials_is_finite():
     assert fisher_exact(1_000_000, 1_000_000, 0, 1_000_000) == 0.0
 
 
-@settings(deadline=None)
 @given(SCORES, SCORES)
 def test_permutation_equals_counting_every_split(a, b):
     pool = [round(value * 100) for value in (*a, *b)]

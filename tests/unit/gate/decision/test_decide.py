@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_builders import make_run, make_scenario, make_suite, make_trial
 
@@ -389,7 +389,6 @@ CHANGES = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(SCENARIOS, WORDS, BASELINES, CHANGES, st.booleans(), st.floats(0, 1))
 def test_exit_code_verdict_and_reasons_never_disagree(verdicts, words, baseline, changes, report_only, share):
     run = make_run(*[make_scenario(verdict, name) for name, verdict in verdicts.items()])

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_check import HOSTILE, find_flaws, parse_html
 from results_builder import (
@@ -357,7 +357,6 @@ def test_comment__every_text_hostile__has_only_template_markup_and_whole_tables(
     assert reader.counts["table"] == harmless(comment(poisoned("plain"))).counts["table"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(UNTRUSTED)
 def test_comment__any_text_anywhere__has_only_template_markup(text):
     assert set(harmless(comment(poisoned(text))).rows) == row_widths(poisoned("plain"))

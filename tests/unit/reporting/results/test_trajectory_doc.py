@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from builders import make_call, make_trace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from results_builder import a_change, a_scenario, a_suite, results
 
@@ -109,7 +109,6 @@ def change_values(value, draw):
     return draw(counts) if type(value) is int else value
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_an_untrusted_difference_of_the_right_shape_can_be_rendered(data):
     found = change_values(a_difference(), data.draw)

@@ -245,7 +245,6 @@ CALLS = st.lists(
 )
 
 
-@settings(max_examples=50)
 @given(TALKS, TALKS, DUE, REFUSING, CALLS)
 def test_any_conversation__has_bounded_scores_and_passes_nothing_unjudged(messages, expected, due, refusing, calls):
     due = [each for each in due if "@" not in each or expected]
