@@ -11,13 +11,15 @@ import shlex
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from documents import DOCUMENTS, ROOT, blocks
 
-from evalgate.cli import _build_parser
+from evalgate.cli import _build_parser, main
+from evalgate.cli.shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,8 @@ TODAY = "1795392000"
 EXAMPLES = ROOT / "examples"
 BASH = shutil.which("bash") or "/bin/bash"
 UNFENCED = re.compile(r"^(?: {4}|\t)(?:evalgate|python|pip|make|sqlite3|curl|git) ", re.MULTILINE)
+PLAIN = re.compile(r"evalgate (?!.*--(?:plugin|engine) )[^$`|&;<>*?~]+")
+"""A line without anything of a shell, which leaves no imported plugin and no cluster in the process that runs it."""
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
@@ -100,6 +104,7 @@ def break_answer(folder: Path) -> None:
 
 
 INSTALLS = Skip("installs packages from the network")
+DASK = Skip("starts a Dask cluster; integration/parallel/test_same_result.py runs one")
 AGENT = Skip("runs an agent or a tool of someone else, which calls a model or a server")
 PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "CONTRIBUTING.md": (project, [INSTALLS]),
@@ -123,7 +128,7 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
         quickstart,
         [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
     ),
-    "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), Run()]),
+    "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),
     "docs/traces.md": (project, [INSTALLS, *[AGENT] * 6]),
@@ -149,14 +154,29 @@ def commands_of(document: str) -> list[str]:
 
 
 def run(block: str, folder: Path) -> tuple[int, ...]:
-    """Runs a block in a shell, as pasted; gives the exit code of each command."""
+    """Runs a block as pasted; gives the exit code of each command."""
     lines = [line for line in block.splitlines() if line.strip()]
+    environ = {"HOME": str(folder), "USER": "ana", "SOURCE_DATE_EPOCH": TODAY}
+    if not all(map(PLAIN.fullmatch, lines)):
+        return run_in_shell(lines, folder, environ)
+    return tuple(
+        main(shlex.split(line, comments=True)[1:], Shell(StringIO(), StringIO(), environ, str(folder)))
+        for line in lines
+    )
+
+
+def run_in_shell(lines: list[str], folder: Path, environ: dict[str, str]) -> tuple[int, ...]:
     script = "\n".join(f"{line}\necho $? >> .codes" for line in lines)
     (folder / ".codes").unlink(missing_ok=True)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environ = {"PATH": path, "HOME": str(folder), "USER": "ana", "SOURCE_DATE_EPOCH": TODAY}
     done = subprocess.run(
-        [BASH, "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False, timeout=120
+        [BASH, "-c", script],
+        cwd=folder,
+        env={**environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert "Traceback" not in done.stderr, done.stderr
     assert len((folder / ".codes").read_text().split()) == len(lines), done.stderr

@@ -339,10 +339,9 @@ def test_output_contains__takes_a_broken_pattern_as_text():
     assert judged({"type": "output_contains", "pattern": "(net"}, "9.50 (net)") == SUCCESS
 
 
-def test_output_contains__over_the_time_limit_is_an_error_negated_or_not():
+def test_output_contains__text_too_long_to_be_searched_is_an_error_negated_or_not():
     for negate in (False, True):
-        raw = {"type": "output_contains", "pattern": r"^(a|aa)+$", "negate": negate}
-        assert judged(raw, "a" * 60 + "!") == ERROR
+        assert judged({"type": "output_contains", "pattern": "[x]", "negate": negate}, "a" * 1_000_001) == ERROR
 
 
 # convergence

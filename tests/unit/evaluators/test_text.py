@@ -226,10 +226,6 @@ def test_refusal_phrases__are_each_found_and_written_as_they_are_compared():
         assert outcome({"type": "is_refusal"}, f"Well, {phrase.upper()}.") == "passed"
 
 
-def test_pattern_over_its_time_limit__is_an_error():
-    assert outcome({"type": "regex", "pattern": "^(a|aa)+$"}, "a" * 60 + "!") == "error"
-
-
 def test_text_too_long_to_be_searched__is_an_error():
     assert outcome({"type": "regex", "pattern": "[x]"}, "a" * 1_000_001) == "error"
 
