@@ -25,7 +25,7 @@ CASES = [
     *harmless.cases(),
     *hostile_odds.cases(),
 ]
-EVERY = 19
+EVERY = 31
 """Of so many cases one is tried in a usual test run; `make matrix` tries all."""
 LIMITS = ("--limit", "cpu=8", "--limit", "memory=280MB")
 MOST_CPU, MOST_KB, MOST_SECONDS = 10, 300 * 1024, 120

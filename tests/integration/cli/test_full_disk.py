@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
 
 TRACE = {
     "schema": "evalgate.trace/1",
@@ -35,23 +40,36 @@ def finished(tmp_path_factory):
     (folder / "suite.yaml").write_text(SUITE)
     lines = (json.dumps({**TRACE, "trace_id": f"t{n}", "scenario_id": f"s{n}"}) for n in range(COUNT))
     (folder / "traces.jsonl").write_text("\n".join(lines))
-    assert evalgate(folder, "run", "suite.yaml", "-q", *STORE).returncode == 0
-    assert evalgate(folder, "run", "suite.yaml", "-q", "--shard", "1/1", "--output-dir", "shards").returncode == 0
+    assert evalgate(folder, "run", "suite.yaml", "-q", *STORE).code == 0
+    assert evalgate(folder, "run", "suite.yaml", "-q", "--shard", "1/1", "--output-dir", "shards").code == 0
     (folder / "out").mkdir()
     return folder
 
 
-def evalgate(folder, *words, largest=None):
+@contextmanager
+def largest_file(size):
+    """Lets no file become larger; nor is any bytecode written, of which Python would keep the part that fits."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    sys.dont_write_bytecode, writes_none = True, sys.dont_write_bytecode
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = writes_none
+
+
+def evalgate(folder, *words, largest=resource.RLIM_INFINITY):
     """Runs a verb; no file may become larger than `largest` bytes, as on a disk that is full then."""
-    return subprocess.run(
-        [sys.executable, "-m", "evalgate", *words],
-        cwd=folder,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1767220849", "USER": "ana"},
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=None if largest is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest)),
-    )
+    environ = {"SOURCE_DATE_EPOCH": "1767220849", "USER": "ana", "PYTHONDONTWRITEBYTECODE": "1"}
+    shell = Shell(StringIO(), StringIO(), environ, str(folder))
+    with largest_file(largest):
+        if {"--jobs", "--limit"} & {*words}:
+            command = [sys.executable, "-m", "evalgate", *words]
+            done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+            return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
+        code = main(words, shell)
+    return SimpleNamespace(code=code, out=shell.out.getvalue(), err=shell.err.getvalue())
 
 
 def content_of(folder):
@@ -88,10 +106,10 @@ def test_a_full_disk_is_one_line_and_leaves_the_files_as_they_were(finished, wor
     before = content_of(finished)
     done = evalgate(finished, *words.split(), largest=largest)
 
-    assert done.returncode == 2
-    [shown] = done.stderr.splitlines()
+    assert done.code == 2
+    [shown] = done.err.splitlines()
     assert line is None or line in shown
-    assert done.stdout == ""
+    assert done.out == ""
     assert content_of(finished) == before
 
 
@@ -105,13 +123,13 @@ def test_a_full_disk_is_one_line_and_leaves_the_files_as_they_were(finished, wor
     ],
 )
 def test_a_store_on_a_full_disk_is_unreachable_in_one_line_and_stays_as_it_was(finished, words):
-    exported = evalgate(finished, "history", "--json", *STORE).stdout
+    exported = evalgate(finished, "history", "--json", *STORE).out
     done = evalgate(finished, *words.split(), *STORE, largest=1_000)
 
-    assert done.returncode == 4
-    [line] = done.stderr.splitlines()
+    assert done.code == 4
+    [line] = done.err.splitlines()
     assert line.startswith("error: the store store.db can't be used: the disk ")
-    assert evalgate(finished, "history", "--json", *STORE).stdout == exported
+    assert evalgate(finished, "history", "--json", *STORE).out == exported
 
 
 VERBS = [
@@ -136,10 +154,9 @@ def wait_until_ready(pid):
         caught = int(status.partition("SigCgt:")[2].split()[0], 16)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("words", VERBS)
-def test_a_signal_ends_a_verb_without_a_word_or_a_part_of_a_file(finished, words, number, code):
-    for delay in (0, 0.1, 0.3):
+def test_a_signal_ends_a_verb_without_a_word_or_a_part_of_a_file(finished, words):
+    for number, code, delay in ((signal.SIGINT, 130, 0.15), (signal.SIGTERM, 143, VERBS.index(words) * 0.03)):
         process = subprocess.Popen(
             [sys.executable, "-m", "evalgate", *words.split()],
             cwd=finished,

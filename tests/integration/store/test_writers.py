@@ -14,7 +14,7 @@ from evalgate.bootstrap.store import open_store
 from evalgate.ports.store import EVERYTHING
 
 SCRIPT = Path(__file__).parents[2] / "store_writers.py"
-WRITERS, RUNS = 20, 2
+WRITERS, RUNS = 8, 2
 
 
 def command(url, *words):
@@ -40,7 +40,7 @@ def nothing_yet(request, tmp_path):
     return request.getfixturevalue("empty_postgres_url")
 
 
-def test_twenty_writers_who_begin_at_once_on_a_new_store_lose_nothing(nothing_yet):
+def test_writers_who_begin_at_once_on_a_new_store_lose_nothing(nothing_yet):
     done = subprocess.run(command(nothing_yet, "many", WRITERS, RUNS), capture_output=True, text=True, check=True)
 
     assert done.stdout == "0 failed\n", done.stderr
