@@ -54,7 +54,7 @@ def _forget_the_job() -> Iterator[None]:
     os.environ.update(mine)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real traces and stand-ins, which is not part of the project."""
     if not SHARED.is_dir():

@@ -263,8 +263,11 @@ def test_a_path_longer_than_any_is_one_line_of_bounded_length(project, words):
     assert (done.stderr.count("\n"), len(done.stderr) < 1_000) == (1, True)
 
 
-@EVERY_WRITER
-@pytest.mark.parametrize("path", ["-", "/dev/stdout"])
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [*((words, "-") for words in WRITERS.values()), *((WRITERS[name], "/dev/stdout") for name in SOME)],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
 def test_stdout_gets_the_content_and_nothing_else(project, words, path):
     before = names(project), Path("/dev/stdout").lstat().st_ino
 

@@ -27,13 +27,13 @@ REGRESSED = ["18", "27", "33", "64", "71", "111"]
 NO_PRICE = "cost unknown: no price is known for ft:gpt-4.1-2025-04-14:sierra:tau2-full-sft:BzrYdMNm"
 
 
-@pytest.fixture
-def ran(shared, tmp_path):
-    traces = shared / "traces/tau2-bench"
-    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
-    evalgate(tmp_path, ["suite.yaml", "--traces", str(traces / MAIN), "--output-dir", "main"])
+@pytest.fixture(scope="module")
+def ran(shared, tmp_path_factory):
+    traces, folder = shared / "traces/tau2-bench", tmp_path_factory.mktemp("ran")
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    evalgate(folder, ["suite.yaml", "--traces", str(traces / MAIN), "--output-dir", "main"])
     arguments = ["--traces", str(traces / TUNED), "--baseline", "main/baseline.zip", "--no-baseline-zip"]
-    return evalgate(tmp_path, ["suite.yaml", *arguments])
+    return evalgate(folder, ["suite.yaml", *arguments])
 
 
 def failing(ran):
