@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalgate.errors import OverLimit
     from evalgate.ports import OutputFolder
     from evalgate.ports.shards import Shard
+    from evalgate.reporting.terminal.run_table import Verbosity
 
 MAX_JOBS = 256
 DIGITS = 4
@@ -167,7 +168,8 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
         return
     if judgement.problems:
         return
-    shell.print_results(judgement.results, "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal")
+    verbosity: Verbosity = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
+    shell.print_results(judgement.results, verbosity, judgement.grouped)
     if not arguments.quiet:
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
         shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.trace.trace import TraceLocation
     from evalgate.reporting.terminal.run_table import Verbosity
+    from evalgate.reporting.text.grouping import GroupedScenarios
 
 STDOUT = "-"
 _STDOUT_NAMES = (STDOUT, "/dev/stdout")
@@ -81,13 +82,20 @@ class Shell(NamedTuple):
 
         self.print_line(escape_invisible(orjson.dumps(document, option=orjson.OPT_INDENT_2 if indent else 0).decode()))
 
-    def print_results(self, results: ResultsDoc, verbosity: Verbosity = "normal") -> None:
+    def print_results(
+        self, results: ResultsDoc, verbosity: Verbosity = "normal", grouped: GroupedScenarios | None = None
+    ) -> None:
         """Prints the table of a run's results."""
         from evalgate.reporting.terminal.run_table import render_table
 
         self.print_line(
             render_table(
-                results, width=self.width, colour=self.has_colour, wraps_notes=self.is_terminal, verbosity=verbosity
+                results,
+                grouped,
+                width=self.width,
+                colour=self.has_colour,
+                wraps_notes=self.is_terminal,
+                verbosity=verbosity,
             )
         )
 

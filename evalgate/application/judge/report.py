@@ -102,6 +102,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         build_annotations(shown, grouped.sections),
         warnings=warnings,
         heading=build_heading(shown).text,
+        grouped=grouped if shown is results else None,
     )
 
 

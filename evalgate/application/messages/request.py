@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from evalgate.ports.batches import EvaluationPools
     from evalgate.ports.shards import OpenShard
+    from evalgate.reporting.text.grouping import GroupedScenarios
 
 
 class JudgeRequest(Struct, frozen=True):
@@ -88,6 +89,7 @@ class Judgement(Struct, frozen=True):
     warnings: Sequence[str] = field(default_factory=tuple)
     heading: str = ""  # the verdict in one line
     excused: Mapping[str, int] = field(default_factory=dict)  # hard fails that don't fail the gate, by excuse
+    grouped: GroupedScenarios | None = None  # the scenarios of `results`, if this process grouped them
 
     @property
     def exit_code(self) -> int:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import RemovedDoc, ResultsDoc, SummaryDoc
     from evalgate.reporting.markdown.statistics_rows import NamedStatistics
+    from evalgate.reporting.text.grouping import GroupedScenarios
 
 
 MAX_NAME = 60
@@ -137,6 +138,7 @@ _RUN_COLOURS = {"pass": "green", "cannot_judge": "yellow"}
 
 def render_table(
     document: ResultsDoc,
+    grouped: GroupedScenarios | None = None,
     *,
     width: int = 100,
     colour: bool = False,
@@ -148,13 +150,21 @@ def render_table(
     `wraps_notes` keeps notes and the verdict within `width` too; without it each is a line, so that scripts find it.
     `quiet` is the verdict alone, `normal` shows at most 40 scenarios, `verbose` 2,000; the rest is counted.
     """
-    table = _RunTable(document, max(width, MIN_WIDTH), verbosity, colour=colour, wraps_notes=wraps_notes)
+    grouped = grouped or group_scenarios(document)
+    table = _RunTable(document, grouped, max(width, MIN_WIDTH), verbosity, colour=colour, wraps_notes=wraps_notes)
     return "\n".join(table.lines())
 
 
 class _RunTable:
     def __init__(
-        self, document: ResultsDoc, width: int, verbosity: Verbosity, *, colour: bool, wraps_notes: bool
+        self,
+        document: ResultsDoc,
+        grouped: GroupedScenarios,
+        width: int,
+        verbosity: Verbosity,
+        *,
+        colour: bool,
+        wraps_notes: bool,
     ) -> None:
         self._document = document
         self._wraps_notes = wraps_notes
@@ -166,7 +176,6 @@ class _RunTable:
         self._is_quiet = verbosity == "quiet"
         self._max_suites = MAX_SUITES[verbosity]
         self._shared = find_agent_changes(document).of_all
-        grouped = group_scenarios(document)
         aside = [each for each in grouped.quarantined if isinstance(each, FailureGroup)]
         self._failing = [*grouped.failing, *aside]
         self._others = [*grouped.sections.other_changes, *grouped.quarantined[len(aside) :], *grouped.passing]

@@ -6,13 +6,14 @@ import pytest
 from markdown_check import HOSTILE
 from results_builder import a_scenario, a_suite, a_trial, results
 
+from evalgate.models.run.chunks import join_chunks
 from evalgate.reporting.ci.junit import render_junit
 
 VERDICTS = ["PASS", "PARTIAL", "FAIL", "HARD_FAIL", "MISSING", "ERROR", "NOT_EVALUABLE"]
 
 
 def parse_cases(document):
-    return ET.fromstring(render_junit(document))  # noqa: S314  our own output
+    return ET.fromstring(join_chunks(render_junit(document)))  # noqa: S314  our own output
 
 
 def test_junit__each_verdict__has_its_element():
