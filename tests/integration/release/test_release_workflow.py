@@ -221,7 +221,16 @@ def test_a_tag_with_an_unsigned_image_is_refused(forge, capsys):
 def test_an_image_that_this_workflow_did_not_sign_is_not_tagged(forge, capsys):
     variables = {"COMMIT": forge.git("rev-parse", "HEAD"), "DIGEST": "sha256:" + "ab" * 32}
     assert "is not signed" in refusal(forge, "tag", "1.0.0", capsys, **variables)
+    (forge.state / "signed").write_text(f"{variables['DIGEST']} {variables['COMMIT']}\n")
+    forge.commit("Something else")
+    assert "the checkout is not of" in refusal(forge, "tag", "1.0.0", capsys, **variables)
     assert forge.tags() == {}
+
+
+def test_the_moving_tag_waits_for_the_release(forge, capsys):
+    forge.git("push", "--quiet", "origin", "HEAD:refs/tags/v1.0.0")
+    assert "v1.0.0 has no published release" in refusal(forge, "major", "1.0.0", capsys)
+    assert list(forge.tags()) == ["v1.0.0"]
 
 
 def test_an_image_without_one_of_the_platforms_is_refused(forge, tmp_path, capsys):
