@@ -15,6 +15,7 @@ from evalgate.models.comparison.comparison import BaselineStatus
 from evalgate.models.comparison.decision import FailOn
 from evalgate.ports import Comment
 from evalgate.settings.inputs import READERS, Inputs, input_name
+from evalgate.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {"results-path": "", "report-path": "", "baseline-path": "", "sarif-path": ""}
@@ -97,6 +98,17 @@ def test_the_image_installs_packages_locked_by_hash_and_never_evalgate_by_name()
     assert "--require-hashes" in dockerfile
     assert '"-I"' in dockerfile
     assert not re.search(r"pip install[^\n]*evalgate(?!/)", dockerfile)
+
+
+def test_the_image_has_the_command_by_its_name(tmp_path):
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    [text] = re.findall(r"printf '(.+)' > /usr/local/bin/evalgate", dockerfile)
+    shebang, *lines = text.replace("\\n", "\n").splitlines()
+    assert shebang == "#!/usr/local/bin/python -IXutf8"
+    (tmp_path / "evalgate").write_text("\n".join(lines))
+    command = [sys.executable, "-IXutf8", str(tmp_path / "evalgate"), "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"evalgate {__version__}\n"
 
 
 def test_the_image_holds_every_dependency_and_the_extras_that_need_no_terminal():
