@@ -337,7 +337,7 @@ def expect_chat(document: Any) -> Facts:
     if not messages or not {"content", "tool_calls"} & messages[0].keys():
         raise RefusedError("no message")
     if count_levels(document) > LEVELS:
-        raise RefusedError("too deep") if count_levels(document.get("metadata")) >= LEVELS else UndecidedError
+        raise RefusedError("too deep")
     usage = usage or {}
     tokens = {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
     values = _list_values(document, tokens)

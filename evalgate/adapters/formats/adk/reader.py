@@ -33,7 +33,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.provider_response import read_provider_response
-from evalgate.adapters.formats.core.strict_json import encode_json
+from evalgate.adapters.formats.core.strict_json import encode_text
 from evalgate.adapters.formats.core.usage import finish_reason, sum_call_usages
 from evalgate.adapters.formats.messages import gemini
 from evalgate.adapters.formats.messages.known_fields import GEMINI_PART_FIELDS
@@ -126,7 +126,7 @@ class AdkRun(MeteredConversation):
     def _replace_result(self, call: ToolCall, result: ToolResult, raw_message: RawMessage) -> None:
         """Replaces the result of a long-running tool, which answers several times; the last answer counts."""
         content = result.content
-        shown = content if content is None or isinstance(content, str) else encode_json(content)
+        shown = encode_text(content)
         message = self.conversation.add_message("tool", shown)
         message["tool_call_id"], message["tool_name"] = result.id, call["name"]
         message["timestamp"], message["agent"] = raw_message.timestamp, raw_message.agent

@@ -18,7 +18,7 @@ from evalgate.adapters.formats.core.fields import (
     text,
     whole_number,
 )
-from evalgate.adapters.formats.core.strict_json import encode_json, make_printable
+from evalgate.adapters.formats.core.strict_json import encode_json, encode_text, make_printable
 from evalgate.adapters.formats.core.usage import to_milliseconds
 from evalgate.measures.jmespath.query import QueryFailedError
 
@@ -191,7 +191,7 @@ def _read_error(value: Any, path: str) -> str | None:
     del path
     if value is True:
         return "the tool failed"
-    return (value if isinstance(value, str) else encode_json(value)) if value else None
+    return encode_text(value or None)
 
 
 def _add_message(conversation: Conversation, custom: CustomMapping, value: Any, number: int) -> None:

@@ -29,7 +29,7 @@ from evalgate.adapters.formats.core.fields import (
     whole_number,
 )
 from evalgate.adapters.formats.core.format import EACH, Identity, Reader, Shape, build_identity
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_json, encode_text, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score, read_latency_seconds, split_provider_and_model
 from evalgate.errors import TraceError
 
@@ -179,8 +179,7 @@ class _ConversationBuilder:
             self.conversation.add_message("user", content if isinstance(content, str) else encode_json(result))
 
     def _add_result(self, action_id: str | None, result: Any) -> None:
-        content = result if result is None or isinstance(result, str) else encode_json(result)
-        _, call = self.conversation.add_result(action_id, None, content)
+        _, call = self.conversation.add_result(action_id, None, encode_text(result))
         if call is not None:
             call["result"] = result
             if isinstance(result, dict):

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def build(record: Any) -> Trace:
     """Builds one trace from the messages and the fields next to them."""
     document = {"messages": record} if isinstance(record, list) else mapping(record, "")
-    for key in ("metadata", "tools"):  # other fields keep only texts, numbers and arguments
-        require_shallow(document.get(key), 1)
+    require_shallow(record)
     conversation = read_conversation(listing(document.get("messages"), "messages"), "messages")
     finished = _add_choice(conversation, document)
     if not conversation.messages:

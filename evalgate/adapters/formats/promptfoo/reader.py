@@ -30,7 +30,7 @@ from evalgate.adapters.formats.core.fields import (
 )
 from evalgate.adapters.formats.core.format import Identity, Reader, Shape, words
 from evalgate.adapters.formats.core.python_literals import decode_json_text
-from evalgate.adapters.formats.core.strict_json import encode_json, require_shallow
+from evalgate.adapters.formats.core.strict_json import encode_text, require_shallow
 from evalgate.adapters.formats.core.usage import TokenTable, build_score, finish_reason, read_scores
 from evalgate.adapters.formats.messages.blocks import MessageBuilder, get_first
 from evalgate.adapters.formats.messages.sniff_messages import sniff_messages
@@ -138,7 +138,7 @@ def _read_prompt(record: dict[str, Any], response: dict[str, Any]) -> list[RawMe
             return found
     if recorded is None or recorded == "":
         return []
-    return [RawMessage("user", recorded if isinstance(recorded, str) else encode_json(recorded))]
+    return [RawMessage("user", encode_text(recorded))]
 
 
 def _add_answer(chat: MeteredConversation, response: dict[str, Any]) -> None:
@@ -154,7 +154,7 @@ def _add_answer(chat: MeteredConversation, response: dict[str, Any]) -> None:
         chat.add_messages(message for message in inner if message.calls or message.answers)
         inner = []
     if not is_all and output is not None:
-        builder.add_text(output if isinstance(output, str) else encode_json(output))
+        builder.add_text(encode_text(output))
     for call in calls:
         builder.add_call(call)
     for message in inner:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from evalgate.adapters.formats.core.builder.conversation import (
-    BLANK_CALL,
+    build_call,
     build_call_key,
     build_recorded_call_key,
     conversation_from_messages,
@@ -204,16 +204,9 @@ def _is_candidate(entry: SpanToolCall, call: ModelCall) -> bool:
 
 
 def _new_call(name: str, call_id: str | None, arguments: Any, agent: str | None) -> ToolCall:
-    value, raw, error = read_arguments(arguments)
-    return {
-        **BLANK_CALL,
-        "id": call_id,
-        "name": name,
-        "arguments": value,
-        "arguments_raw": raw,
-        "arguments_error": error,
-        "agent": agent,
-    }
+    call = build_call(name, arguments, call_id)
+    call["agent"] = agent
+    return call
 
 
 def _name_of(node: SpanNode) -> str:

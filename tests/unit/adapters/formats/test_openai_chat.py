@@ -74,6 +74,8 @@ def test_depth_is_bounded():
     for _ in range(100):
         deep = [deep]
     assert "levels deep" in refusal({"messages": MESSAGES, "metadata": {"a": deep}})
+    assert "levels deep" in refusal({"messages": MESSAGES, "unknown": deep})
+    assert "levels deep" in refusal([{**MESSAGES[-1], "unknown": deep}])
 
 
 def test_schemas_of_tools_and_evalgate_documents_are_not_claimed():
