@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -17,30 +18,27 @@ from evalgate.reporting.text.root_paths import with_root_paths
 if TYPE_CHECKING:
     from evalgate.application.messages.request import RenderOptions
     from evalgate.models.approvals.review import TriggeringRun
-    from evalgate.models.github import TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.reporting.text.grouping import GroupedScenarios
 
 
-class CommentOptions(NamedTuple):
-    """How to render a comment: its key, its maximum length, and the URL of the whole report."""
-
-    key: str
-    max_chars: int
-    report_url: str | None = None
-    origin: str = ""
-    template: TemplateFile | None = None
-
-
 def write_comment(
-    document: ResultsDoc, options: CommentOptions, grouped: GroupedScenarios | None = None
+    document: ResultsDoc, options: RenderOptions, grouped: GroupedScenarios | None = None, *, origin: str = ""
 ) -> tuple[str, list[str]]:
     """The comment, and a warning if the template could not be used; `grouped` are its scenarios, if known."""
+    render = partial(
+        render_comment,
+        document,
+        key=options.comment_key,
+        max_chars=options.max_comment_chars,
+        report_url=options.run_url,
+        origin=origin,
+        grouped=grouped,
+    )
     try:
-        return render_comment(document, **options._asdict(), grouped=grouped), []
+        return render(template=options.template), []
     except InvalidTemplate as flaw:
-        builtin = options._replace(template=None)
-        return render_comment(document, **builtin._asdict(), grouped=grouped), [f"{TEMPLATE_UNUSED}: {flaw}"]
+        return render(), [f"{TEMPLATE_UNUSED}: {flaw}"]
 
 
 LARGEST_RESULTS = 128 * 1024 * 1024
@@ -79,10 +77,7 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
 
 def render_report(results: ResultsDoc, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
     """Renders a report, with a line about the run it comes from."""
-    origin = format_origin(run, options.run_url)
-    comment_options = CommentOptions(
-        options.comment_key, options.max_comment_chars, options.run_url, origin, options.template
-    )
+    origin = format_origin(run, options.run_url or "")
     shown = with_root_paths(results)
-    comment, warnings = write_comment(shown, comment_options)
+    comment, warnings = write_comment(shown, options, origin=origin)
     return RenderedReport(results, comment, render_summary(shown, report_url=options.run_url, origin=origin), warnings)

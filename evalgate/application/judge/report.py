@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evalgate.application.comparison.baseline import LoadedBaseline
-from evalgate.application.documents.untrusted_report import CommentOptions, write_comment
-from evalgate.application.messages.request import Judgement
+from evalgate.application.documents.untrusted_report import write_comment
+from evalgate.application.messages.request import Judgement, RenderOptions
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
@@ -81,9 +81,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         add_history(results, request.history, decided.run, now, request.run_id)
     _add_job(results, request)
     shown = with_root_paths(results)
-    options = CommentOptions(
-        request.comment_key, request.max_comment_chars, request.report_url, template=request.template
-    )
+    options = RenderOptions(request.comment_key, request.max_comment_chars, request.report_url, request.template)
     grouped = group_scenarios(shown)
     comment, warnings = write_comment(shown, options, grouped)
     files: dict[str, Content] = {

@@ -102,7 +102,7 @@ class RenderOptions(Struct, frozen=True):
 
     comment_key: str
     max_comment_chars: int
-    run_url: str
+    run_url: str | None
     template: TemplateFile | None = None
 
 

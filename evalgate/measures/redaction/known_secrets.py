@@ -45,9 +45,6 @@ class TokenShape(NamedTuple):
             position = flat.find(prefix, match.end() if match else position + len(prefix))
 
 
-SHORTEST_SHAPE = 20
-"""No shape matches a shorter run of letters, digits, `_`, `-` and `.`."""
-
 SHAPES: Sequence[TokenShape] = (
     TokenShape("GitHub token", [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"], rb"[A-Za-z0-9]{30,}"),
     TokenShape("GitHub token", [b"github_pat_"], rb"\w{30,}"),

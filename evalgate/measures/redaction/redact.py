@@ -7,7 +7,7 @@ length.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.known_secrets import (
@@ -16,7 +16,6 @@ from evalgate.measures.redaction.known_secrets import (
     REDACTED,
     SECRET_FIELD,
     SHAPES,
-    SHORTEST_SHAPE,
     may_hold_secret,
 )
 from evalgate.measures.text.plain_text import remove_invisible
@@ -31,11 +30,8 @@ MAX_DEPTH = 64
 MAX_PASSES = 8
 """How often a text is searched again after something in it was redacted."""
 _MIN_SECRET = 8  # `://u:p@h`: no recognised secret is shorter
-_RUN_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-."
-_RUN_TABLE = bytes(1 if byte in _RUN_CHARACTERS else 0 for byte in range(256))
-_LONG_RUN = b"\x01" * SHORTEST_SHAPE
-_LARGE, _MOST_TOGETHER = 100_000, 1_000_000
-_BY_PREFIX = {prefix: shape for shape in SHAPES for prefix in shape.prefixes}
+_MOST_TOGETHER = 1_000_000
+_BY_PREFIX = [(prefix, shape) for shape in SHAPES for prefix in shape.prefixes]
 _BY_WORD = [(word, context) for context in CONTEXTS for word in context.words]
 
 MOST_NAMES = 10_000
@@ -235,41 +231,14 @@ def _find_known(text: str) -> list[Span]:
     # One byte per character, so that positions in `flat` are positions in the text.
     flat = text.encode("ascii", "replace")
     found: list[Span] = []
-    if len(flat) >= SHORTEST_SHAPE and (runs := _long_runs(flat)):
-        for prefix in _prefixes_in(runs):
-            found.extend(_BY_PREFIX[prefix].find_spans(flat, prefix))
+    for prefix, shape in _BY_PREFIX:
+        if prefix in flat:
+            found.extend(shape.find_spans(flat, prefix))
     lowered = flat.lower()
     for word, context in _BY_WORD:
         if word in lowered:
             found.extend(context.find_spans(flat, lowered, word))
     return found
-
-
-def _prefixes_in(runs: bytes) -> Iterable[bytes]:
-    """Returns the prefixes that occur, searched together, or one by one if the runs are long."""
-    if len(runs) < _LARGE:
-        return set(_any_prefix().findall(runs))
-    characters = frozenset(runs)
-    return [prefix for prefix in _BY_PREFIX if characters.issuperset(prefix) and prefix in runs]
-
-
-@cache
-def _any_prefix() -> re.Pattern[bytes]:
-    longest_first = sorted(_BY_PREFIX, key=lambda prefix: (-len(prefix), prefix))
-    return re.compile(b"(?=(" + b"|".join(map(re.escape, longest_first)) + b"))")
-
-
-def _long_runs(flat: bytes) -> bytes:
-    """Returns the runs that can contain a token, with one byte before each: mostly a few names."""
-    runs = flat.translate(_RUN_TABLE)
-    start = runs.find(_LONG_RUN)
-    parts: list[bytes] = []
-    while start >= 0:
-        end = runs.find(b"\x00", start + SHORTEST_SHAPE)
-        end = len(flat) if end < 0 else end
-        parts.append(flat[max(0, start - 1) : end])
-        start = runs.find(_LONG_RUN, end)
-    return b" ".join(parts)
 
 
 _REDACTOR = Redactor()
