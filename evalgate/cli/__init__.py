@@ -9,9 +9,10 @@ import argparse
 import sys
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from evalgate.errors import EvalGateError, OverLimit, Problem, SettingError
+from evalgate.cli.parser import VerbParser
+from evalgate.errors import EvalGateError, OverLimit, SettingError
 from evalgate.measures.redaction.redact import hide_secrets
 from evalgate.settings.secret_variables import find_secret_values
 from evalgate.version import __version__
@@ -54,6 +55,17 @@ _MODULES = {
     "history": "history",
     "goldens": "goldens",
 }
+NO_COLOR = "--no-color"
+"""Accepted before and after the verb."""
+FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does, judged from recorded traces
+
+  evalgate run evals/support.yaml       judge the traces of a suite; exits non-zero if the gate fails
+  evalgate explain SCENARIO             why a scenario of the last run passed or failed
+  evalgate baseline save                keep the last run, to compare later runs with it
+  evalgate query TRACE                  what a trace holds, as JSON
+  evalgate validate                     check suites without reading traces
+
+`evalgate --help` lists all verbs, `evalgate VERB --help` the options of one."""
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a
 required store is unreachable, 70 a bug in EvalGate. `evalgate VERB --help` lists options.
 """
@@ -62,30 +74,20 @@ BUG = 70
 INTERRUPTED = 130
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports wrong usage in one line, exit code 2. No abbreviated flags: new flags would break scripts."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, allow_abbrev=False)
-
-    def error(self, message: str) -> NoReturn:
-        raise SettingError(Problem(message, None, f"see {self.prog} --help"))
-
-
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb. Never raises: every outcome is an exit code without a traceback."""
     hide_secrets(find_secret_values(shell.environ))
-    return _run_handling_errors(shell, lambda: _run_verb(argv, shell))
+    words = [word for word in argv if word != NO_COLOR]
+    if len(words) < len(argv):
+        shell = shell._replace(environ={**shell.environ, "NO_COLOR": "1"})
+    return _run_handling_errors(shell, lambda: _run_verb(words, shell))
 
 
 def _run_verb(argv: Sequence[str], shell: Shell) -> int:
     if not argv:
-        shell.err.write(_build_parser(argv).format_help())
+        shell.err.write(f"{FIRST_COMMANDS}\n")
         return SettingError.exit_code
-    arguments, unknown = _build_parser(argv).parse_known_args(argv)
-    if unknown:
-        hint = f"see evalgate {arguments.verb} --help"
-        raise SettingError(Problem(f"unrecognized arguments: {' '.join(unknown)}", hint=hint))
+    arguments = _build_parser(argv).parse_args(argv)
     if arguments.verb in VERBS_WITHOUT_PROJECT:
         from evalgate.bootstrap.sources import apply_project_redaction
 
@@ -155,14 +157,15 @@ def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
-    parser = _Parser(
+    parser = VerbParser(
         prog="evalgate",
         description="A gate on what an AI agent does, judged from recorded traces without calling a model.",
         epilog=EPILOG,
         formatter_class=formatter,
     )
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
     requested = next((word for word in argv if word in VERBS), None)
     for name, purpose in VERBS.items():
         options = verbs.add_parser(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import (
@@ -15,7 +16,7 @@ from evalgate.cli.command import (
     option,
     parse_words,
 )
-from evalgate.cli.run import OUTPUT_DIR, SAVED
+from evalgate.cli.run import OUTPUT_DIR, SAVED, find_baseline
 from evalgate.cli.shell import is_stdout
 from evalgate.errors import Problem, SettingError
 from evalgate.reporting.text.escaping import escape_terminal
@@ -90,7 +91,8 @@ def compare(arguments: Namespace, shell: Shell) -> int:
     from evalgate.reporting.results.results_json import dump_results
 
     files = build_baseline_files(shell.cwd)
-    results = compare_finished(files, arguments.base, arguments.head, arguments.fail_on)
+    base, head = (find_baseline(path, shell.cwd) for path in (arguments.base, arguments.head))
+    results = compare_finished(files, base, head, arguments.fail_on)
     if arguments.json:
         shell.print_line(dump_results(results).decode().rstrip())
     else:
@@ -104,9 +106,12 @@ def explain_scenario(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.sources import build_baseline_files, build_trace_files
     from evalgate.reporting.terminal.explanation import render_explanation, render_removed_scenario
 
+    if arguments.results == RESULTS and not os.path.lexists(os.path.join(shell.cwd, RESULTS)):  # noqa: PTH118
+        raise SettingError(Problem(f"there is no finished run at {RESULTS}", None, "run `evalgate run` first"))
     request = ExplainRequest(arguments.scenario, arguments.suite, arguments.variant)
     files, traces = build_baseline_files(shell.cwd), build_trace_files(shell.cwd)
-    found = explain(files, traces, request, arguments.results, arguments.baseline)
+    baseline = None if arguments.baseline is None else find_baseline(arguments.baseline, shell.cwd)
+    found = explain(files, traces, request, arguments.results, baseline)
     shell.report_problems(found.warnings, "warning")
     width, colour = shell.width, shell.has_colour
     if found.suite is not None and found.scenario is not None:
@@ -200,8 +205,8 @@ COMMANDS = {
         compare,
         [
             PROCESS_LIMITS,
-            option("base", metavar="BASE", help="the earlier run: baseline.zip or results.json"),
-            option("head", metavar="HEAD", help="the later run: baseline.zip or results.json"),
+            option("base", metavar="BASE", help="the earlier run: baseline.zip, its folder, or results.json"),
+            option("head", metavar="HEAD", help="the later run: baseline.zip, its folder, or results.json"),
             option("--fail-on", type=parse_words, metavar="A,B", help="what fails the gate (default: exit 0 always)"),
             option("--json", action="store_true", help="print a results document instead of the table"),
         ],
@@ -221,7 +226,7 @@ COMMANDS = {
             option(
                 "--baseline",
                 metavar="PATH",
-                help="compare with this baseline.zip or results.json, not with the run's own baseline",
+                help="compare with this baseline.zip (or its folder) or results.json, not with the run's own baseline",
             ),
         ],
         """examples:

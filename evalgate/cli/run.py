@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
     from evalgate.bootstrap.store import find_commit_and_branch
     from evalgate.models.comparison.comparison import BaselineInfo
 
-    path = None if arguments.baseline == "none" else arguments.baseline
+    path = None if arguments.baseline == "none" else find_baseline(arguments.baseline, shell.cwd)
     commit, branch = find_commit_and_branch(arguments.commit, shell.environ, shell.cwd)
     return JudgeRequest(
         configs=arguments.configs,
@@ -107,6 +108,12 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
         branch=branch,
         run_id=shell.environ.get("GITHUB_RUN_ID"),
     )
+
+
+def find_baseline(path: str, cwd: str) -> str:
+    """The `baseline.zip` of a folder that has one; any other path as it is."""
+    inner = os.path.join(path, BASELINE)  # noqa: PTH118  (keeps the user's spelling)
+    return inner if path and os.path.isfile(os.path.join(cwd, inner)) else path  # noqa: PTH113, PTH118
 
 
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:
@@ -237,7 +244,7 @@ def _is_number(text: str) -> bool:
 
 
 DECISION = (
-    option("--baseline", metavar="PATH", default="none", help="baseline.zip or results.json to compare with, or none"),
+    option("--baseline", metavar="PATH", default="none", help="baseline.zip, its folder, or results.json, or none"),
     option(
         "--fail-on",
         type=parse_words,

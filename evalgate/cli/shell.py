@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from evalgate.errors import SettingError
-from evalgate.reporting.text.escaping import LOG_LIMIT, escape_terminal
+from evalgate.reporting.text.escaping import LOG_LIMIT, TEXT_LIMIT, escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,8 +55,11 @@ class Shell(NamedTuple):
 
     @property
     def has_colour(self) -> bool:
-        """Whether stdout is a terminal that supports colour and NO_COLOR is not set."""
-        return self.is_terminal and "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
+        """Whether to print colours: on a terminal that supports them, unless NO_COLOR or FORCE_COLOR decides."""
+        if self.environ.get("NO_COLOR"):
+            return False
+        forced = self.environ.get("FORCE_COLOR")
+        return forced != "0" if forced else self.is_terminal and self.environ.get("TERM") != "dumb"
 
     @property
     def width(self) -> int:
@@ -107,13 +110,17 @@ class Shell(NamedTuple):
     def note(self, text: str) -> None:
         """Prints one line about the work to stderr, escaped; it is no result, so losing it changes nothing."""
         with suppress(OSError):
-            self.err.write(f"{escape_terminal(text)}\n")
+            self.err.write(f"{escape_terminal(text, TEXT_LIMIT)}\n")
 
     def report_problems(self, problems: Iterable[Problem], level: str = "error") -> None:
         """Prints problems to stderr, one line each: what is wrong, where, how to fix it."""
         for problem in problems:
+            line = escape_terminal(f"{level}: {problem._replace(hint=None)}", LOG_LIMIT)
+            remedy = (
+                escape_terminal(f" ({problem.hint})", TEXT_LIMIT) if problem.hint else ""
+            )  # never cut with the rest
             with suppress(OSError):
-                self.err.write(f"{escape_terminal(f'{level}: {problem}', LOG_LIMIT)}\n")
+                self.err.write(f"{line}{remedy}\n")
 
 
 def is_stdout(path: str) -> bool:

@@ -129,9 +129,11 @@ def _print_values(traces: list[Trace], expression: Query | None, shell: Shell) -
 
 
 def _iter_values(traces: list[Trace], expression: Query | None, shell: Shell) -> Iterator[tuple[Trace, Any]]:
+    from evalgate.evaluators.core.queries import describe_missing
     from evalgate.measures.jmespath.query import QueryFailedError
     from evalgate.models.trace.trace_view import get_view
 
+    nothing = "" if expression is None else f"the {describe_missing(expression)}"
     for trace in traces:
         if expression is None:
             yield trace, get_view(trace).whole()
@@ -142,7 +144,7 @@ def _iter_values(traces: list[Trace], expression: Query | None, shell: Shell) ->
             shell.note(f"error: {trace.source.path}: {error}")
             continue
         if value is None:
-            shell.note(f"note: {trace.source.path}: the expression found nothing")
+            shell.note(f"note: {trace.source.path}: {nothing}")
         yield trace, value
 
 

@@ -133,7 +133,7 @@ def test_links_between_documents_have_a_target(document: Path) -> None:
 def test_the_bare_command_is_help_and_an_error() -> None:
     bare = evalgate()
     assert (bare.exit_code, bare.out) == (2, "")
-    assert all(f"    {verb}" in bare.err for verb in VERBS)
+    assert "`evalgate --help` lists all verbs" in bare.err
 
 
 def test_readme_shows_the_example_workflow() -> None:

@@ -103,7 +103,7 @@ def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     def within(package: str) -> set[str]:
         return {name.removeprefix(f"{package}.") for name in modules if name.startswith(f"{package}.")}
 
-    assert within("evalgate.cli") == {"command", "run", "shell"}
+    assert within("evalgate.cli") == {"command", "parser", "run", "shell"}
     readers = {name for name in within("evalgate.adapters.formats") if name.endswith("reader")}
     assert readers == {"native.reader"}
     assert within("evalgate.adapters.formats.spans") == {"detect"}

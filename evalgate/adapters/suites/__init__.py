@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalgate.adapters.suites.yaml_tree import YamlDocument
     from evalgate.models.approvals.approval import Approval, ApprovalFile
-    from evalgate.ports import Files
+    from evalgate.ports import Files, FoundFile
     from evalgate.ports.store import Store
     from evalgate.suite.golden_rules import GoldenDocuments
 
@@ -31,6 +31,9 @@ FALLBACK = "evals/**/*.yaml"
 MAX_BYTES = 1_000_000
 MAX_ASSERTIONS = 50_000
 HOW_TO_BEGIN = 'write evals/first.yaml (README, "A first suite") or pass a suite file: evalgate run my-suite.yaml'
+TRACES_HINT = "pass it with --traces"
+TRACE_SUFFIXES = (".jsonl", ".ndjson", ".gz")
+SUITE_KEYS = frozenset({"suite", "suites", "scenarios", "goldens", "defaults", "policy"})
 
 
 class SuiteFiles:
@@ -99,16 +102,28 @@ class SuiteFiles:
                 file.path for file in self._files.expand(FALLBACK, ".")
             ]
             if not found:
-                raise SettingError(Problem(f"no suite found: neither {PROJECT} nor {FALLBACK}", None, HOW_TO_BEGIN))
+                other = [each for name in (PROJECT, FALLBACK) for each in self._files.expand(_swap_ending(name), ".")]
+                hint = f"rename {other[0].path} to {_swap_ending(other[0].path)}" if other else HOW_TO_BEGIN
+                raise SettingError(Problem(f"no suite found: neither {PROJECT} nor {FALLBACK}", None, hint))
         return list(dict.fromkeys(found))
 
     def _expand(self, config: str) -> list[Any]:
         matches = self._files.expand(config, ".")
         found = [file for file in matches if file.path.endswith(SUFFIXES)]
         if not found:
-            hint = "the name of a suite file must end in .yaml, .yml or .json" if matches else "nothing was found there"
-            raise SettingError(Problem(f"no suite file at {config!r}", None, hint))
+            raise SettingError(Problem(f"no suite file at {config!r}", None, self._find_hint(config, matches)))
         return found
+
+    def _find_hint(self, config: str, matches: Sequence[FoundFile]) -> str:
+        """What may be meant by a path at which there is no suite."""
+        if any(file.path.endswith(TRACE_SUFFIXES) for file in matches):
+            return f"this looks like a trace: {TRACES_HINT}"
+        if matches:
+            return "the name of a suite file must end in .yaml, .yml or .json"
+        other = _swap_ending(config)
+        if other != config and self._files.expand(other, "."):
+            return f"did you mean {other!r}?"
+        return "nothing was found there"
 
     def _suites_of(
         self, project: ProjectFile, document: YamlDocument, path: str, diagnostics: Diagnostics
@@ -126,7 +141,10 @@ class SuiteFiles:
 
         try:
             content = self._files.read(path, self._max_bytes, what="suite")
-            return yaml_tree.load(content.decode("utf-8-sig"), path)
+            document = yaml_tree.load(content.decode("utf-8-sig"), path)
+            if not _is_trace(path, document.value):
+                return document
+            diagnostics.problems.append(Problem("this looks like a trace", Location(path), TRACES_HINT))
         except UnicodeDecodeError:
             diagnostics.problems.append(Problem("a suite must be UTF-8 text", Location(path)))
         except OverLimit:
@@ -185,6 +203,19 @@ def _check_size(suites: dict[str, Suite]) -> None:
 def _sort_key(problem: Problem) -> tuple[str, int, int]:
     file, line, column = problem.location or ("", None, None)
     return file, line or 0, column or 0
+
+
+def _swap_ending(path: str) -> str:
+    """The path with the other of the endings .yaml and .yml; unchanged if it has neither."""
+    stem, ending = posixpath.splitext(path)
+    return stem + {".yaml": ".yml", ".yml": ".yaml"}.get(ending, ending)
+
+
+def _is_trace(path: str, value: Any) -> bool:
+    """Whether a JSON file holds something, but no key of a suite or project file."""
+    if not path.endswith(".json") or not value:
+        return False
+    return isinstance(value, list) or (isinstance(value, dict) and not SUITE_KEYS & value.keys())
 
 
 def _is_project(value: Any) -> bool:

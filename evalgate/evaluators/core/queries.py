@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from evalgate.evaluators.core.field_problems import FieldProblemError
+from evalgate.evaluators.core.field_problems import FieldProblemError, suggest
 from evalgate.measures.jmespath.parse_tree import (
     ends_in,
     field_names,
@@ -16,7 +16,7 @@ from evalgate.measures.jmespath.parse_tree import (
 )
 from evalgate.measures.jmespath.query import Query, QueryError
 from evalgate.measures.values.json_values import shorten
-from evalgate.models.trace.trace_view import find_field, get_view, read_custom
+from evalgate.models.trace.trace_view import SECTIONS, find_field, get_view, read_custom
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,15 @@ _BY_SECTION: dict[str, EvidenceKind] = {
     "turns": "messages",
     "exchanges": "messages",
 }
+
+
+def describe_missing(query: Query) -> str:
+    """What to print where an expression found nothing: names the field that a misspelt one at its start may mean."""
+    for name in sorted(root_fields(query.tree) - SECTIONS.keys()):
+        hint = suggest(name, SECTIONS)
+        if hint is not None and hint.startswith("did you mean"):
+            return f"path found nothing; {hint}"
+    return "path found nothing"
 
 
 @lru_cache(maxsize=1_024)

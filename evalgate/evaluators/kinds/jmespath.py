@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
 from evalgate.evaluators.core.operators import Operator, build_value_check, resolve_alias, sign
-from evalgate.evaluators.core.queries import build_getter, compile_query, query_evidence
+from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
 from evalgate.measures.values.json_values import shorten, show
@@ -48,7 +48,7 @@ class QueryAssertion(Evaluator):
             build_value_check(self.operator, self.value),
         )
         getter, subject, passed = build_getter(query), self.expression, Finding("passed", self.label())
-        nothing = Finding("not_evaluable", f"{subject}: path found nothing")
+        nothing = Finding("not_evaluable", f"{subject}: {describe_missing(query)}")
         null_is_evidence = self.operator == "exists"
 
         def check(trace: Trace) -> Finding:

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from evalgate.evaluators.core.evaluator import Check, Finding, require_evidence
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.queries import build_getter, compile_query, query_evidence
+from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.globs import find_names
 from evalgate.measures.text.patterns import PatternFailedError
@@ -92,12 +92,13 @@ def _read_answer(trace: Trace) -> str:
 
 
 def _build_path_reader(path: str) -> OutputReader:
-    getter = build_getter(compile_query(path, "source"))
+    query = compile_query(path, "source")
+    getter, missing = build_getter(query), f"{shorten(path, 60)}: {describe_missing(query)}"
 
     def read_output(trace: Trace) -> str:
         found = getter(trace)
         if found is None:
-            raise NoOutputError(f"{shorten(path, 60)}: path found nothing")
+            raise NoOutputError(missing)
         return to_text(found)
 
     return read_output

@@ -96,7 +96,7 @@ def test_run__invalid_reports_every_error_with_its_location(project):
         (["run", "--limit", "recrod=1MB"], "unknown limit"),
         (["run", "--limit", "suite=10"], "evals/refunds.yaml"),
         (["run", "--nonsense"], "--nonsense (see evalgate run --help)"),
-        (["baseline", "show", "x.zip", "y.zip"], "y.zip (see evalgate baseline --help)"),
+        (["baseline", "show", "x.zip", "y.zip"], "y.zip (see evalgate baseline show --help)"),
         (["compare", "a.json", "b.json"], "a.json"),
         (["query", "a.[", "evals/traces/good.json"], "invalid expression"),
         (["query", "a", "nowhere.json"], "nowhere.json"),
@@ -107,7 +107,6 @@ def test_run__invalid_reports_every_error_with_its_location(project):
         (["baseline", "create", "gone", "-o", "x.zip"], "gone contains no results.json"),
         (["schema", "suit"], "suit"),
         (["rnu"], "rnu"),
-        ([], "VERB"),
     ],
 )
 def test_wrong_usage__is_one_line_and_exit_code_two(project, words, part):
@@ -126,12 +125,12 @@ def test_an_unknown_format__is_reported_where_the_suite_names_it(project):
     assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_run__given_a_trace_instead_of_a_suite__says_how_suites_are_named(project):
-    (project / "traces.jsonl").write_text("{}")
-    done = evalgate(project, "run", "traces.jsonl")
+def test_run__given_another_file_instead_of_a_suite__says_how_suites_are_named(project):
+    (project / "suite.toml").write_text("{}")
+    done = evalgate(project, "run", "suite.toml")
     assert done.returncode == 2
     hint = "the name of a suite file must end in .yaml, .yml or .json"
-    assert done.stderr == f"error: no suite file at 'traces.jsonl' ({hint})\n"
+    assert done.stderr == f"error: no suite file at 'suite.toml' ({hint})\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from evalgate.adapters.formats.adk import ADK, ADK_EVAL, ADK_EVALSET
@@ -44,11 +45,12 @@ from evalgate.adapters.formats.vercel import VERCEL
 from evalgate.errors import Problem, SettingError, TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evalgate.adapters.formats.core.format import Format
 
 AUTO = "auto"
+NEAREST = 2
 FORMATS: tuple[Format, ...] = (
     NATIVE,
     TAU2,
@@ -106,14 +108,16 @@ def find_format(form: str) -> Format | None:
             return known
     import difflib
 
-    names = [AUTO, *(known.name for known in FORMATS)]
-    close = difflib.get_close_matches(form[:100].lower().replace("_", "-"), names, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"formats: {', '.join(names)}"
+    names = [known.name for known in FORMATS]
+    word = form[:100].lower().replace("_", "-")
+    longer = [name for name in names if name.startswith(word)]
+    close = difflib.get_close_matches(word, longer or names, n=NEAREST, cutoff=0 if longer else 0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else "docs/traces.md lists all formats"
     raise SettingError(Problem(f"the format {form[:40]!r} is unknown", hint=hint))
 
 
 def detect_format(values: Iterable[Any]) -> Format:
-    """The first format that claims one of the values; raises TraceError with what each format needs."""
+    """The first format that claims one of the values; raises TraceError with what the nearest formats need."""
     seen: list[Any] = []
     best: int | None = None
     for value in values:
@@ -123,9 +127,25 @@ def detect_format(values: Iterable[Any]) -> Format:
             break
     if best is not None:
         return FORMATS[best]
-    needs = "; ".join(f"{known.name} needs {known.needs}" for known in FORMATS)
+    needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
     found = describe_shape(seen[0]) if seen else "it"
     raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
+
+
+def _find_nearest(values: Sequence[Any]) -> list[Format]:
+    """The two formats that need most of the names which the first value has; without any the two most general ones."""
+    names = _collect_names(values[0]) if values else set()
+    needed = {known.name: set(re.findall(r"\w{3,}", known.needs)) & names for known in FORMATS}
+    general = [NATIVE.name, OPENAI_CHAT.name]
+    ranked = sorted(FORMATS, key=lambda known: (-len(needed[known.name]), known.name not in general))
+    return ranked[:NEAREST]
+
+
+def _collect_names(value: Any) -> set[str]:
+    """The keys of an object, of those in it, and of the first of a list."""
+    values = [value, *value.values()] if isinstance(value, dict) else [value]
+    firsts = [each[0] if isinstance(each, list) and each else each for each in values]
+    return {name for each in firsts if isinstance(each, dict) for name in each}
 
 
 def find_claiming_format(value: Any) -> Format | None:
