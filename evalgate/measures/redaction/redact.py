@@ -7,7 +7,8 @@ length.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import sys
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.redaction.known_secrets import (
@@ -16,7 +17,7 @@ from evalgate.measures.redaction.known_secrets import (
     REDACTED,
     SECRET_FIELD,
     SHAPES,
-    may_hold_secret,
+    build_quick_pattern,
 )
 from evalgate.measures.text.plain_text import remove_invisible
 
@@ -124,7 +125,7 @@ class Redactor:
         return text if clean == bare else clean
 
     def _may_hold_secret(self, text: str) -> bool:
-        return (len(text) >= _MIN_SECRET and may_hold_secret(text)) or (
+        return (len(text) >= _MIN_SECRET and _may_hold_secret(text)) or (
             self.exact is not None and self.exact.is_in(_bare(text))
         )
 
@@ -134,7 +135,7 @@ class Redactor:
             self.project is None
             and len(document) <= _MOST_TOGETHER
             and (self.exact is None or not self.exact.is_in_document(document))
-            and not may_hold_secret(document.decode())
+            and not _may_hold_secret(document.decode())
         )
 
     def _redact_escaped(self, text: str) -> str:
@@ -239,6 +240,24 @@ def _find_known(text: str) -> list[Span]:
         if word in lowered:
             found.extend(context.find_spans(flat, lowered, word))
     return found
+
+
+@cache
+def _quick_test() -> Callable[[str], bool]:
+    """A test for the quick pattern: pydantic's engine, Rust's regex, reads each character once for all of it."""
+    from pydantic_core import SchemaValidator, core_schema
+
+    return SchemaValidator(core_schema.str_schema(pattern=build_quick_pattern())).isinstance_python
+
+
+def _may_hold_secret(text: str) -> bool:
+    """False if a text has no secret, nor has any text, or name of a field, of which it is the JSON.
+
+    Always true in a process that has not loaded pydantic for suites: the one that holds the token must not.
+    """
+    if "pydantic_core" not in sys.modules:
+        return True
+    return _quick_test()(text if text.isascii() else text.encode("utf-8", "replace").decode())
 
 
 _REDACTOR = Redactor()
