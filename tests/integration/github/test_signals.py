@@ -78,7 +78,7 @@ def test_while_the_gate_is_being_loaded_there_is_no_verdict(tmp_path, number):
     output = tmp_path / "output"
     ended = subprocess.run(
         [sys.executable, "-c", command],
-        env={"GITHUB_OUTPUT": str(output)},
+        env={"GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(output)},
         cwd=tmp_path,
         capture_output=True,
         check=False,
