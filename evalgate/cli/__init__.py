@@ -30,6 +30,8 @@ VERBS = {
     "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
     "baseline": "save, create or show the baseline.zip that later runs are compared with",
+    "traces": "list traces of any format: what each records, and which evidence it lacks",
+    "show": "print a trace as a conversation, with its tool calls",
     "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
     "convert": "convert traces of any format to native or OpenTelemetry traces",
     "backtest": "judge past runs by the current suites, and print which would have been blocked",
@@ -50,6 +52,7 @@ _MODULES = {
     **dict.fromkeys(("explain", "compare", "baseline", "backtest"), "baselines"),
     **dict.fromkeys(("validate", "fingerprint", "schema"), "suites"),
     **dict.fromkeys(("query", "convert"), "traces"),
+    **dict.fromkeys(("traces", "show"), "trace_list"),
     **dict.fromkeys(("approve", "approvals"), "approvals"),
     **dict.fromkeys(("feedback", "export", "import"), "store_verbs"),
     "history": "history",
@@ -59,11 +62,11 @@ NO_COLOR = "--no-color"
 """Accepted before and after the verb."""
 FIRST_COMMANDS = """usage: evalgate VERB ...     a gate on what an AI agent does, judged from recorded traces
 
+  evalgate traces traces/               what each recorded trace holds
+  evalgate show TRACE                   one trace as a conversation
   evalgate run evals/support.yaml       judge the traces of a suite; exits non-zero if the gate fails
   evalgate explain SCENARIO             why a scenario of the last run passed or failed
   evalgate baseline save                keep the last run, to compare later runs with it
-  evalgate query TRACE                  what a trace holds, as JSON
-  evalgate validate                     check suites without reading traces
 
 `evalgate --help` lists all verbs, `evalgate VERB --help` the options of one."""
 EPILOG = """exit codes: 0 pass, 1 gate failed, 2 invalid input, 3 cannot judge, 4 GitHub or a

@@ -41,7 +41,7 @@ def convert(arguments: Namespace, shell: Shell) -> int:
     if arguments.full and arguments.to != "native":
         raise SettingError("--full applies to native traces only")
     trace_format, _ = choose_format(arguments, shell)
-    records = _read_traces(arguments, arguments.traces, trace_format, shell)
+    records = read_traces(arguments, arguments.traces, trace_format, shell)
     writer, to_stdout = get_writer(arguments.to, full=arguments.full), is_stdout(arguments.output)
     written, damaged = 0, 0
     with nullcontext(_LineWriter(shell)) if to_stdout else open_named(arguments.output, shell.cwd) as out:
@@ -69,8 +69,8 @@ def query(arguments: Namespace, shell: Shell) -> int:
     hint = _find_order_hint(arguments.words)
     expression = _compile_query(expressions[0], hint) if expressions else None
     trace_format, suite = choose_format(arguments, shell)
-    pricer, number, damaged, found = _build_pricer(suite), 0, 0, list[Trace]()
-    for number, record in enumerate(_read_traces(arguments, [pattern], trace_format, shell), 1):
+    pricer, number, damaged, found = build_pricer(suite), 0, 0, list[Trace]()
+    for number, record in enumerate(read_traces(arguments, [pattern], trace_format, shell), 1):
         if arguments.number not in (None, number):
             continue
         if isinstance(record, DamagedTrace):
@@ -86,15 +86,16 @@ def query(arguments: Namespace, shell: Shell) -> int:
     return 2 if damaged else 0
 
 
-def _read_traces(
+def read_traces(
     arguments: Namespace, patterns: list[str], trace_format: str | CustomMapping, shell: Shell
 ) -> Iterable[TraceRecord]:
+    """Reads the traces that the patterns name, with the command's limits."""
     from evalgate.bootstrap.sources import build_trace_files
 
     return build_trace_files(shell.cwd, None, parse_limits(arguments.limit)).read(patterns, ".", trace_format)
 
 
-def _build_pricer(suite: Suite | None) -> Pricer:
+def build_pricer(suite: Suite | None) -> Pricer:
     """A pricer with the prices of the suite, if there is one, as in a run."""
     from evalgate.adapters.price_list import find_price_list
     from evalgate.application.evaluation.pricing import Pricer

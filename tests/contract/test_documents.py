@@ -179,7 +179,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
         *("merge", "validate", "compare", "backtest", "fingerprint", "approve", "approvals"),
-        *("baseline save", "baseline create", "baseline show", "query", "convert", "schema"),
+        *("baseline save", "baseline create", "baseline show", "traces", "show", "query", "convert", "schema"),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),
         *("feedback add", "feedback list", "export", "import", "history", "history prune"),

@@ -33,6 +33,10 @@ class TerminalPage:
         """Adds the first line: a coloured word and a name."""
         self._append_labelled(f"{escape_terminal(word)}  ", text, colour)
 
+    def add_blank(self) -> None:
+        """Adds an empty line."""
+        self._lines.append("")
+
     def add_title(self, text: str) -> None:
         """Adds the title of a part, after an empty line."""
         self._lines.append("")
@@ -42,7 +46,7 @@ class TerminalPage:
         """Adds a text after its label."""
         self._append_wrapped(f"  {label.ljust(LABEL_WIDTH)}", text)
 
-    def add_text(self, text: str, *, indent: int, limit: int = MAX_TEXT) -> None:
+    def add_text(self, text: str, *, indent: int, limit: int | None = MAX_TEXT) -> None:
         """Adds a wrapped text."""
         self._append_wrapped(" " * indent, text, limit)
 
@@ -71,7 +75,7 @@ class TerminalPage:
         self._append_wrapped(label, text)
         self._lines[start] = f"{self._paint(label, colour)}{self._lines[start][len(label) :]}"
 
-    def _append_wrapped(self, prefix: str, text: str, limit: int = MAX_TEXT) -> None:
+    def _append_wrapped(self, prefix: str, text: str, limit: int | None = MAX_TEXT) -> None:
         from textwrap import wrap
 
         safe_text = escape_terminal(text, limit)

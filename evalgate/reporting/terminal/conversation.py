@@ -1,0 +1,147 @@
+"""A trace as a conversation in a terminal: messages in order, tool calls indented below them, long parts folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalgate.measures.values.json_values import show
+from evalgate.reporting.terminal.terminal_page import TerminalPage
+from evalgate.reporting.terminal.trace_table import build_trace_row, describe_evidence
+from evalgate.reporting.text import wording
+from evalgate.reporting.text.escaping import LINE_BREAK_SIGN, escape_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evalgate.models.trace.trace import Message, ToolCall, Trace
+
+FOLDED_LINES, FOLDED_CHARS = 12, 1_200
+WHOLE = 100_000_000
+"""Characters of arguments with `full`: more than any record may have."""
+TEXT_INDENT, CALL_INDENT, RESULT_INDENT = 2, 4, 6
+_COLOURS = {"user": "green", "assistant": "yellow", "error": "red"}
+
+
+def render_conversation(trace: Trace, *, width: int = 100, colour: bool = False, full: bool = False) -> str:
+    """The whole conversation; without `full` long texts, arguments and results are folded."""
+    page = _ConversationPage(width, colour=colour, full=full)
+    _add_heading(page, trace)
+    calls = _CallQueue(trace.tool_calls)
+    turn = 0
+    for message in trace.messages:
+        if message["turn"] != turn:
+            page.add_calls(calls.take_before(message["turn"]))
+            turn = message["turn"]
+        if message["role"] == "tool" and calls.has_shown(message):
+            continue
+        page.add_message(message)
+        page.add_calls(calls.take_requested(message))
+    page.add_calls(calls.take_before(None))
+    if trace.error is not None:
+        page.add_title("error")
+        page.add_part(": ".join(filter(None, (trace.error["type"], trace.error["message"]))), indent=TEXT_INDENT)
+    return str(page)
+
+
+class _ConversationPage(TerminalPage):
+    """Lines of a conversation."""
+
+    def __init__(self, width: int, *, colour: bool, full: bool) -> None:
+        super().__init__(width, colour=colour)
+        self._full = full
+
+    def add_message(self, message: Message) -> None:
+        """Adds who speaks, and the text."""
+        name = f" {message['name']}" if message["name"] else ""
+        agent = f" ({message['agent']})" if message["agent"] else ""
+        self.add_blank()
+        self.add_coloured(f"{message['role']}{name}{agent}", _COLOURS.get(message["role"], "dim"), indent=0)
+        if message["reasoning"]:
+            self.add_part(f"(reasoning) {message['reasoning']}", indent=TEXT_INDENT)
+        if message["content"]:
+            self.add_part(message["content"], indent=TEXT_INDENT)
+
+    def add_calls(self, calls: Iterable[ToolCall]) -> None:
+        """Adds calls with their results."""
+        for call in calls:
+            arguments = "" if call["arguments"] is None else f" {show(call['arguments'], self._limit)}"
+            self.add_part(f"call {call['index'] + 1} {call['name']}{arguments}", indent=CALL_INDENT)
+            self.add_part(f"-> {_describe_result(call, self._limit)}", indent=RESULT_INDENT)
+
+    @property
+    def _limit(self) -> int:
+        return WHOLE if self._full else FOLDED_CHARS
+
+    def add_part(self, text: str, *, indent: int) -> None:
+        """Adds a text line by line; folds a long one."""
+        limit = None if self._full else FOLDED_CHARS
+        lines = escape_terminal(text, limit).split(LINE_BREAK_SIGN)
+        shown = lines if self._full else lines[:FOLDED_LINES]
+        for line in shown:
+            self.add_text(line, indent=indent, limit=limit)
+        if len(shown) < len(lines):
+            self.add_text(
+                f"... {wording.pluralize(len(lines) - len(shown), 'more line')} (--full prints all)", indent=indent
+            )
+
+
+class _CallQueue:
+    """The calls of a trace that are not shown yet."""
+
+    def __init__(self, calls: list[ToolCall]) -> None:
+        self._left = list(calls)
+        self._shown_ids = set[str]()
+        self._shown_names = set[str]()
+
+    def take_requested(self, message: Message) -> Iterator[ToolCall]:
+        """The calls that a message requests, found by id, else by name."""
+        for request in message["tool_calls"]:
+            same = [call for call in self._left if request["id"] is not None and call["id"] == request["id"]]
+            same = same or [call for call in self._left if call["name"] == request["name"]]
+            if same:
+                yield self._take(same[0])
+
+    def take_before(self, turn: int | None) -> list[ToolCall]:
+        """The calls of earlier turns that no message requested; None for all."""
+        return [self._take(call) for call in list(self._left) if turn is None or call["turn"] < turn]
+
+    def has_shown(self, message: Message) -> bool:
+        """Whether the message is the result of a call that is shown."""
+        if message["tool_call_id"] is not None:
+            return message["tool_call_id"] in self._shown_ids
+        return (message["tool_name"] or message["name"]) in self._shown_names
+
+    def _take(self, call: ToolCall) -> ToolCall:
+        self._left.remove(call)
+        self._shown_names.add(call["name"])
+        if call["id"] is not None:
+            self._shown_ids.add(call["id"])
+        return call
+
+
+def _describe_result(call: ToolCall, limit: int) -> str:
+    duration = "" if call["duration_ms"] is None else f" in {wording.seconds(call['duration_ms'] / 1000)}"
+    if call["status"] == "missing":
+        return "no result recorded"
+    text = call["result_text"] if call["result_text"] is not None else show(call["result"], limit)
+    if call["status"] == "error" and call["error"] is not None:
+        text = call["error"]["message"] or text
+    return f"{call['status']}{duration}: {text}"
+
+
+def _add_heading(page: TerminalPage, trace: Trace) -> None:
+    row = build_trace_row(trace)
+    page.add_fact("trace", f"{trace.trace_id} ({row['path']}, format {row['format']})")
+    trial = "" if trace.trial is None else f", trial {trace.trial}"
+    page.add_fact("scenario", f"{trace.scenario_id or 'none'}{trial}")
+    page.add_fact("model", trace.model or wording.UNKNOWN)
+    page.add_fact("status", trace.status)
+    page.add_fact(
+        "figures",
+        f"{wording.pluralize(trace.turn_count, 'turn')}, {wording.pluralize(len(trace.agent_calls), 'call')},"
+        f" tokens {wording.count(row['total_tokens'])}, cost {wording.dollars(row['cost_usd'])},"
+        f" latency {wording.seconds(row['latency_seconds'])}",
+    )
+    page.add_fact("evidence", describe_evidence(row["evidence"]))
+    for warning in trace.warnings:
+        page.add_fact("warning", warning["message"])

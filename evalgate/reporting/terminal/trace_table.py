@@ -1,0 +1,139 @@
+"""The table of traces that `evalgate traces` prints: what each records, and which evidence it lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+from evalgate.models.trace.trace_view import list_evidence
+from evalgate.reporting.terminal.terminal_page import format_columns
+from evalgate.reporting.text import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalgate.models.trace.trace import DamagedTrace, EvidenceKind, EvidenceState, Trace
+
+HEADER = (
+    *("trace", "scenario", "trial", "format", "model", "turns", "calls", "tokens", "cost", "latency", "status"),
+    "evidence",
+)
+MAX_CELL = 40
+UNREADABLE = "unreadable"
+
+
+class TraceRow(TypedDict):
+    """What one trace records; amounts are null if unknown, `reason` is present only if it can't be read."""
+
+    path: str
+    line: int | None
+    record: int | None
+    trace_id: str | None
+    scenario_id: str | None
+    trial: int | None
+    format: str | None
+    model: str | None
+    turns: int | None
+    tool_calls: int | None
+    total_tokens: int | None
+    cost_usd: float | None
+    known_cost_usd: float | None
+    latency_seconds: float | None
+    status: str
+    evidence: dict[EvidenceKind, EvidenceState]
+    reason: NotRequired[str]
+
+
+def build_trace_row(trace: Trace) -> TraceRow:
+    """What a trace records."""
+    source, latency_ms = trace.source, trace.latency["total_ms"]
+    return {
+        "path": source.path,
+        "line": source.line,
+        "record": source.record,
+        "trace_id": trace.trace_id,
+        "scenario_id": trace.scenario_id,
+        "trial": trace.trial,
+        "format": source.format,
+        "model": trace.model,
+        "turns": trace.turn_count,
+        "tool_calls": len(trace.agent_calls),
+        "total_tokens": trace.usage["total_tokens"],
+        "cost_usd": trace.cost["usd"],
+        "known_cost_usd": trace.cost.get("known_usd"),
+        "latency_seconds": None if latency_ms is None else latency_ms / 1000,
+        "status": trace.status,
+        "evidence": list_evidence(trace),
+    }
+
+
+def build_damaged_row(damaged: DamagedTrace) -> TraceRow:
+    """A record that can't be read, with the reason."""
+    source = damaged.source
+    return {
+        "path": source.path,
+        "line": source.line,
+        "record": source.record,
+        "trace_id": None,
+        "scenario_id": damaged.scenario_id,
+        "trial": damaged.trial,
+        "format": source.format or None,
+        "model": None,
+        "turns": None,
+        "tool_calls": None,
+        "total_tokens": None,
+        "cost_usd": None,
+        "known_cost_usd": None,
+        "latency_seconds": None,
+        "status": UNREADABLE,
+        "evidence": {},
+        "reason": damaged.reason,
+    }
+
+
+def render_trace_table(rows: Sequence[TraceRow], width: int) -> str:
+    """The table of the traces, at most `width` wide if its columns fit."""
+    return format_columns(HEADER, [_format_row(row) for row in rows], width)
+
+
+def _format_row(row: TraceRow) -> list[str]:
+    name = row["trace_id"] or (row["path"] if row["line"] is None else f"{row['path']}:{row['line']}")
+    texts = [
+        name,
+        row["scenario_id"],
+        _format_number(row["trial"]),
+        row["format"],
+        row["model"],
+        _format_number(row["turns"]),
+        _format_number(row["tool_calls"]),
+        _format_number(row["total_tokens"]),
+        _format_cost(row),
+        None if row["latency_seconds"] is None else wording.seconds(row["latency_seconds"]),
+        row["status"],
+        describe_evidence(row["evidence"]),
+    ]
+    return [_shorten(text or wording.DASH) for text in texts]
+
+
+def _format_number(number: int | None) -> str | None:
+    return None if number is None else f"{number:,}"
+
+
+def _format_cost(row: TraceRow) -> str | None:
+    if row["cost_usd"] is not None:
+        return wording.dollars(row["cost_usd"])
+    return f">= {wording.dollars(row['known_cost_usd'])}" if row["known_cost_usd"] else None
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}\u2026"
+
+
+def describe_evidence(states: dict[EvidenceKind, EvidenceState]) -> str:
+    """Which kinds of evidence are there: `all`, or those that lack: `no cost, times; part of calls`."""
+    if not states:
+        return ""
+    missing = [kind for kind, state in states.items() if state == "missing"]
+    partial = [kind for kind, state in states.items() if state == "partial"]
+    parts = [f"no {', '.join(missing)}"] if missing else []
+    parts += [f"part of {', '.join(partial)}"] if partial else []
+    return "; ".join(parts) or "all"

@@ -1,0 +1,161 @@
+"""`evalgate traces` lists what traces record, `evalgate show` prints one as a conversation."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+from in_process_command import evalgate
+
+ROOT_OF_TRACES = os.path.join(os.path.dirname(__file__), "../../../shared/traces")  # noqa: PTH118, PTH120
+LONG = "\n".join(f"line {number}" for number in range(40))
+TRACE = {
+    "schema": "evalgate.trace/1",
+    "trace_id": "t-1",
+    "scenario_id": "refund",
+    "trial": 2,
+    "model": "gpt-test",
+    "messages": [
+        {"role": "system", "content": LONG},
+        {"role": "user", "content": "Where is my order?"},
+        {
+            "role": "assistant",
+            "content": "Let me look.",
+            "tool_calls": [{"id": "c1", "name": "lookup_order", "arguments": {"id": "A-1"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "not found \x1b[31m", "is_error": True},
+        {"role": "assistant", "content": "It is late. My key is sk-ant-api03-" + "a1B2" * 23 + "-AA"},
+    ],
+    "usage": {"input_tokens": 1000, "output_tokens": 234},
+}
+
+
+@pytest.fixture
+def traces(tmp_path):
+    (tmp_path / "good").mkdir()
+    (tmp_path / "empty").mkdir()
+    second = {**TRACE, "trace_id": "t-2", "scenario_id": "parcel", "messages": TRACE["messages"][:2]}
+    lines = [json.dumps(TRACE), json.dumps(second), "{"]
+    (tmp_path / "good/all.jsonl").write_text("\n".join(lines))
+    (tmp_path / "empty/notes.json").write_text('{"widgets": 1}')
+    return tmp_path
+
+
+def test_the_table_has_a_row_per_trace_and_names_what_holds_none(traces) -> None:
+    done = evalgate("traces", str(traces))
+    header, first, second, damaged = (line.split() for line in done.out.splitlines())
+    assert done.exit_code == 0, done.err
+    assert header == [
+        "trace",
+        "scenario",
+        "trial",
+        "format",
+        "model",
+        "turns",
+        "calls",
+        "tokens",
+        "cost",
+        "latency",
+        "status",
+        "evidence",
+    ]
+    assert first == [
+        "t-1",
+        "refund",
+        "2",
+        "native",
+        "gpt-test",
+        "1",
+        "1",
+        "1,234",
+        "\u2013",
+        "\u2013",
+        "ok",
+        *["no", "cost,", "times"],
+    ]
+    assert second[:2] == ["t-2", "parcel"]
+    assert "unreadable" in damaged
+    assert f"{traces}/good/all.jsonl:3: the JSON ends unexpectedly" in done.err
+    assert f"note: no trace in {traces}/empty (1 file): no format matches" in done.err
+
+
+def test_the_json_has_the_figures_and_the_evidence(traces) -> None:
+    done = evalgate("traces", "--json", str(traces / "good"), str(traces / "empty"))
+    document = json.loads(done.out)
+    first = document["traces"][0]
+    assert document["schema"] == "evalgate.traces/1"
+    assert (first["trace_id"], first["total_tokens"], first["cost_usd"]) == ("t-1", 1234, None)
+    assert (first["evidence"]["calls"], first["evidence"]["cost"]) == ("complete", "missing")
+    assert document["traces"][2]["reason"].startswith("the JSON ends")
+    assert document["folders_without_traces"] == [{"folder": f"{traces}/empty", "files": 1}]
+
+
+def test_a_pattern_without_a_file_is_an_error(tmp_path) -> None:
+    done = evalgate("traces", str(tmp_path / "none*"))
+    assert (done.exit_code, done.err) == (2, f"error: no trace file at '{tmp_path}/none*'\n")
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not os.path.isdir(ROOT_OF_TRACES), reason="../shared/traces is not part of the project")  # noqa: PTH112
+def test_every_folder_of_real_traces_is_in_one_table_in_ten_seconds_of_cpu() -> None:
+    start = time.process_time()
+    done = evalgate("traces", ROOT_OF_TRACES)
+    assert time.process_time() - start < 10
+    assert done.exit_code == 0
+    assert len(done.out.splitlines()) > 400
+    assert "note: no trace in " in done.err
+
+
+def test_a_conversation_is_printed_with_its_calls_indented_and_long_parts_folded(traces) -> None:
+    done = evalgate("show", f"{traces}/good/all.jsonl")
+    assert done.exit_code == 0
+    assert "several traces, this is #1" in done.err
+    text = done.out
+    assert "  line 11\n  ... 28 more lines (--full prints all)\n" in text
+    call = '  Let me look.\n    call 1 lookup_order {"id":"A-1"}\n      -> error: not found'
+    assert call in text
+    assert text.index("\nuser\n") < text.index("  Where is my order?") < text.index("\nassistant\n")
+    assert "\ntool\n" not in text
+    assert "\x1b" not in text
+    assert "a1B2a1B2" not in text
+
+
+def test_one_of_several_traces_is_chosen_by_number_and_printed_whole(traces) -> None:
+    done = evalgate("show", f"{traces}/good/all.jsonl#2", "--full")
+    assert (done.exit_code, done.err) == (0, "")
+    assert "scenario parcel, trial 2" in done.out
+    assert "  line 39\n" in done.out
+    assert "more line" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("#3", "all.jsonl:3: the JSON ends unexpectedly"),
+        ("#4", "no trace number 4 at "),
+        ("#0", "'0' is not the number of a trace (write TRACE#1 for the first)"),
+        ("#two", "'two' is not the number of a trace"),
+        ("x", "no trace file at "),
+    ],
+)
+def test_a_trace_that_cannot_be_shown_is_one_line(traces, number: str, message: str) -> None:
+    done = evalgate("show", f"{traces}/good/all.jsonl{number}")
+    assert (done.exit_code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
+def test_a_name_with_the_sign_is_a_file(traces) -> None:
+    (traces / "a#1").write_text(json.dumps(TRACE))
+    assert "scenario refund" in evalgate("show", f"{traces}/a#1").out
+    assert "scenario refund" in evalgate("show", f"{traces}/a#1#1").out
+
+
+def test_calls_that_no_message_requests_are_shown_in_their_turn(tmp_path) -> None:
+    calls = [{"turn": 1, "name": "one", "arguments": {}}, {"turn": 2, "name": "two", "arguments": {}}]
+    messages = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    trace = {"schema": "evalgate.trace/1", "messages": messages, "tool_calls": calls}
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    words = evalgate("show", str(tmp_path / "t.json")).out.split()
+    assert [word for word in words if word in ("a", "one", "b", "two")] == ["a", "one", "b", "two"]
