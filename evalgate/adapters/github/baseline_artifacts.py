@@ -96,12 +96,20 @@ class BaselineArtifacts:
     def _read_one(self) -> bool | None:
         """Reads one more page: whether it is in order, None without one left."""
         try:
-            page = next(self._pages, None)
+            page = next(self._pages)
         except ListTooLong as error:
-            self.cut, page = error, None
-        if page is None:
-            self.may_have_more = False
-            return None
+            self.cut = error
+        except StopIteration:
+            pass
+        else:
+            return self._add_page(page)
+        self.may_have_more = False
+        return None
+
+    def _add_page(self, page: Any) -> bool:
+        """Adds the artifacts of a page; returns whether it is in order."""
+        if not isinstance(dig(page, "artifacts"), list):
+            raise Unreachable("unexpected response from GitHub to the list of artifacts")
         entries = objects(page, "artifacts")
         self.may_have_more = len(entries) >= PER_PAGE
         artifacts = list(filter(None, map(Artifact.from_entry, entries)))
@@ -121,7 +129,7 @@ class BaselineArtifacts:
                 self._latest[artifact.run_id] = artifact
 
     def _list_runs(self, branch: str, sha: str) -> list[dict[str, Any]] | None:
-        """The runs of a commit, the push's first, then newer ones first; None if GitHub does not list them all."""
+        """The runs of a commit, the push's first, then newer ones first; None if GitHub does not list just these."""
         file = quote(self._workflow.rpartition("/")[2], safe="")
         if not file:
             return None
@@ -130,7 +138,8 @@ class BaselineArtifacts:
         except Unreachable:
             return None
         runs = objects(page, "workflow_runs")
-        if not isinstance(dig(page, "workflow_runs"), list) or len(runs) >= PER_PAGE:
+        is_complete = len(runs) < PER_PAGE and as_int(dig(page, "total_count")) == len(runs)
+        if not is_complete or any(dig(run, "head_sha") != sha for run in runs):
             return None
         return sorted(runs, key=lambda run: (dig(run, "event") != "push", -(as_int(dig(run, "id")) or 0)))
 

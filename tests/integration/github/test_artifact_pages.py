@@ -233,6 +233,28 @@ def test_a_job_whose_workflow_is_unknown_asks_for_no_runs(hub, client, commits, 
     assert "another workflow" in found.refused[0]
 
 
+@pytest.mark.parametrize("listed", ["of another commit", "not all"])
+def test_where_github_lists_other_runs_than_the_commits_the_pages_are_read(hub, client, find, commits, listed):
+    """A server that ignores `head_sha`, or lists fewer runs than it counts."""
+    hub.plant_many([commits[-1]])
+    fill_pages(hub, commits)
+    hub.plant_many([commits[-3]])
+    others = client.get(f"/actions/workflows/evalgate.yml/runs?branch=main&head_sha={commits[-3]}")
+    answer = others if listed == "of another commit" else {"total_count": 1, "workflow_runs": []}
+    hub.fail({"kind": "status", "status": 200, "body": answer}, times=-1, op=RUNS)
+    found = find()
+    assert (found.info.status, content_of(found)) == ("exact", commits[-1])
+
+
+@pytest.mark.parametrize("answer", [{}, [], None, {"artifacts": None}, {"artifacts": {"id": 1}}])
+def test_an_answer_without_a_list_of_artifacts_does_not_mean_that_there_are_none(hub, find, commits, answer):
+    hub.plant_many([commits[-1]])
+    hub.fail({"kind": "status", "status": 200, "body": answer}, times=-1, op=LIST)
+    found = find()
+    assert (found.info.status, found.info.path) == ("unreachable", None)
+    assert "unexpected response from GitHub to the list of artifacts" in found.refused[0]
+
+
 def test_a_run_that_ended_since_github_listed_it_counts(hub, client, find, commits):
     fill_pages(hub, commits)
     hub.plant(run={"head_sha": commits[-1]})
