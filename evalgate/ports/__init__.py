@@ -279,7 +279,7 @@ class PullRequest(Protocol):
     def upsert_comment(
         self, key: str, body: str, *, create: bool = True, keep: Callable[[str], bool] | None = None
     ) -> Comment | None:
-        """Creates or updates the one comment of `key`, unless `keep` of its body is true.
+        """Creates or updates the one comment of `key`, unless `keep` of a posted body is true.
 
         None if `create` is false and there is no comment yet. Raises Forbidden or Unreachable.
         """

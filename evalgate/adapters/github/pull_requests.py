@@ -98,18 +98,19 @@ class Comments:
     ) -> Comment | None:
         """Creates or updates the comment of `key`. None if it does not exist and `create` is false.
 
-        Sends nothing if the body is unchanged, or if `keep` of the posted body is true. Of several comments only
-        the oldest is kept: two concurrent runs may have created one each. Raises Forbidden or Unreachable.
+        Sends nothing if the body is unchanged, or if `keep` of a posted body is true. Of several comments, as two
+        concurrent runs may create, only that one stays, or else the oldest. Raises Forbidden or Unreachable.
         """
         heading = marker(key)
         if body.partition("\n")[0].rstrip() != heading:
             body = f"{heading}\n{body}"
         own_comments = self._find_own(heading)
         if own_comments:
-            found = own_comments[0]
-            is_kept = _is_same_body(found.body, body) or (keep is not None and keep(found.body))
-            changed = _comment(found) if is_kept else self._update(found, heading, body)
-            self._delete_duplicates(own_comments[1:])
+            kept = next((each for each in own_comments if keep is not None and keep(each.body)), None)
+            found = kept or own_comments[0]
+            is_unchanged = kept is not None or _is_same_body(found.body, body)
+            changed = _comment(found) if is_unchanged else self._update(found, heading, body)
+            self._delete_duplicates([each for each in own_comments if each.id != found.id])
             if changed is not None:
                 return changed._replace(found_body=found.body)
         return self._create(heading, body) if create else None

@@ -6,7 +6,7 @@ import base64
 import json
 
 import pytest
-from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
+from fakes.agent import BOT, SUITE, next_run, on_main, own_comments, trace, write_trace
 
 pytestmark = pytest.mark.shared
 
@@ -79,6 +79,19 @@ def test_two_legs_with_one_comment_key_warn(hub, act, runner, workspace):
     assert "the comment was not updated: it shows another job or step of this run, which did not pass" in warning
     [comment] = own_comments(hub)
     assert "suite: support" in comment.splitlines()[2]
+
+
+def test_of_two_comments_that_legs_created_at_once_the_failed_one_stays(hub, act, runner, workspace):
+    for number, (leg, tool) in enumerate([(SUPPORT, "lookup_order"), (BILLING, "guess")]):
+        write_trace(workspace, trace(tool=tool))
+        act(matrix=leg, comment_key="one" * (number + 1), variables=of_job(runner, number))
+    second = hub.comments_of(BOT)[1]
+    second["body"] = second["body"].replace("key=oneone ", "key=one ")
+    write_trace(workspace, trace())
+    step = act(matrix={"suite": "third"}, comment_key="one", variables=of_job(runner, 2))
+    assert "it shows another job or step of this run, which did not pass" in step.annotations[0]["message"]
+    [comment] = own_comments(hub)
+    assert comment.splitlines()[2].endswith("1 scenario hard-failed \u00b7 ` suite: billing `")
 
 
 def test_two_calls_of_a_reusable_workflow_in_one_run_warn(hub, act, runner):
