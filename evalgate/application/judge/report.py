@@ -164,4 +164,5 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
     if request.report_only:
         words.append("--report-only")
     command = shlex.join(words)
-    return f"cd {shlex.quote(request.folder)} && {command}" if request.folder else command
+    folder = f"./{request.folder}" if request.folder.startswith("-") else request.folder  # `cd` has options
+    return f"cd {shlex.quote(folder)} && {command}" if folder else command

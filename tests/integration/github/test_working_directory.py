@@ -93,7 +93,7 @@ def test_an_error_in_the_approvals_is_located_in_the_root(act, workspace, deep):
     assert {annotation["file"] for annotation in step.annotations} == {"evalgate-approvals.yaml"}
 
 
-@pytest.mark.parametrize("folder", ["deep", "deep/of a 'person'"])
+@pytest.mark.parametrize("folder", ["deep", "deep/of a 'person'", "-P"])
 def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace, deep, folder):
     if folder != "deep":
         deep.rename(workspace / "x")
@@ -102,7 +102,8 @@ def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace
     write_trace(workspace / folder, trace(tool="guess"))
     assert act(working_directory=folder, config="evals/support.yaml").exit_code == 1
     [command] = re.findall(r"Reproduce locally: `+ (.+?) `+ ", own_comments(hub)[0])
-    assert command == f"cd {shlex.quote(folder)} && evalgate run evals/support.yaml"
+    shown = "./-P" if folder == "-P" else shlex.quote(folder)
+    assert command == f"cd {shown} && evalgate run evals/support.yaml"
     command = command.replace("evalgate", f"{sys.executable} -m evalgate", 1)
     done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
     assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr
