@@ -58,7 +58,7 @@ def exception(kind: str, message: str) -> list[Any]:
     return pairs({"exception.type": kind, "exception.message": message})
 
 
-def lone_span() -> str:
+def single_span() -> str:
     """A trace of nothing but a failed request to a model, without content."""
     recorded = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m-1", "error.type": "503"}
     return otlp(otlp_span((CHAT, None, "chat m-1", 0, 60, recorded), status={"code": 2}))
@@ -299,7 +299,7 @@ OUTAGES = {
     "otlp timeout": otlp(*failed_spans(event=exception("openai.APITimeoutError", "Request timed out."))),
     "otlp reset": otlp(*failed_spans(event=exception("httpx.ReadError", "[Errno 104] Connection reset by peer"))),
     "otlp first call": otlp(*failed_spans("503 UNAVAILABLE. {'error': {'code': 503}}", at=CHAT)),
-    "otlp nothing else": lone_span(),
+    "otlp nothing else": single_span(),
     "openinference 500": openinference(),
     "jaeger overloaded": jaeger(),
     "span-list timeout": span_list("TimeoutError", "The read operation timed out"),

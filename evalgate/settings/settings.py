@@ -80,7 +80,7 @@ MISSING_CA_BUNDLE = (
 
 NO_REPOSITORY_ID = (
     "there is no baseline: GITHUB_REPOSITORY_ID is not set, as under `act`, and without it an artifact of this "
-    "repository can't be told from one of a fork; `baseline` may name a file"
+    "repository can't be distinguished from one of a fork; `baseline` may name a file"
 )
 
 
@@ -118,7 +118,7 @@ class Settings(Struct, frozen=True):
 
     @property
     def finds_baseline(self) -> bool:
-        """Whether to look for the baseline among the repository's artifacts, which its id tells from a fork's."""
+        """Whether to look for the baseline among the repository's artifacts; its id rules out those of forks."""
         return self.inputs.baseline == "auto" and self.job.repository_id > 0
 
     @property

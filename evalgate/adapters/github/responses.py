@@ -48,7 +48,7 @@ def objects(page: Any, key: str | None = None) -> list[dict[str, Any]]:
 
 
 def read_error_message(body: bytes) -> str:
-    """The message in an error's body, and its first details, redacted and on one line; empty if there is none."""
+    """The message in an error's body, and its first details, redacted and on one line; empty without one."""
     try:
         document = json.loads(body) if len(body) <= LARGEST_ERROR else None
     except (ValueError, RecursionError):

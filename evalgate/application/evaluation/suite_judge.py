@@ -216,7 +216,7 @@ def _damaged_trial(record: DamagedTrace) -> TrialResult:
 
 MAX_MODEL_NAME = 200
 DIGEST_BITS = 52
-"""Few enough for JSON, and enough to tell the trials of one scenario apart."""
+"""Few enough for JSON, and enough to distinguish the trials of one scenario."""
 _SPOKEN = itemgetter("role", "content")
 _CALLED = itemgetter("name", "arguments")
 _ANSWERED = itemgetter("name", "arguments", "result_text")
@@ -246,7 +246,7 @@ def ref_of(trace: Trace) -> TraceRef:
 
 
 def _hash_tools(definitions: Sequence[Mapping[str, Any]]) -> str | None:
-    """Hashes tool definitions in any order; None if there are none, or one is not JSON."""
+    """Hashes tool definitions in any order; None without one, or if one is not JSON."""
     if not definitions:
         return None
     try:

@@ -87,7 +87,7 @@ class BatchJudge:
         self._judges = [RecordJudge(suite, choice) for suite in configuration.suites]
 
     def __call__(self, task: BatchTask) -> JudgedBatch | BatchRefusal:
-        """The results, or why there are none."""
+        """The results, or why the batch has no results."""
         if self._hidden is not None:
             add_project_secrets(self._hidden)
         try:
@@ -126,7 +126,7 @@ class BatchJudge:
 
 
 def require_judged(answer: JudgedBatch | BatchRefusal) -> JudgedBatch:
-    """The results of a batch; raises why there are none."""
+    """The results of a batch; raises the refusal of a batch without results."""
     if isinstance(answer, JudgedBatch):
         return answer
     if answer.bug is not None:

@@ -82,12 +82,12 @@ BOTH = {
 }
 
 
-@pytest.mark.parametrize(("traces", "said"), BOTH.values(), ids=BOTH)
-def test_what_is_alike_and_not_the_same_counts_and_is_named(tmp_path: Path, traces: dict[str, str], said: str) -> None:
+@pytest.mark.parametrize(("traces", "named"), BOTH.values(), ids=BOTH)
+def test_what_is_alike_and_not_the_same_counts_and_is_named(tmp_path: Path, traces: dict[str, str], named: str) -> None:
     ran = run(tmp_path, traces)
     assert scenario(ran)["n"] == traces["all.jsonl"].count("\n")
     [note] = notes(ran)
-    assert said in note
+    assert named in note
     assert HEADING in ran.stdout
 
 

@@ -100,7 +100,7 @@ def test_a_suite_of_a_store_without_evaluations_is_an_error_too(verbs, store):
 
 
 def feedback_in(verbs):
-    """What people said about each exported evaluation."""
+    """The comments on each exported evaluation."""
     lines = [json.loads(line) for line in verbs("export", "jsonl", "-o", "-").out.splitlines()]
     return {line["evaluation_id"]: [one["comment"] for one in line["feedback"]] for line in lines}
 

@@ -28,7 +28,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_ids_of_traces_are_told_apart(project):
+def test_ids_of_traces_that_look_alike_are_warned_of(project):
     ran = evalgate(project, ["s.yaml", "-v"])
     assert ran.code == 0
     results = ran.results

@@ -1,4 +1,4 @@
-"""Arguments and files that nobody means: one clear line and exit code 2, never a bug report, never green."""
+"""Arguments and files given by mistake: one clear line and exit code 2, never a bug report, never green."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_a_file_keeps_its_mode(tmp_path, write):
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o640)
 
 
-def test_named_file__a_fifo_is_refused_since_nobody_may_read_it(tmp_path):
+def test_named_file__a_fifo_is_refused_since_it_may_have_no_reader(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(RefusedPath, match="'fifo' is a device or a pipe"):
         NamedFile("fifo", str(tmp_path)).write(b"content")

@@ -222,7 +222,7 @@ def in_results(before, after):
     ids=["verdict", "exit code", "hard fails", "nothing", "a path", "a name twice"],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_judge_can_not_tell_other_things_in_its_files(workspace, tmp_path, forge, why):
+def test_files_of_a_judge_that_contradict_its_answer_are_refused(workspace, tmp_path, forge, why):
     judges = SandboxedJudge(bench_at(workspace, memory=ROOMY), folder_of(tmp_path), None, taken_over(forge))
     with pytest.raises(JudgeCrashed) as refusal:
         judges.judge(request())

@@ -105,7 +105,7 @@ def test_a_dry_run_says_the_same_and_deletes_nothing(verbs, store):
     assert verbs("history", "prune", "--keep", "13w").out == planned.out.replace("would delete", "deleted")
 
 
-def test_nothing_old_is_said(verbs, store):
+def test_without_old_runs_nothing_is_deleted(verbs, store):
     record(store, "new", 1, "a")
 
     done = verbs("history", "prune", "--keep", "90d")
@@ -164,7 +164,7 @@ def test_runs_that_are_stored_meanwhile_are_whole(store_url, store):
 
 @ON_SQLITE
 @pytest.mark.parametrize("keep", ["", "90", "d", "-1d", "0d", "1.5d", "90 d", "90y", "99999d", "9" * 400 + "d", "٣d"])
-def test_a_span_that_is_none_is_one_clear_line(verbs, keep):
+def test_an_invalid_span_is_one_clear_line(verbs, keep):
     done = verbs("history", "prune", f"--keep={keep}", code=2)
 
     assert done.err.count("\n") == 1

@@ -33,7 +33,7 @@ def test_names_that_look_alike(name, other):
 @pytest.mark.parametrize(
     "names",
     [
-        ["test-1", "test-l", "test-I"],  # ASCII only: told apart in code
+        ["test-1", "test-l", "test-I"],  # ASCII only: code fonts show the difference
         ["rn", "m"],
         ["caf\u00e9", "cafe"],
         ["caf\u00e9", "cafe\u0301"],  # equal: another error
@@ -43,7 +43,7 @@ def test_names_that_look_alike(name, other):
         ["x\u00b2", "x2"],
     ],
 )
-def test_names_that_can_be_told_apart(names):
+def test_names_that_look_different(names):
     assert list(find_look_alikes(names)) == []
 
 

@@ -67,7 +67,7 @@ def find_capture_setting(spans: Iterable[Span]) -> str:
 
 
 CONVERSATION_KEYS = ("llm.output_messages.", "pydantic_ai.all_messages", "all_messages_events")
-"""Starts of attributes with everything that an agent said, also before its final answer."""
+"""Starts of attributes with everything that an agent wrote, also before its final answer."""
 TOOLS_OF_CODE = "smolagents.tools_names"
 WORD = re.compile(r"\w+")
 NO_CONTENT = "the tracer did not capture content"

@@ -106,7 +106,7 @@ def test_a_response_of_the_wrong_shape_is_refused(file, forged):
         {"provenance": {"comment_id": 9}},
     ],
 )
-def test_an_approval_that_nobody_gave_is_refused(answer, file, changes):
+def test_an_approval_without_a_comment_is_refused(answer, file, changes):
     [approval] = answer["approvals"]
     approval |= {
         name: {**approval[name], **value} if isinstance(value, dict) else value for name, value in changes.items()

@@ -284,7 +284,7 @@ def head_with(document, **changes):
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
-def test_results_that_tell_another_verdict_than_the_answer_are_refused(size):
+def test_results_with_another_verdict_than_the_answer_are_refused(size):
     document = read_response(send_and_parse(a_judgement())).results
 
     def check(content):

@@ -219,9 +219,9 @@ def test_alert__other_scenarios__counts_those_that_fail_and_not_those_that_only_
 
 
 def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
-    reasons = [a_reason("no_baseline", "there is none"), a_reason("min_evaluated", "too few")]
+    reasons = [a_reason("no_baseline", "no run was found"), a_reason("min_evaluated", "too few")]
     text = comment(results([], "cannot_judge", reasons=reasons))
-    assert text.count("there is none") == text.count("` too few `") == 1
+    assert text.count("no run was found") == text.count("` too few `") == 1
     assert "### Why\n\n- ` too few `\n" in text
     assert "### Why" not in comment(results([], "cannot_judge", reasons=reasons[:1]))
 

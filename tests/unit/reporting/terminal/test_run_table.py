@@ -125,9 +125,9 @@ def test_table__trials_that_miss_a_rule__name_it():
         "1 of 2 trials passed, expected at least 9 of 10",
         "score 0.75 is below the threshold 0.8, 1 of 2 trials passed",
     ):
-        scenario["reason"] = f"check: 5 of 9 trials passed, it said (in 1 of 2 trials), {rule}"
+        scenario["reason"] = f"check: 5 of 9 trials passed, too slow (in 1 of 2 trials), {rule}"
         assert f"\n    {rule}\n" in render_table(results([a_suite("s", [scenario])]))
-    scenario["reason"] = "check: 5 of 9 trials passed, it said (in 1 of 2 trials)"
+    scenario["reason"] = "check: 5 of 9 trials passed, too slow (in 1 of 2 trials)"
     assert "5 of 9" not in render_table(results([a_suite("s", [scenario])]))
 
 

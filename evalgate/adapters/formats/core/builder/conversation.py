@@ -191,7 +191,7 @@ class Conversation:
 
 
 def build_response(message: Message | None) -> Response:
-    """The response that this message is; None if there is none."""
+    """The response that this message is; None without a message."""
     if message is None:
         return {"content": None, "finish_reason": None, "message_index": None}
     return {"content": message["content"], "finish_reason": message["finish_reason"], "message_index": message["index"]}
