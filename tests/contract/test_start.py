@@ -106,7 +106,8 @@ def test_a_run_loads_only_the_modules_of_evalgate_it_uses(project):
     assert within("evalgate.cli") == {"command", "parser", "run", "shell"}
     readers = {name for name in within("evalgate.adapters.formats") if name.endswith("reader")}
     assert readers == {"native.reader"}
-    assert within("evalgate.adapters.formats.spans") == {"detect"}
+    assert not within("evalgate.adapters.formats.spans")
+    assert "evalgate.adapters.formats.openai_chat" not in modules
     assert "evalgate.adapters.github" not in modules
     assert not within("evalgate.adapters.engines")
     assert "evalgate.application.parallel.batched_evaluation" not in modules

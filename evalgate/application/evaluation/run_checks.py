@@ -39,13 +39,13 @@ def check_traces(configuration: Configuration, request: JudgeRequest, traces: Tr
 
 def format_problems(configuration: Configuration, traces: TraceSource, form: str | None = None) -> list[Problem]:
     """Unknown formats in the flag and in suites."""
-    formats = [AUTO, *traces.formats(), CUSTOM]
     places = [(suite.format_name, suite.format_location or Location(suite.path)) for suite in configuration.suites]
-    named = [(form, None), *places]
+    named = [(each, place) for each, place in [(form, None), *places] if each not in (None, AUTO, CUSTOM)]
+    formats = [AUTO, *traces.formats(), CUSTOM] if named else []  # listing them loads them all
     unknown = [
         Problem(f"unknown format {each!r}", place, suggest(each, formats))
         for each, place in named
-        if each is not None and each not in formats
+        if each not in formats
     ]
     without_custom = [
         Problem(f"suite `{suite.name}` has no `custom`, which `--format custom` needs", Location(suite.path))

@@ -3,100 +3,50 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evalgate.adapters.formats.adk import ADK, ADK_EVAL, ADK_EVALSET
-from evalgate.adapters.formats.anthropic import ANTHROPIC
-from evalgate.adapters.formats.atif import ATIF
-from evalgate.adapters.formats.autogen import AUTOGEN
-from evalgate.adapters.formats.bedrock import BEDROCK
-from evalgate.adapters.formats.claude_code import CLAUDE_CODE
-from evalgate.adapters.formats.codex import CODEX
 from evalgate.adapters.formats.core.fields import describe_shape
-from evalgate.adapters.formats.crewai import CREWAI
-from evalgate.adapters.formats.cursor import CURSOR
-from evalgate.adapters.formats.deepeval import DEEPEVAL
-from evalgate.adapters.formats.dspy import DSPY
-from evalgate.adapters.formats.exgentic import EXGENTIC
-from evalgate.adapters.formats.gemini import GEMINI
-from evalgate.adapters.formats.inspect_ai import INSPECT
-from evalgate.adapters.formats.langchain import LANGCHAIN
-from evalgate.adapters.formats.langfuse import LANGFUSE
-from evalgate.adapters.formats.langgraph import LANGGRAPH
-from evalgate.adapters.formats.langsmith import LANGSMITH
-from evalgate.adapters.formats.litellm import LITELLM
-from evalgate.adapters.formats.managed_agents import MANAGED_AGENTS
-from evalgate.adapters.formats.mini_swe_agent import MINI_SWE_AGENT
-from evalgate.adapters.formats.native import NATIVE
-from evalgate.adapters.formats.openai_agents import OPENAI_AGENTS, OPENAI_AGENTS_STATE
-from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
-from evalgate.adapters.formats.openai_responses import OPENAI_RESPONSES
-from evalgate.adapters.formats.openhands import OPENHANDS
-from evalgate.adapters.formats.opentelemetry import JAEGER, OTLP, SPAN_LIST
-from evalgate.adapters.formats.promptfoo import PROMPTFOO
-from evalgate.adapters.formats.pydantic_ai import PYDANTIC_AI
-from evalgate.adapters.formats.ragas import RAGAS
-from evalgate.adapters.formats.response_cache import RESPONSE_CACHE
-from evalgate.adapters.formats.salvo import SALVO
-from evalgate.adapters.formats.swe_agent import SWE_AGENT
-from evalgate.adapters.formats.tau import TAU2, TAU2_FOLDER, TAU_BENCH
-from evalgate.adapters.formats.toolbench import TOOLBENCH
-from evalgate.adapters.formats.vercel import VERCEL
 from evalgate.errors import Problem, SettingError, TraceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalgate.adapters.formats.core.format import Format
 
 AUTO = "auto"
+JSON_STARTS = (b"{", b"[")
 NEAREST = 2
-FORMATS: tuple[Format, ...] = (
-    NATIVE,
-    TAU2,
-    TAU2_FOLDER,
-    TAU_BENCH,
-    ATIF,
-    INSPECT,
-    ADK,
-    ADK_EVAL,
-    ADK_EVALSET,
-    SWE_AGENT,
-    MINI_SWE_AGENT,
-    OPENHANDS,
-    EXGENTIC,
-    TOOLBENCH,
-    SALVO,
-    LITELLM,
-    DSPY,
-    RESPONSE_CACHE,
-    PROMPTFOO,
-    DEEPEVAL,
-    RAGAS,
-    MANAGED_AGENTS,
-    LANGFUSE,
-    LANGSMITH,
-    OPENAI_AGENTS,
-    OPENAI_AGENTS_STATE,
-    OTLP,
-    JAEGER,
-    SPAN_LIST,
-    CURSOR,
-    CLAUDE_CODE,
-    CODEX,
-    BEDROCK,
-    GEMINI,
-    LANGGRAPH,
-    AUTOGEN,
-    CREWAI,
-    PYDANTIC_AI,
-    VERCEL,
-    LANGCHAIN,
-    OPENAI_RESPONSES,
-    ANTHROPIC,
-    OPENAI_CHAT,
-)
-"""In the order of detection: the format with the most specific check comes first."""
+LISTED = """
+    native.NATIVE tau.TAU2 tau.TAU2_FOLDER tau.TAU_BENCH atif.ATIF inspect_ai.INSPECT adk.ADK adk.ADK_EVAL
+    adk.ADK_EVALSET swe_agent.SWE_AGENT mini_swe_agent.MINI_SWE_AGENT openhands.OPENHANDS exgentic.EXGENTIC
+    toolbench.TOOLBENCH salvo.SALVO litellm.LITELLM dspy.DSPY response_cache.RESPONSE_CACHE promptfoo.PROMPTFOO
+    deepeval.DEEPEVAL ragas.RAGAS managed_agents.MANAGED_AGENTS langfuse.LANGFUSE langsmith.LANGSMITH
+    openai_agents.OPENAI_AGENTS openai_agents.OPENAI_AGENTS_STATE opentelemetry.OTLP opentelemetry.JAEGER
+    opentelemetry.SPAN_LIST cursor.CURSOR claude_code.CLAUDE_CODE codex.CODEX bedrock.BEDROCK gemini.GEMINI
+    langgraph.LANGGRAPH autogen.AUTOGEN crewai.CREWAI pydantic_ai.PYDANTIC_AI vercel.VERCEL langchain.LANGCHAIN
+    openai_responses.OPENAI_RESPONSES anthropic.ANTHROPIC openai_chat.OPENAI_CHAT
+""".split()  # noqa: SIM905  (a list takes a line for each)
+"""Each format's package and its name there in the order of detection: the one with the most specific check first."""
+
+
+@cache
+def _load(listed: str) -> Format:
+    package, name = listed.split(".")
+    found: Format = getattr(import_module(f"evalgate.adapters.formats.{package}"), name)
+    return found
+
+
+class Formats:
+    """All formats in the order of detection; each is imported when it is needed, as most runs read one."""
+
+    def __iter__(self) -> Iterator[Format]:
+        return map(_load, LISTED)
+
+
+FORMATS = Formats()
 
 
 def find_format(form: str) -> Format | None:
@@ -126,7 +76,7 @@ def detect_format(values: Iterable[Any]) -> Format:
         if best == 0:
             break
     if best is not None:
-        return FORMATS[best]
+        return _load(LISTED[best])
     needs = "; ".join(f"{known.name} needs {known.needs}" for known in _find_nearest(seen))
     found = describe_shape(seen[0]) if seen else "it"
     raise TraceError(f"no format matches {found} (use `format: custom` for your own JSON format): {needs}")
@@ -134,6 +84,9 @@ def detect_format(values: Iterable[Any]) -> Format:
 
 def _find_nearest(values: Sequence[Any]) -> list[Format]:
     """The two formats that need most of the names which the first value has; without any the two most general ones."""
+    from evalgate.adapters.formats.native import NATIVE
+    from evalgate.adapters.formats.openai_chat import OPENAI_CHAT
+
     names = _collect_names(values[0]) if values else set()
     needed = {known.name: set(re.findall(r"\w{3,}", known.needs)) & names for known in FORMATS}
     general = [NATIVE.name, OPENAI_CHAT.name]
@@ -151,17 +104,19 @@ def _collect_names(value: Any) -> set[str]:
 def find_claiming_format(value: Any) -> Format | None:
     """The first format that claims the value."""
     rank = _rank_format(value, None)
-    return None if rank is None else FORMATS[rank]
+    return None if rank is None else _load(LISTED[rank])
 
 
 def find_packed_format(head: bytes) -> Format | None:
     """The format of a binary file, by its first bytes."""
+    if head.startswith(JSON_STARTS):
+        return None
     return next((known for known in FORMATS if known.magic is not None and known.magic(head)), None)
 
 
 def _rank_format(value: Any, best: int | None) -> int | None:
     """The index of the first format before `best` that claims the value, else `best`."""
-    for rank, known in enumerate(FORMATS[:best]):
+    for rank, known in enumerate(islice(FORMATS, best)):
         if known.claims(value):
             return rank
     return best

@@ -14,7 +14,6 @@ import orjson
 from evalgate.adapters.formats.core.builder.evidence_gaps import add_gap, note_places
 from evalgate.adapters.formats.core.builder.unread_calls import (
     ARGUMENT_KEYS,
-    CONTAINERS,
     DEFINITION_KEYS,
     NAME_KEYS,
     PRINTED,
@@ -190,7 +189,7 @@ def decode_text(text: str) -> Any:
 
 def may_hold_objects(value: Any) -> bool:
     """True for an object, a list, or text that may be one."""
-    return value.__class__ in CONTAINERS or (value.__class__ is str and value[:1] in JSON_STARTS)
+    return isinstance(value, dict | list) or (value.__class__ is str and value[:1] in JSON_STARTS)
 
 
 def describe(node: SpanNode) -> str:

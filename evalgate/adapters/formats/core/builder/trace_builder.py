@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from itertools import tee
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalgate.adapters.formats.core.builder.conversation import find_opening_text
@@ -106,10 +106,16 @@ def compare_durations(records: Iterable[Record]) -> Iterator[Record]:
 
     Only the first few are held back, until it is known whether they differ.
     """
-    kept, records = tee(records)
-    duration = find_equal_duration(kept)
-    del kept  # so that no more records are held back
-    for record in records:
+    rest = iter(records)
+    held: list[Record] = []
+
+    def hold() -> Iterator[Record]:
+        for record in rest:
+            held.append(record)
+            yield record
+
+    duration = find_equal_duration(hold())
+    for record in chain(held, rest):
         warn_of_duration(record, duration)
         yield record
 

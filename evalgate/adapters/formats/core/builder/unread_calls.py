@@ -9,18 +9,17 @@ calls incomplete.
 from __future__ import annotations
 
 import re
-from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
+from msgspec import Struct
 
 from evalgate.adapters.formats.core.fields import FieldError
 from evalgate.adapters.formats.core.format import words
 from evalgate.adapters.formats.core.strict_json import make_printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from collections.abc import Set as AbstractSet
 
 TOOL_NAME_KEYS = frozenset({"tool_name", "toolName", "function_name", "functionName", "recipient_name"})
@@ -63,7 +62,7 @@ SPAN_KEYS = frozenset({"output", "outputs", "startTime", "start_time", "traceId"
 """Fields of observations and spans, in which `name` and `input` are not those of a call."""
 MODEL_SETTINGS = frozenset({"temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "seed"})
 """Arguments by which an object with a name is the settings of a model."""
-MAX_CACHED_KEYS = 60
+MAX_CACHED_KEYS, MAX_LAYOUTS = 60, 4_096
 SEPARATORS = re.compile(r"[^a-z]")
 CALL_WORD = re.compile(r"tool|function|arguments|args|action|\"call", re.IGNORECASE)
 PRINTED = "Call("
@@ -72,7 +71,6 @@ PRINTED_CALL = re.compile(r"(?:Tool|Function)Call\([^()]{0,2000}?\bname='([^']+)
 JSON_STARTS = ("{", "[")
 TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "description", "instructions"})
 """Fields with words of people, models and tools: JSON in them is not a recorded call."""
-CONTAINERS = (dict, list)
 IDENTIFIERS = frozenset({"role", "tool_call_id"})
 """Fields that every reader checks, so that they are not searched."""
 CALL_FIELDS = frozenset({"id", "type", "name", "arguments", "function"})
@@ -80,39 +78,37 @@ FUNCTION_FIELDS = frozenset({"name", "arguments"})
 REMEDY = "record calls in a form that docs/traces.md lists, and other data in `metadata`"
 
 
-class FieldRole(Enum):
-    """What a field holds, by its name."""
-
-    PLAIN = 0
-    CALLS = 1
-    RESULT = 2
-    TOOL = 3
-    TEXT = 4
+FieldRole = Literal["plain", "calls", "result", "tool", "text", "definitions"]
+"""What a field holds, by its name."""
+Fields = tuple[tuple[str, FieldRole], ...]
 
 
-PLAIN, HOLDS_CALLS, HOLDS_RESULT, NAMES_TOOL, HOLDS_TEXT = FieldRole
-"""Looked up once, as this is slow."""
+class KeyLayout(Struct):
+    """What the keys of an object say about it.
 
+    `fields` are those to search, `call_fields` and `result_fields` those of an object that is a call or a result.
+    `is_plain`: no value of the object can make it a call or a result.
+    """
 
-class KeyLayout(NamedTuple):
-    """What the keys of an object say about it; records repeat few sets of keys."""
-
-    fields: tuple[tuple[str, FieldRole], ...]
+    fields: Fields
+    call_fields: Fields
+    result_fields: Fields
     kinds: tuple[str, ...]
     has_arguments: bool
     has_certain_arguments: bool
     is_result: bool
     has_role: bool
+    is_plain: bool
 
 
 class CallScan:
     """One search of a record; `incomplete` holds the fields that may hold calls in an unknown form."""
 
-    def __init__(self, read_names: AbstractSet[str], without_calls: AbstractSet[str], copy_flag: str = "") -> None:
+    def __init__(self, read_names: AbstractSet[str], without_calls: frozenset[str], copy_flag: str = "") -> None:
         self._read = read_names
         self._copy_flag = copy_flag
-        self._skipped, self._skipped_of_call, self._skipped_of_result = list_skipped(frozenset(without_calls))
         self._without_calls = without_calls
+        self._layouts = find_layouts(without_calls)
         self.incomplete: list[str] = []
         self._stack: list[tuple[Any, Any]] = []
 
@@ -128,56 +124,54 @@ class CallScan:
 
     def _enter_list(self, values: list[Any], path: Any) -> None:
         for index, each in enumerate(values):
-            if each.__class__ in CONTAINERS:
+            if each.__class__ is dict or each.__class__ is list:
                 self._stack.append((each, (path, index)))
             elif each.__class__ is str and each.startswith(JSON_STARTS) and CALL_WORD.search(each):
                 self._enter_json(each, (path, index), is_call=False)
 
     def _enter_object(self, value: dict[str, Any], path: Any) -> None:
-        layout = find_layout(tuple(value)) if len(value) <= MAX_CACHED_KEYS else make_layout(value)
-        skipped = self._check_object(value, path, layout)
-        for key, role in layout.fields:
+        layout = self._layouts[tuple(value)]
+        for key, role in layout.fields if layout.is_plain else self._check_object(value, path, layout):
             each = value[key]
             if not each:
                 continue
-            if key in skipped:
-                if key in SEARCHED_DEFINITIONS:
-                    self._enter_skipped(key, each, path)
-            elif each.__class__ is str:
-                if role is not HOLDS_TEXT or PRINTED in each:
+            if each.__class__ is str:
+                if role == "tool" or PRINTED in each or (role != "text" and each.startswith(JSON_STARTS)):
                     self._enter_text(key, role, each, path)
-            elif each.__class__ in CONTAINERS:
-                if role is HOLDS_CALLS:
+            elif each.__class__ is dict or each.__class__ is list:
+                if role == "calls":
                     self._enter_calls(each, (path, key))
-                elif role is not HOLDS_RESULT:
+                elif role == "definitions":
+                    self._enter_definitions(key, each, (path, key))
+                elif role != "result":
                     self._stack.append((each, (path, key)))
 
-    def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> AbstractSet[str]:
-        """Checks the object itself; returns the fields that hold neither calls nor objects with calls."""
+    def _check_object(self, value: dict[str, Any], path: Any, layout: KeyLayout) -> Fields:
+        """Checks the object itself; returns the fields that may hold calls or objects with calls."""
         if layout.has_arguments and (name := find_called_name(value)) is not None:
             if not any(find_name(each) in self._read for each in value.values() if each.__class__ is dict):
                 self._require_read(name, path)
-            return self._skipped_of_call
+            return layout.call_fields
         if layout.is_result or (layout.has_role and str(value["role"]) in RESULT_ROLES):
-            return self._skipped_of_result
+            return layout.result_fields
         for key in layout.kinds:
             kind = value[key]
             if kind.__class__ is str:
                 if is_result_kind(kind):
-                    return self._skipped_of_result
+                    return layout.result_fields
                 if is_call_key(kind):
                     self._enter_call(value, path)
-                    return self._skipped
+                    return layout.fields
         if layout.has_certain_arguments:
             self._enter_nameless(value, path)
-        return self._skipped
+        return layout.fields
 
-    def _enter_skipped(self, key: str, value: Any, path: Any) -> None:
+    def _enter_definitions(self, key: str, value: Any, path: Any) -> None:
         """A field of descriptions or free data, in which only obvious calls count."""
         if value.__class__ is list and key in TOOL_LISTS and key not in self._without_calls:
-            self._enter_tools(value, (path, key))
+            self._enter_tools(value, path)
         elif value.__class__ is dict and key == "metadata":
-            self._enter_metadata(value, (path, key))
+            self._enter_metadata(value, path)
 
     def _enter_calls(self, value: Any, path: Any) -> None:
         """A field that is called like calls: each of its entries is one."""
@@ -190,7 +184,7 @@ class CallScan:
                 self._require_read(each, at)
             elif each.__class__ is dict and each:
                 self._enter_call(each, at)
-            if each.__class__ in CONTAINERS:
+            if each.__class__ is dict or each.__class__ is list:
                 self._stack.append((each, at))
 
     def _is_read_call(self, value: dict[str, Any]) -> bool:
@@ -238,15 +232,19 @@ class CallScan:
 
     def _enter_text(self, key: str, role: FieldRole, text: str, path: Any) -> None:
         """Text that names a tool, or holds calls as JSON or as Python prints them."""
-        if role is HOLDS_CALLS:
+        if role == "calls":
             if text.startswith(JSON_STARTS):
                 self._enter_json(text, (path, key), is_call=True)
-        elif role is NAMES_TOOL:
+        elif role == "tool":
             if text.isidentifier():
                 self._require_read(text, (path, key))
-        elif role is not HOLDS_TEXT and text.startswith(JSON_STARTS) and CALL_WORD.search(text):
+        elif role in ("plain", "result") and text.startswith(JSON_STARTS) and CALL_WORD.search(text):
             self._enter_json(text, (path, key), is_call=False)
-        elif PRINTED in text and any(name not in self._read for name in PRINTED_CALL.findall(text)):
+        elif (
+            role != "definitions"
+            and PRINTED in text
+            and any(name not in self._read for name in PRINTED_CALL.findall(text))
+        ):
             self.incomplete.append(format_path((path, key)))
 
     def _enter_json(self, text: str, path: Any, *, is_call: bool) -> None:
@@ -256,7 +254,7 @@ class CallScan:
             if is_call:
                 self.incomplete.append(format_path(path))
             return
-        if decoded.__class__ not in CONTAINERS:
+        if decoded.__class__ is not dict and decoded.__class__ is not list:
             return
         if is_call:
             self._enter_calls(decoded, path)
@@ -273,37 +271,47 @@ class CallScan:
             )
 
 
-@lru_cache(maxsize=64)
-def list_skipped(without_calls: frozenset[str]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The fields without calls of any object, of a call and of a result."""
-    skipped = DEFINITION_KEYS | without_calls
-    return skipped, skipped | ARGUMENT_KEYS | RESULT_FIELDS, skipped | RESULT_FIELDS | TOOL_NAME_KEYS
+class KeyLayouts(dict[tuple[str, ...], KeyLayout]):
+    """The layouts of objects by their keys; records repeat few sets of keys, so that the first ones are kept."""
+
+    def __init__(self, without_calls: frozenset[str]) -> None:
+        self._skipped = IDENTIFIERS | (without_calls | DEFINITION_KEYS) - SEARCHED_DEFINITIONS
+
+    def __missing__(self, keys: tuple[str, ...]) -> KeyLayout:
+        fields = [(key, find_role(key)) for key in keys if key not in self._skipped]
+        result_fields = tuple([each for each in fields if each[0] not in RESULT_FIELDS | TOOL_NAME_KEYS])
+        kinds = tuple(key for key in KIND_KEYS if key in keys)
+        has_arguments, is_result = not ARGUMENT_KEYS.isdisjoint(keys), not RESULT_KEYS.isdisjoint(keys)
+        layout = KeyLayout(
+            result_fields if is_result and not has_arguments else tuple(fields),
+            tuple([each for each in fields if each[0] not in ARGUMENT_KEYS | RESULT_FIELDS]),
+            result_fields,
+            kinds,
+            has_arguments,
+            not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys),
+            is_result,
+            "role" in keys,
+            not has_arguments and (is_result or not (kinds or "role" in keys)),
+        )
+        if len(self) < MAX_LAYOUTS and len(keys) <= MAX_CACHED_KEYS:
+            self[keys] = layout
+        return layout
 
 
-def make_layout(keys: Collection[str]) -> KeyLayout:
-    """The layout of an object with these keys."""
-    return KeyLayout(
-        tuple((key, find_role(key)) for key in keys if key not in IDENTIFIERS),
-        tuple(key for key in KIND_KEYS if key in keys),
-        not ARGUMENT_KEYS.isdisjoint(keys),
-        not CERTAIN_ARGUMENT_KEYS.isdisjoint(keys),
-        not RESULT_KEYS.isdisjoint(keys),
-        "role" in keys,
-    )
-
-
-find_layout = lru_cache(maxsize=4_096)(make_layout)
+find_layouts = lru_cache(maxsize=64)(KeyLayouts)
 
 
 def find_role(key: str) -> FieldRole:
     """What a field of this name holds."""
+    if key in SEARCHED_DEFINITIONS:
+        return "definitions"
     if is_call_key(key):
-        return HOLDS_CALLS
+        return "calls"
     if is_result_key(key):
-        return HOLDS_RESULT
+        return "result"
     if key in TOOL_NAME_KEYS or is_tool_name_key(key):
-        return NAMES_TOOL
-    return HOLDS_TEXT if key in TEXT_KEYS else PLAIN
+        return "tool"
+    return "text" if key in TEXT_KEYS else "plain"
 
 
 def find_called_name(value: dict[str, Any]) -> str | None:
