@@ -73,6 +73,7 @@ TEXT_KEYS = frozenset({"content", "text", "thinking", "reasoning", "prompt", "de
 """Fields with words of people, models and tools: JSON in them is not a recorded call."""
 IDENTIFIERS = frozenset({"role", "tool_call_id"})
 """Fields that every reader checks, so that they are not searched."""
+MESSAGE_FIELDS = frozenset({"role", "tool_call_id", "content", "tool_calls"})
 CALL_FIELDS = frozenset({"id", "type", "name", "arguments", "function"})
 FUNCTION_FIELDS = frozenset({"name", "arguments"})
 REMEDY = "record calls in a form that docs/traces.md lists, and other data in `metadata`"
@@ -125,9 +126,19 @@ class CallScan:
     def _enter_list(self, values: list[Any], path: Any) -> None:
         for index, each in enumerate(values):
             if each.__class__ is dict or each.__class__ is list:
-                self._stack.append((each, (path, index)))
+                if not self._is_plain_message(each):
+                    self._stack.append((each, (path, index)))
             elif each.__class__ is str and each.startswith(JSON_STARTS) and CALL_WORD.search(each):
                 self._enter_json(each, (path, index), is_call=False)
+
+    def _is_plain_message(self, value: Any) -> bool:
+        """True for a message of text and of calls that were read, as most are: nothing in it needs a search."""
+        if value.__class__ is not dict or not MESSAGE_FIELDS.issuperset(value):
+            return False
+        content, calls = value.get("content"), value.get("tool_calls")
+        if content and (content.__class__ is not str or PRINTED in content):
+            return False
+        return not calls or (calls.__class__ is list and all(map(self._is_read_call, calls)))
 
     def _enter_object(self, value: dict[str, Any], path: Any) -> None:
         layout = self._layouts[tuple(value)]
@@ -177,7 +188,7 @@ class CallScan:
         """A field that is called like calls: each of its entries is one."""
         entries = value if value.__class__ is list else [value]
         for index, each in enumerate(entries):
-            if each.__class__ is dict and self._is_read_call(each):
+            if self._is_read_call(each):
                 continue
             at = (path, index) if value.__class__ is list else path
             if each.__class__ is str and each.isidentifier():
@@ -187,9 +198,9 @@ class CallScan:
             if each.__class__ is dict or each.__class__ is list:
                 self._stack.append((each, at))
 
-    def _is_read_call(self, value: dict[str, Any]) -> bool:
+    def _is_read_call(self, value: Any) -> bool:
         """True for a call in a usual form that was read, as nearly all are: nothing in it needs a search."""
-        if not CALL_FIELDS.issuperset(value):
+        if value.__class__ is not dict or not CALL_FIELDS.issuperset(value):
             return False
         function = value.get("function")
         if function is None:
