@@ -43,14 +43,24 @@ VERBS = {
     "feedback": "store and list user feedback on conversations",
     "export": "export evaluations from the store as JSON lines, CSV or a summary",
     "import": "import exported evaluations into the store",
+    "evaluators": "list the evaluators that a suite may use, or describe one with its settings",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
 }
-VERBS_WITHOUT_PROJECT = VERBS.keys() - {"run", "merge", "validate", "approve", "approvals", "fingerprint", "schema"}
+VERBS_WITHOUT_PROJECT = VERBS.keys() - {
+    "run",
+    "merge",
+    "validate",
+    "approve",
+    "approvals",
+    "fingerprint",
+    "schema",
+    "evaluators",
+}
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
     **dict.fromkeys(("run", "merge"), "run"),
     **dict.fromkeys(("explain", "compare", "baseline", "backtest"), "baselines"),
-    **dict.fromkeys(("validate", "fingerprint", "schema"), "suites"),
+    **dict.fromkeys(("validate", "fingerprint", "schema", "evaluators"), "suites"),
     **dict.fromkeys(("query", "convert"), "traces"),
     **dict.fromkeys(("traces", "show"), "trace_list"),
     **dict.fromkeys(("approve", "approvals"), "approvals"),

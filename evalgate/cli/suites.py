@@ -1,15 +1,17 @@
-"""The verbs `validate`, `schema` and `fingerprint`, for people who write suites."""
+"""The verbs `validate`, `evaluators`, `schema` and `fingerprint`, for people who write suites."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from evalgate.cli.command import ANY_LIMITS, PLUGINS, STORE, Command, option
+from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from evalgate.cli.shell import Shell
+    from evalgate.evaluators.core.evaluator import Evaluator
 
 KINDS = ("suite", "project", "trace", "results")
 
@@ -47,6 +49,47 @@ def validate(arguments: Namespace, shell: Shell) -> int:
     return 0
 
 
+def list_evaluators(arguments: Namespace, shell: Shell) -> int:
+    """Prints a line per evaluator, or what one checks and its settings."""
+    from evalgate.bootstrap.shell_tools import use_plugin_evaluators
+    from evalgate.evaluators.core.field_problems import suggest
+    from evalgate.evaluators.core.other_tools import find_equivalent
+    from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
+    from evalgate.evaluators.core.shorthands import COMMON
+    from evalgate.measures.values.json_values import show
+
+    use_plugin_evaluators(arguments.plugin, shell.cwd)
+    name = arguments.name
+    if name is None:
+        for each in evaluator_types():
+            shell.print_safe(f"{each:18} {_describe(evaluator_class(each))[0]}")
+        return 0
+    evaluator = evaluator_class(name)
+    if evaluator is None:
+        hint = find_equivalent(name) or suggest(name, evaluator_types()) or "`evalgate evaluators` lists them all"
+        raise SettingError(Problem(f"unknown evaluator {name[:40]!r}", None, hint))
+    for line in _describe(evaluator):
+        shell.print_safe(line)
+    shell.print_line("")
+    for setting, field in evaluator.model_fields.items():
+        if setting not in (*COMMON, "type"):
+            default = field.get_default(call_default_factory=True)
+            needed = (
+                "required" if field.is_required() else "optional" if default is None else f"default {show(default)}"
+            )
+            shell.print_safe(f"  {field.alias or setting:20} {needed}")
+    shell.print_line("")
+    shell.print_line(f"and as for all evaluators: {', '.join(COMMON)}")
+    if name in BUILT_IN_TYPES:
+        shell.print_line("examples are in docs/evaluators.md")
+    return 0
+
+
+def _describe(evaluator: type[Evaluator] | None) -> list[str]:
+    """The lines of an evaluator's docstring."""
+    return [line.strip() for line in ((evaluator and evaluator.__doc__) or "").strip().split("\n")]
+
+
 def print_schema(arguments: Namespace, shell: Shell) -> int:
     """Prints the JSON Schema of a document."""
     import orjson
@@ -82,6 +125,17 @@ COMMANDS = {
         """examples:
   evalgate validate
   evalgate validate evals/refunds.yaml
+""",
+    ),
+    "evaluators": Command(
+        list_evaluators,
+        [
+            option("name", metavar="NAME", nargs="?", help="describe this evaluator and its settings"),
+            PLUGINS,
+        ],
+        """examples:
+  evalgate evaluators
+  evalgate evaluators tool_sequence
 """,
     ),
     "schema": Command(

@@ -179,7 +179,17 @@ def test_every_verb_and_every_flag_is_documented() -> None:
     documented = {(verb, flag.split()[0]) for verb, flags in others for flag in re.findall(r"`(.+?)`", flags)}
     shown = [
         *("merge", "validate", "compare", "backtest", "fingerprint", "approve", "approvals"),
-        *("baseline save", "baseline create", "baseline show", "traces", "show", "query", "convert", "schema"),
+        *(
+            "baseline save",
+            "baseline create",
+            "baseline show",
+            "traces",
+            "show",
+            "query",
+            "convert",
+            "evaluators",
+            "schema",
+        ),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),
         *("feedback add", "feedback list", "export", "import", "history", "history prune"),
@@ -216,6 +226,14 @@ def test_exit_code_table_names_the_codes_in_order_of_precedence() -> None:
 def test_every_evaluator_has_its_section() -> None:
     titles = {word for heading in HEADING.findall(read("docs/evaluators.md")) for word in heading.split(", ")}
     assert set(BUILT_IN_TYPES) <= titles
+
+
+def test_the_index_of_evaluators_is_what_the_command_prints() -> None:
+    index = read("docs/evaluators.md").split("## Index")[1].split("\n## ")[0]
+    documented = re.findall(r"^\| \[`(\w+)`\]\(#[^)]+\) \| (.+) \|$", index, re.MULTILINE)
+    printed = [tuple(line.split(maxsplit=1)) for line in evalgate("evaluators").out.splitlines()]
+    assert documented == printed
+    assert [name for name, _ in documented] == list(BUILT_IN_TYPES)
 
 
 def test_evaluator_tables_name_every_common_key_and_operator() -> None:

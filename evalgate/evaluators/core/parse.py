@@ -18,6 +18,7 @@ from evalgate.evaluators.core.field_problems import (
     problems_from_error,
     suggest,
 )
+from evalgate.evaluators.core.other_tools import find_equivalent
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, evaluator_types
 from evalgate.evaluators.core.shorthands import GROUPS, CanonicalForm, ShorthandError, expand_shorthand
 from evalgate.measures.values.json_values import json_type, shorten, show
@@ -106,7 +107,7 @@ class Parser:
             hint = (
                 f"write it as a key: `{type_name}: ...`"
                 if is_form
-                else suggest(type_name, [*evaluator_types(), *GROUPS])
+                else find_equivalent(type_name) or suggest(type_name, [*evaluator_types(), *GROUPS])
             )
             self._report(form, path, FieldProblem(("type",), f"unknown evaluator {show(type_name, 60)}", hint))
             return None

@@ -1,0 +1,48 @@
+"""Names of checks in other tools, and what to use instead: a suite that is moved here says how to go on."""
+
+from __future__ import annotations
+
+_JUDGED_BY_A_MODEL = "EvalGate calls no model: record the judge's score in the trace, check it with `recorded_score`"
+_CODE = "write a custom evaluator in Python and load it with --plugin (docs/evaluators.md, Custom evaluators)"
+_TRAJECTORY = "use `trajectory_score` or `tool_sequence`"
+_HINTS = {
+    _JUDGED_BY_A_MODEL: (
+        *(
+            "llm-rubric",
+            "model-graded-closedqa",
+            "model-graded-factuality",
+            "factuality",
+            "g-eval",
+            "geval",
+            "autorater",
+        ),
+        *("answer-relevance", "answerrelevancy", "context-faithfulness", "context-recall", "context-relevance"),
+        *("faithfulness", "hallucination", "moderation", "classifier", "select-best", "llm-judge", "llm-as-judge"),
+        *("pi", "conversation-relevance", "toxicity", "bias", "task-completion"),
+    ),
+    _CODE: ("javascript", "python", "ruby", "webhook", "assert-set", "custom", "script"),
+    _TRAJECTORY: (
+        *("trajectory", "trajectory-match", "trajectory:tool-sequence", "tool-trajectory", "tool-trajectory-avg-score"),
+        *("tool-correctness", "toolcorrectness"),
+    ),
+    "use `tool_called`": ("trajectory:tool-used", "tool-used", "tool-call", "is-valid-openai-tools-call"),
+    "use `tool_arguments`": ("trajectory:tool-args-match", "argument-correctness"),
+    "use `similarity`": ("similar", "levenshtein", "rouge-n", "rouge", "bleu", "gleu", "meteor"),
+    "use `cost_limit`": ("cost", "max-cost"),
+    "use `latency_limit`": ("latency", "duration"),
+    "use `token_limit`": ("tokens", "max-tokens"),
+    "use `equals`": ("exact-match", "exactmatch", "exact"),
+    "use `is_json`": ("json", "json-schema", "valid-json"),
+    "use `output_json`, or `path: response.json` with `matches_schema`": ("contains-json",),
+    "use `is_refusal`": ("refusal", "guardrails"),
+    "use `finish_reason`": ("finish",),
+    "add `negate: true` to the check": ("not-contains", "not-regex", "not-equals", "not-icontains", "not-contains-any"),
+}
+_BY_NAME = {name: hint for hint, names in _HINTS.items() for name in names}
+
+
+def find_equivalent(name: object) -> str | None:
+    """What to use instead of another tool's check; None for an unknown name."""
+    if not isinstance(name, str):
+        return None
+    return _BY_NAME.get(name[:60].lower().replace("_", "-").removesuffix("metric"))
