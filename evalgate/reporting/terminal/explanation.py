@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from evalgate.measures.sequences.differences import diff_lists
@@ -24,7 +25,7 @@ from evalgate.reporting.text.trajectory_lines import NOTHING, describe_divergenc
 from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalgate.models.results.results import (
         AssertionDoc,
@@ -333,7 +334,11 @@ def _add_significance(page: TerminalPage, scenario: ScenarioDoc, change: ChangeD
 def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
     page.add_title("Trials" if scenario["trials"] else "No trials")
     checks_left = MAX_CHECKS
-    for trial in scenario["trials"][:MAX_TRIALS]:
+    trials = sorted(scenario["trials"], key=lambda trial: trial["status"] == "passed")
+    for number, trial in enumerate(trials[:MAX_TRIALS]):
+        if number and trial["status"] == "passed":
+            _add_passed_trial(page, trial)
+            continue
         _add_trial(page, trial)
         checks = sorted(trial["assertions"], key=lambda each: each["outcome"] in _NOT_FAILED)
         for check in checks[: max(checks_left, 0)]:
@@ -346,21 +351,37 @@ def _add_trials(page: TerminalPage, scenario: ScenarioDoc) -> None:
         page.add_text(f"and {wording.pluralize(left, 'more trial')}", indent=2)
 
 
+def _add_passed_trial(page: TerminalPage, trial: TrialDoc) -> None:
+    """Adds a line for a trial that passed, below one that is shown whole."""
+    page.add_coloured(f"trial {trial['trial']}: passed ({_find_place(trial)})", "green", indent=2)
+
+
+def _find_place(trial: TrialDoc) -> str:
+    trace = trial["trace"]
+    number = trace["line"] if trace["line"] is not None else trace["record"]
+    return trace["path"] if number is None else f"{trace['path']}:{number}"
+
+
+def _count_repeats(names: Sequence[str]) -> Iterator[str]:
+    """The names in order, those in a row once with their number: `search x3`."""
+    for name, repeated in groupby(names):
+        count = sum(1 for _ in repeated)
+        yield name if count == 1 else f"{name} x{count}"
+
+
 def _add_trial(page: TerminalPage, trial: TrialDoc) -> None:
     page.add_coloured(
         f"trial {trial['trial']}: {_to_words(trial['status'])}", _STATUS_COLOURS.get(trial["status"], "red"), indent=2
     )
-    trace = trial["trace"]
-    number = trace["line"] if trace["line"] is not None else trace["record"]
-    where = trace["path"] if number is None else f"{trace['path']}:{number}"
-    page.add_text(f"{where} ({trace['format']})" if trace["format"] else where, indent=4)
+    where, form = _find_place(trial), trial["trace"]["format"]
+    page.add_text(f"{where} ({form})" if form else where, indent=4)
     page.add_text(
         f"score {wording.score(trial['score'])}, cost {wording.dollars(trial['cost_usd'])}, latency"
         f" {wording.seconds(trial['latency_seconds'])}, tokens {wording.count(trial.get('total_tokens'))}",
         indent=4,
     )
     if trial["tool_calls"]:
-        page.add_text(f"calls {', '.join(trial['tool_calls'])}", indent=4)
+        page.add_text(f"calls {', '.join(_count_repeats(trial['tool_calls']))}", indent=4)
     if trial["reason"]:
         page.add_text(trial["reason"], indent=4)
 

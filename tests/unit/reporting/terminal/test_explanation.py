@@ -161,6 +161,22 @@ def test_every_trial__is_shown_with_its_failed_checks_first():
     ]
 
 
+def test_failing_trials_come_first_and_passing_ones_are_folded():
+    calls = ["search", "search", "read", "search"]
+    trials = [a_trial(0), a_trial(1, "failed", assertions=[], tool_calls=calls), a_trial(2)]
+    assert part(explain(a_scenario(verdict="FAIL", trials=trials)), "Trials") == [
+        "  trial 1: failed",
+        "    traces/1.json (native)",
+        "    score 0.00, cost 0.01 USD, latency 2.0 s, tokens 900",
+        "    calls search x2, read, search",
+        "  trial 0: passed (traces/0.json)",
+        "  trial 2: passed (traces/2.json)",
+    ]
+    only_passed = part(explain(a_scenario(trials=[a_trial(0), a_trial(1)])), "Trials")
+    assert only_passed[-1] == "  trial 1: passed (traces/1.json)"
+    assert "    calls lookup_order" in only_passed
+
+
 def test_very_many_trials_and_checks__are_counted():
     trials = [a_trial(n, "failed", assertions=[an_assertion(f"c{k}", "failed") for k in range(30)]) for n in range(60)]
     text = explain(a_scenario(verdict="FAIL", trials=trials))

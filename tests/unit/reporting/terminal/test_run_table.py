@@ -52,6 +52,16 @@ def test_table__totals__have_counts_and_statistics():
     assert "1 trace without a matching scenario: plain (id unknown)" in text
 
 
+def test_table__a_cost_that_is_unknown_for_one_trial__is_a_lower_bound():
+    trials = [a_trial(0), a_trial(1), a_trial(2, cost_usd=None)]
+    document = results([a_suite("s", [a_scenario("a", trials=trials)])])
+    document["summary"]["cost_usd"] = None
+    assert "cost >= 0.02 USD, 1 of 3 unknown, latency" in render_table(document)
+    for trial in trials:
+        trial["cost_usd"] = None
+    assert "cost unknown, latency" in render_table(document)
+
+
 def test_table__unclaimed_traces__are_listed_with_their_scenario_ids():
     place = {"suite": "s", "id": None, "line": None, "record": None}
     unclaimed = [{**place, "path": f"t/{each}.json", "scenario_id": f"chat-{each}"} for each in range(5)]
