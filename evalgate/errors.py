@@ -131,6 +131,10 @@ class RulesMissing(EvalGateError):
     code = "no_baseline"
 
 
+class BaselineUnreadable(RulesMissing):
+    """The baseline that should hold the rules can't be read; another one may."""
+
+
 class TraceError(EvalGateError):
     """A trace that can't be read. The caller turns it into a result; it never ends the run."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from evalgate.application.comparison.baseline import config_hash
-from evalgate.errors import InvalidInput, RulesMissing, RulesUnreachable
+from evalgate.errors import BaselineUnreadable, InvalidInput, RulesMissing, RulesUnreachable
 
 if TYPE_CHECKING:
     from evalgate.application.comparison.baseline import LoadedBaseline
@@ -76,11 +76,17 @@ class DecidingRules(NamedTuple):
 
 
 def rules_of_base(baseline: LoadedBaseline, own: Configuration, files: BaselineFiles) -> DecidingRules:
-    """The baseline's rules. Raises RulesMissing if it holds none, or not all of them can be read."""
+    """The baseline's rules. Raises RulesMissing if it holds none, or not all of them can be read.
+
+    If the baseline itself can't be read, that is BaselineUnreadable.
+    """
     status = baseline.info.status if baseline.info is not None else "none"
     if baseline.info is not None and status == "unreachable":
         problem = baseline.info.problem or "the baseline could not be fetched"
         raise RulesUnreachable(f"the rules of the base branch are not available: {problem}")
+    if status == "none" and baseline.warnings:
+        problems = "; ".join(problem.message for problem in baseline.warnings)
+        raise BaselineUnreadable(f"the rules of the base branch are not available: {problems} ({REMEDY})")
     baseline_rules = load_baseline_rules(baseline, own, files)
     why = "no baseline contains them" if baseline_rules is None else baseline_rules.unknown
     if baseline_rules is None or baseline_rules.configuration is None or why is not None:

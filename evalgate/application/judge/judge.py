@@ -36,10 +36,19 @@ from evalgate.application.evaluation.trajectories import (
 )
 from evalgate.application.judge.report import DecidedRun, render_incomplete, render_invalid, render_judgement
 from evalgate.application.messages.request import Tools as Tools  # noqa: PLC0414  re-exported
-from evalgate.errors import InvalidInput, Problem, RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable
+from evalgate.errors import (
+    BaselineUnreadable,
+    InvalidInput,
+    Problem,
+    RulesMissing,
+    RulesUnreachable,
+    ShardMissing,
+    StoreUnreachable,
+)
 from evalgate.gate.decision.decide import decide, no_traces
 from evalgate.gate.decision.failures import count_excused
 from evalgate.gate.reach import find_harmless_suites
+from evalgate.models.comparison.comparison import BaselineInfo
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -68,6 +77,8 @@ def judge(request: JudgeRequest, tools: Tools) -> Judgement:
         return _judge(request, tools, now)
     except InvalidInput as error:
         return render_invalid(request, error, now)
+    except BaselineUnreadable as error:
+        return render_incomplete(replace(request, baseline=BaselineInfo("none")), error, now)
     except (RulesMissing, RulesUnreachable, ShardMissing, StoreUnreachable) as error:
         return render_incomplete(request, error, now)
     finally:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from evalgate.application.comparison.baseline import LoadedBaseline
 from evalgate.application.documents.untrusted_report import write_comment
 from evalgate.application.messages.request import Judgement, RenderOptions
+from evalgate.errors import Problem
 from evalgate.gate.comparison.outcomes import compute_run_statistics
 from evalgate.models.comparison.decision import Decision, Reason
 from evalgate.models.run.run import Run
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evalgate.application.messages.request import JudgeRequest
-    from evalgate.errors import InvalidInput, Problem, RulesMissing, ShardMissing, Unreachable
+    from evalgate.errors import InvalidInput, RulesMissing, ShardMissing, Unreachable
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
@@ -134,7 +135,8 @@ def render_incomplete(
     code = 0 if request.report_only else error.exit_code
     reasons = [Reason(error.code, problem.message) for problem in error.problems]
     decision = Decision("cannot_judge", code, reasons, report_only=request.report_only)
-    return render_judgement(request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline), []), now)
+    notes = [Problem(note) for note in request.notes]
+    return render_judgement(request, DecidedRun(Run([]), None, decision, LoadedBaseline(request.baseline), notes), now)
 
 
 def warning_of(problem: Problem) -> Warning_:

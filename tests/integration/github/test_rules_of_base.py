@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -28,6 +29,12 @@ def weaken(workspace):
     """The pull request drops the check that its trace fails."""
     (workspace / "evals/support.yaml").write_text(WEAKER)
     write_trace(workspace, trace(tool="guess"))
+
+
+def plant_damaged(hub):
+    """A newer artifact of main's commit, that holds no baseline."""
+    content = base64.b64encode(hub.evil_zip("empty")).decode()
+    return hub.plant(blob_b64=content, run={"id": 9_500})
 
 
 @pytest.mark.usefixtures("after_main")
@@ -79,6 +86,23 @@ def test_without_a_baseline_nothing_can_be_judged(act, workspace):
     [reason] = results(workspace)["reasons"]
     assert reason["code"] == "no_baseline"
     assert "policy-from: head" in reason["message"]
+
+
+@pytest.mark.usefixtures("after_main")
+def test_where_the_best_baseline_is_damaged_the_next_ones_rules_decide(hub, act, workspace):
+    plant_damaged(hub)
+    weaken(workspace)
+    step = act(policy_from="base")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (1, "exact")
+
+
+def test_where_the_only_baseline_is_damaged_the_reason_says_so(hub, act, workspace):
+    number = plant_damaged(hub)["id"]
+    step = act(policy_from="base")
+    assert (step.exit_code, step.outputs["baseline-status"]) == (3, "none")
+    document = results(workspace)
+    assert f"artifact {number} of run" in document["warnings"][0]["message"]
+    assert document["reasons"][0]["code"] == "no_baseline"
 
 
 @pytest.mark.usefixtures("after_main")
