@@ -172,7 +172,8 @@ class WorkflowRun:
             if not all(self._run_step(step, job.get("env", {}), values, workspace) for step in job["steps"]):
                 return "failure"
             for key, text in job.get("outputs", {}).items():
-                self.values[f"needs.{name}.outputs.{key}"] = evaluate(text, values)
+                if output := evaluate(text, values):  # a leg of a matrix does not empty another one's outputs
+                    self.values[f"needs.{name}.outputs.{key}"] = output
         return "success"
 
     def _run_step(self, step: dict[str, Any], job_env: dict[str, str], values: dict[str, str], place: Path) -> bool:
@@ -216,7 +217,6 @@ class WorkflowRun:
             shlex.split(re.sub(r"\$(\w+)", lambda name: env[name[1]], step["run"])) if "\n" not in step["run"] else []
         )
         if command[:2] == ["python3", ".ci/release.py"]:
-            environ |= {"DIGESTS": str(place / env["DIGESTS"])} if "DIGESTS" in env else {}
             done = release_script().main(command[2:], environ, place) == 0
         else:
             script = ["/bin/bash", "-e", "-o", "pipefail", "-c", step["run"]]
@@ -248,11 +248,3 @@ class WorkflowRun:
         assert inputs["subject-name"] == "ghcr.io/org/evalgate"
         with (self.forge.state / "signed").open("a") as file:
             file.write(f"{inputs['subject-digest']} {values['github.sha']}\n")
-
-    def _actions_upload_artifact(self, inputs: dict[str, str], _: dict[str, str], place: Path) -> None:
-        kept = self.folder / "artifacts" / inputs["name"]
-        shutil.copytree(place / inputs["path"], kept, dirs_exist_ok=inputs.get("overwrite") == "True")
-
-    def _actions_download_artifact(self, inputs: dict[str, str], _: dict[str, str], place: Path) -> None:
-        for kept in (self.folder / "artifacts").glob(inputs["pattern"]):
-            shutil.copytree(kept, place / inputs["path"], dirs_exist_ok=True)

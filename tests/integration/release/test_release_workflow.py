@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import pytest
+import yaml
 from fakes.release_run import ROOT, Forge, WorkflowRun, release_script
 
 CHANGELOG = "# Changes\n\nText.\n\n## 1.0.0 (2026-11-24)\n\n- First.\n- Second.\n\n## 0.1.0\n\n- Before.\n"
@@ -233,15 +234,21 @@ def test_the_moving_tag_waits_for_the_release(forge, capsys):
     assert list(forge.tags()) == ["v1.0.0"]
 
 
-def test_an_image_without_one_of_the_platforms_is_refused(forge, tmp_path, capsys):
-    digests = tmp_path / "digests"
-    digests.mkdir()
-    for number in range(2):
-        digest = f"sha256:{number:064}"
+def test_an_image_without_one_of_the_platforms_is_refused(forge, capsys):
+    digests = [f"sha256:{number:064}" for number in range(2)]
+    for digest in digests:
         (forge.state / "built" / digest).write_text("amd64")
-        (digests / str(number)).write_text(digest)
-    variables = {"DIGESTS": str(digests), "COMMIT": "c" * 40}
+    variables = {"DIGESTS": " ".join(digests), "COMMIT": "c" * 40}
     assert "has the platforms ['linux/amd64'], expected" in refusal(forge, "index", "1.0.0", capsys, **variables)
+    variables["DIGESTS"] = f"{digests[0]} "
+    assert "expected the digests of 2 images" in refusal(forge, "index", "1.0.0", capsys, **variables)
+
+
+def test_no_job_takes_an_artifact_of_this_run_which_the_tests_of_the_project_could_have_uploaded():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert [each for each in used if "artifact" in each or "/cache" in each] == []
 
 
 def test_before_the_first_release_there_is_no_newest(forge, capsys):
