@@ -49,6 +49,14 @@ def test_third_party_actions_are_pinned_by_commit_with_a_version_comment(name):
     assert [line for line in lines if not re.search(r"@[0-9a-f]{40} # v\d", line)] == []
 
 
+def test_actions_that_documents_show_in_a_few_lines_are_pinned_too():
+    texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]]
+    used = re.findall(r"^ +(?:- )?uses: (.+)", "\n".join(texts), re.MULTILINE)
+    assert any(each.startswith("actions/cache/restore@") for each in used)
+    ours = re.compile(rf"{OF_OURS.pattern}|org/evalgate@COMMIT # v")
+    assert [each for each in used if not re.match(rf"{PINNED.pattern} # v\d", each) and not ours.match(each)] == []
+
+
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_no_checkout_persists_its_token(name):
     checkouts = [step for step in steps(WORKFLOWS[name]) if step.get("uses", "").startswith("actions/checkout@")]

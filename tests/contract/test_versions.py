@@ -18,6 +18,7 @@ OWNER = r"[\w.-]+"
 ACTION = re.compile(rf"({OWNER})/evalgate(?:/[a-z-]+)?@v([\w.]*\w)")
 IMAGE = re.compile(rf"({OWNER})/evalgate:(\d[\w.]*\w)")
 COMMENT = re.compile(rf"({OWNER})/evalgate(?:/[a-z-]+)?@\S+ # v([\w.]*\w)")
+TAG = re.compile(r"(refs/tags/|ref=|/evalgate/|`)v(\d+\.\d+\.\d+)\b")
 MAJOR = __version__.partition(".")[0]
 
 
@@ -31,13 +32,12 @@ def test_the_action_is_used_by_its_major_version():
     used = names(ACTION)
     assert {"README.md", "docs/github.md", "examples/workflows/evalgate.yml"} <= used.keys()
     assert {name: each for name, each in used.items() if {version for _, version in each} != {MAJOR}} == {}
-    assert {owner for name, each in used.items() if not name.startswith("docs/") for owner, _ in each} == {
-        ["org", "evalgate"][0]
-    }
+    assert {owner for each in used.values() for owner, _ in each} == {"org/evalgate".partition("/")[0]}
 
 
 def test_images_and_pinned_commits_name_the_whole_version():
     assert "docs/hardening.md" in names(COMMENT)
-    for pattern in (IMAGE, COMMENT):
-        used = names(pattern).items()
+    assert {"docs/hardening.md", "docs/other-ci.md"} <= names(TAG).keys()
+    for pattern in (IMAGE, COMMENT, TAG):
+        used = [(name, each) for name, each in names(pattern).items() if name != "RELEASING.md"]
         assert {name: each for name, each in used if {version for _, version in each} != {__version__}} == {}
