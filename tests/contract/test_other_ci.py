@@ -25,7 +25,7 @@ from evalgate.version import __version__
 
 PAGE = ROOT / "docs/other-ci.md"
 COMPONENT = ROOT / "templates/gate.yml"
-IMAGE = re.compile(r"ghcr\.io/org/evalgate:([0-9.]+)")
+IMAGE = re.compile(r"ghcr\.io/[a-z\d-]+/evalgate:([0-9.]+)")
 SUITE = """\
 suite: support
 traces: ["../traces/*.json"]
