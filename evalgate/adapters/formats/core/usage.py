@@ -164,7 +164,7 @@ def read_latency_seconds(value: Any, path: str) -> Latency:
     seconds = amount(value, path)
     if seconds is None:
         return {"total_ms": None, "source": "none"}
-    return {"total_ms": to_milliseconds(seconds), "source": "recorded"}
+    return {"total_ms": amount(to_milliseconds(seconds), path), "source": "recorded"}
 
 
 def to_milliseconds(seconds: float) -> float:

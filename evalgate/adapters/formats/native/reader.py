@@ -237,7 +237,7 @@ def _add_outcome(call: ToolCall, recorded: dict[str, Any]) -> None:
     if code is not None:
         call["exit_code"] = whole_number(code, "exit_code")
     if seconds is not None:
-        call["duration_ms"] = to_milliseconds(amount(seconds, "duration_seconds") or 0.0)
+        call["duration_ms"] = amount(to_milliseconds(amount(seconds, "duration_seconds") or 0.0), "duration_seconds")
     if is_error is not None and flag(is_error, "is_error"):
         mark_failed(call)
 

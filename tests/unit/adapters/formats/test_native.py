@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evalgate.adapters.formats.native import NATIVE
 from evalgate.adapters.formats.native import reader as native
+from evalgate.adapters.formats.native.reader import RESULT_FIELDS
 from evalgate.errors import TraceError
 from evalgate.models.trace.trace import TraceLocation
 from evalgate.models.trace.trace_document import encode_trace
@@ -467,3 +468,13 @@ def test_any_json_is_refused_or_read(value):
     native.identify(value)
     with pytest.raises(TraceError):
         native.build(value)
+
+
+@pytest.mark.parametrize("place", ["duration_seconds", "latency_seconds"])
+def test_a_duration_that_is_too_large_in_milliseconds_is_refused(place):
+    answer = {"role": "tool", "tool_call_id": "c", "content": "ok"}
+    asks = {"role": "assistant", "tool_calls": [{"id": "c", "name": "f", "arguments": {}}]}
+    document = short(messages=[asks, answer], latency_seconds=1e9)
+    native.build(document)
+    (answer if place in RESULT_FIELDS else document)[place] = 1e12 + 1
+    assert f"{place} is too large" in refusal(document)
