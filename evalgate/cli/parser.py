@@ -99,11 +99,13 @@ class VerbParser(argparse.ArgumentParser):
 
 
 def suggest_word(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a misspelt one is nearest to, or that another tool calls so; None if there is none."""
+    """The known word that a misspelt one is nearest to, or that another tool calls so; None if there is none.
+
+    The hyphens of options make no two words alike.
+    """
     import difflib
 
-    names = list(known)
-    other = OTHER_WORDS.get(word)
-    if other in names:
-        return other
-    return next(iter(difflib.get_close_matches(word[:100], names, n=1)), None)
+    names = {name.lstrip("-"): name for name in known}
+    other = names.get(OTHER_WORDS.get(word, ""))
+    close = difflib.get_close_matches(word.lstrip("-")[:100], names, n=1)
+    return other or next((names[each] for each in close), None)
