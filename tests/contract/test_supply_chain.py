@@ -53,8 +53,8 @@ def test_actions_that_documents_show_in_a_few_lines_are_pinned_too():
     texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]]
     used = re.findall(r"^ +(?:- )?uses: (.+)", "\n".join(texts), re.MULTILINE)
     assert any(each.startswith("actions/cache/restore@") for each in used)
-    ours = re.compile(rf"{OF_OURS.pattern}|org/evalgate@COMMIT # v")
-    assert [each for each in used if not re.match(rf"{PINNED.pattern} # v\d", each) and not ours.match(each)] == []
+    own = re.compile(rf"{OF_OURS.pattern}|org/evalgate@COMMIT # v")
+    assert [each for each in used if not re.match(rf"{PINNED.pattern} # v\d", each) and not own.match(each)] == []
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
