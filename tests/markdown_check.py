@@ -74,6 +74,7 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.inside: list[str] = []
         self.counts: dict[str, int] = {}
+        self.text: list[str] = []
         self.text_outside_code: list[str] = []
         self.links: list[str] = []
         self.comments: list[str] = []
@@ -98,6 +99,7 @@ class _Reader(HTMLParser):
             self.unbalanced += 1
 
     def handle_data(self, data):
+        self.text.append(data)
         if "code" not in self.inside and "pre" not in self.inside:
             self.text_outside_code.append(data)
 
@@ -117,6 +119,12 @@ def parse_html(markdown: str) -> _Reader:
     reader.feed(render_html(markdown))
     reader.close()
     return reader
+
+
+def read_text(markdown: str) -> str:
+    """The words that a reader sees, without spans of code and line breaks."""
+    reader = parse_html(markdown)
+    return " ".join("".join(reader.text).split())
 
 
 def find_flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] = ()) -> list[str]:

@@ -12,7 +12,7 @@ from evalgate.application.action.step_outputs import comment_outputs
 from evalgate.errors import Forbidden, InvalidInput, Unreachable
 from evalgate.models.github import TEMPLATE_UNUSED, Annotation, CheckRun
 from evalgate.models.run.chunks import join_chunks
-from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest
@@ -186,6 +186,6 @@ def _summary(judgement: Judgement) -> str:
     if comment and len(comment) <= LARGEST_SUMMARY:
         return comment.decode()
     reasons = judgement.results["reasons"]
-    lines = [f"- {escape_span(reason['message'])}" for reason in reasons[:MOST_REASONS]]
+    lines = [f"- {escape_sentence(reason['message'])}" for reason in reasons[:MOST_REASONS]]
     left = len(reasons) - MOST_REASONS
     return "\n".join([*lines, *([f"- {left:,} more are in results.json"] if left > 0 else [])])

@@ -102,6 +102,16 @@ class LookAlike(NamedTuple):
     character: str
 
 
+def mark_part(text: str) -> str:
+    """Marks a name, a value or untrusted text as a part of a sentence; each output shows it in its own way.
+
+    >>> mark_part("issue_refund"), mark_part("a `b`")
+    ('`issue_refund`', "`a 'b'`")
+    """
+    inner = text.replace("`", "'")
+    return f"`{inner}`"
+
+
 def find_look_alikes(names: Iterable[str]) -> Iterator[LookAlike]:
     """Yields names that look like an earlier one, if one of the two has a character that is not ASCII.
 

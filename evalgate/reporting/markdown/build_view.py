@@ -44,6 +44,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_weakenings,
 )
 from evalgate.reporting.text.scenario_sections import has_failures
+from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -207,7 +208,7 @@ def _format_worst(failing: Sequence[FailureGroup]) -> str:
     if len(worst.members) > 1:
         name += f" and {len(worst.members) - 1:,} more"
     reason = next(iter(describe_causes(worst)), "")
-    text = f"{name}: {escape_span(reason, 300)}" if reason else name
+    text = f"{name}: {escape_sentence(reason)}" if reason else name
     is_failing = _fails(worst.section, worst.members[0])
     left = sum(_fails(each.section, member) == is_failing for each in others for member in each.members)
     noun = "other failing scenario" if is_failing else "other scenario"
@@ -227,13 +228,13 @@ def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
 
 def _format_reason(reason: ReasonDoc) -> str:
     where = format_location(reason.get("location"))
-    message = escape_span(reason["message"], 400)
+    message = escape_sentence(reason["message"], 400)
     return f"{where} {message}" if where else message
 
 
 def _format_warning(warning: GroupedWarning) -> str:
     where = f", at {escape_span(warning.where, 160)}{warning.more_places}" if warning.where else warning.more_places
-    return f"{escape_span(warning.message, 300)}{where}"
+    return f"{escape_sentence(warning.message)}{where}"
 
 
 def _format_unclaimed(trace: UnclaimedDoc) -> str:

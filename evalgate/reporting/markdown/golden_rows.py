@@ -13,6 +13,7 @@ from evalgate.reporting.markdown.view import DimensionRow, GoldenRow
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell
 from evalgate.reporting.text.scenario_sections import SuiteScenario
+from evalgate.reporting.text.sentences import escape_sentence_cell
 from evalgate.scoring.golden.rules import level
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _format_worst_issue(golden: GoldenDoc) -> str:
 def format_issue(issue: IssueDoc) -> str:
     """Formats an issue as Markdown, escaped."""
     turn = "" if issue["turn"] is None else f"turn {issue['turn'] + 1}: "
-    return f"{turn}{escape_cell(issue['message'], MAX_NOTE)}"
+    return f"{turn}{escape_sentence_cell(issue['message'], MAX_NOTE)}"
 
 
 def _summarize_dimension(name: str, goldens: Sequence[SuiteScenario]) -> DimensionSummary | None:

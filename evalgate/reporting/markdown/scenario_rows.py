@@ -28,6 +28,7 @@ from evalgate.reporting.text.scenario_sections import (
     describe_change,
     describe_unmet_rule,
 )
+from evalgate.reporting.text.sentences import escape_sentence, escape_sentence_cell
 from evalgate.reporting.text.trajectory_lines import (
     DiffLine,
     describe_divergence,
@@ -109,7 +110,7 @@ def _build_group_row(group: FailureGroup, *, many: bool) -> ScenarioRow:
         change=count_changes(group, _format_change) or first.change,
         score=first.score if len(scores) == 1 else "",
         score_delta="",
-        note=escape_cell("; ".join(describe_causes(group)), MAX_NOTE),
+        note=escape_sentence_cell("; ".join(describe_causes(group)), MAX_NOTE),
         names=names,
     )
 
@@ -127,7 +128,7 @@ def build_failure(group: FailureGroup, *, many: bool) -> Failure:
         name=_join_names(names),
         verdict=_format_verdicts(group),
         facts=tuple(_list_facts(first) if members == 1 else _list_group_facts(group)),
-        reason=escape_span(reason, MAX_REASON) if reason else "",
+        reason=escape_sentence(reason, MAX_REASON),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
         behaviour="" if group.is_lost else format_trajectory_diff(scenario["change"]),
@@ -166,7 +167,7 @@ def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
         change="removed",
         score=wording.DASH,
         score_delta="",
-        note=escape_cell(note, MAX_NOTE),
+        note=escape_sentence_cell(note, MAX_NOTE),
         names=Rows((), 1),
     )
 
@@ -204,7 +205,7 @@ def _format_note(item: SuiteScenario) -> str:
         parts.insert(0 if passes else 1, cause["message"])
     if change and item.kind != "unchanged":
         parts += [each for each in (describe_change(change), *change["increases"]) if each not in "; ".join(parts)]
-    return escape_cell("; ".join(parts), MAX_NOTE) if parts else ""
+    return escape_sentence_cell("; ".join(parts), MAX_NOTE)
 
 
 def _list_facts(item: SuiteScenario) -> list[str]:
@@ -216,13 +217,13 @@ def _list_facts(item: SuiteScenario) -> list[str]:
     facts += [f"{wording.pluralize(unmeasured, 'trial')} not measured"] if unmeasured else []
     if change and change["kind"] != "unchanged":
         why = describe_change(change)
-        reason = f": {escape_span(why, MAX_REASON)}" if why != NOT_MEASURED else ""
+        reason = f": {escape_sentence(why, MAX_REASON)}" if why != NOT_MEASURED else ""
         facts.append(f"{_format_change(item)}{reason}")
     if change and change["increases"]:
-        facts.append(escape_span(", ".join(change["increases"]), MAX_REASON))
+        facts.append(escape_sentence(", ".join(change["increases"]), MAX_REASON))
     cause = change.get("cause") if change else None
     if cause:
-        facts.append(escape_span(cause["message"], MAX_REASON))
+        facts.append(escape_sentence(cause["message"], MAX_REASON))
     if where := format_location(scenario["location"]):
         facts.append(where)
     return facts
@@ -238,7 +239,7 @@ def _list_group_facts(group: FailureGroup) -> list[str]:
     facts = [changes] if changes else []
     for message, count in list(causes.items())[:MAX_CHECKS]:
         where = "" if count == len(scenarios) else f"in {count:,}: "
-        facts.append(f"{where}{escape_span(message, MAX_REASON)}")
+        facts.append(f"{where}{escape_sentence(message, MAX_REASON)}")
     places = dict.fromkeys(format_location(each["location"]) for each in scenarios)
     return [*facts, *places] if len(places) == 1 and any(places) else facts
 
@@ -257,7 +258,7 @@ def _build_check_row(cause: FailedCheck | MissingEvidence, group: FailureGroup) 
         is_required=cause.is_required,
         failed=check.failed,
         trials=check.trials if len(group.members) == 1 else 1,
-        reason=escape_span(f"{example}{f'{missing.outcome}: ' if missing else ''}{reason}", MAX_REASON),
+        reason=escape_sentence(f"{example}{f'{missing.outcome}: ' if missing else ''}{reason}", MAX_REASON),
         scenarios=missing.scenarios if missing and is_shared else 0,
     )
 

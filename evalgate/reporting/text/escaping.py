@@ -1,7 +1,8 @@
 """Escapes untrusted text, one function per output: Markdown, logs, terminals, XML, SARIF and Code Quality.
 
 Text from traces, suites, file names and baselines is untrusted. In Markdown only code is safe: escapes,
-entities and HTML leave mentions and links alive, so such text appears only in code spans and fences.
+entities and HTML leave mentions and links alive, so such text appears only in code spans and fences;
+`sentences` leaves plain words and numbers outside of them, which no renderer reads as anything else.
 Table cells also need a backslash before each pipe, which works inside code spans.
 """
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalgate.measures.text.globs import matches_id
 from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.sentences import escape_sentence
 from evalgate.reporting.text.wording import location, scope
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def render_approval(approval: ApprovalDoc) -> str:
     """Formats one approval."""
     reason, *details = _list_details(approval)
     parts = [f"{_word(approval, APPROVAL_STATUSES)}: {escape_span(_approval_scope(approval), MAX_NAME)}"]
-    parts += [escape_span(approval["message"], MAX_REASON), f"by {escape_span(reason, MAX_NAME + MAX_REASON)}"]
+    parts += [escape_sentence(approval["message"], MAX_REASON), f"by {escape_span(reason, MAX_NAME + MAX_REASON)}"]
     parts += [f"**{each}**" if each == SELF_APPROVED else escape_span(each, MAX_NAME) for each in details]
     return ", ".join(parts)
 
@@ -124,7 +125,7 @@ def find_quarantined_keys(document: ResultsDoc) -> set[ScenarioDocKey]:
 def render_quarantine(quarantine: QuarantineDoc) -> str:
     """Formats one quarantine."""
     word, scope = _word(quarantine, QUARANTINE_STATUSES), escape_span(_quarantine_scope(quarantine), MAX_NAME)
-    message, reason = escape_span(quarantine["message"], MAX_REASON), _quarantine_reason(quarantine)
+    message, reason = escape_sentence(quarantine["message"], MAX_REASON), _quarantine_reason(quarantine)
     return f"{word}: {scope}, {message}, {escape_span(reason, MAX_NAME + MAX_REASON)}"
 
 
@@ -157,7 +158,10 @@ def render_weakening(weakening: WeakeningDoc) -> str:
     """Formats one weakening."""
     where = location(weakening["location"])
     at = f", at {escape_span(where, MAX_NAME)}" if where else ""
-    scope, message = escape_span(_weakening_scope(weakening), MAX_NAME), escape_span(weakening["message"], MAX_REASON)
+    scope, message = (
+        escape_span(_weakening_scope(weakening), MAX_NAME),
+        escape_sentence(weakening["message"], MAX_REASON),
+    )
     return f"{'fails the gate: ' if weakening['gates'] else ''}{scope} {message}{at}"
 
 

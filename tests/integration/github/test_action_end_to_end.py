@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fakes.agent import BOT, SUITE, next_run, on_main, own_comments, trace, write_trace
 from fakes.runner import ENTRYPOINT
+from markdown_check import read_text
 
 from evalgate.application.action.step_outputs import OUTPUTS
 
@@ -155,7 +156,7 @@ def test_an_upload_that_fails_says_what_to_do(hub, act):
 def test_limits_given_to_the_action_hold_for_traces_and_suites(act, workspace):
     step = act("push", limits="messages=3\nrecord=1MB")
     assert (step.exit_code, step.outputs["hard-fails"]) == (1, "1")
-    assert "the trace has 4 messages; at most 3 are allowed (raise limit `messages`)" in step.summary
+    assert "the trace has 4 messages; at most 3 are allowed (raise limit messages)" in read_text(step.summary)
     refused = act("push", limits="suite=100")
     assert (refused.exit_code, refused.outputs["verdict"]) == (2, "invalid")
 
@@ -212,7 +213,8 @@ def test_without_traces_everything_that_people_read_says_so_and_advises_on_recor
     ]
     [annotation] = step.annotations
     comment = own_comments(hub)[0]
-    for text in ("\n".join(step.log), comment, step.summary, annotation["message"], check["annotations"][0]["message"]):
+    read = map(read_text, (comment, step.summary))
+    for text in ("\n".join(step.log), *read, annotation["message"], check["annotations"][0]["message"]):
         assert found in text
         assert "record the agent's runs there" in text
     assert "cannot judge: no traces found: nothing matches ` traces/*.json ` below the working directory" in comment

@@ -6,6 +6,7 @@ import pytest
 from fakes.agent import next_run, on_main, own_comments
 from fakes.hub import site_of
 from fakes.network import OPENSSL, Authority, Proxy, TlsFront
+from markdown_check import read_text
 
 from evalgate.adapters.github.client import Client
 from evalgate.adapters.github.connection import Network, RequestDeadline
@@ -135,7 +136,7 @@ def test_without_the_authority_the_verdict_is_still_given(hub, act, safe):
 def test_a_missing_bundle_is_reported_and_the_default_ones_are_used(hub, act):
     step = act(variables={"REQUESTS_CA_BUNDLE": "/nowhere/ca.pem"})
     assert (step.exit_code, step.outputs["comment-id"] != "") == (0, True)
-    assert "REQUESTS_CA_BUNDLE names does not exist in this container" in own_comments(hub)[0]
+    assert "REQUESTS_CA_BUNDLE names does not exist in this container" in read_text(own_comments(hub)[0])
 
 
 @pytest.fixture

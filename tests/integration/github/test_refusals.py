@@ -7,6 +7,7 @@ import json
 import pytest
 from fakes.agent import current, next_run, on_main, own_comments, trace, write_trace
 from fakes.hub import site_of
+from markdown_check import read_text
 
 from evalgate.adapters.github.artifacts import Artifacts
 from evalgate.errors import Unreachable
@@ -93,7 +94,7 @@ def test_a_missing_permission_to_read_the_baseline_is_named_where_it_matters(hub
     assert step.outputs["baseline-status"] == "unreachable"
     assert [each["message"] for each in document["warnings"]] == [f"the baseline could not be looked up: {reason}"]
     assert "could not be fetched, so changes can't be shown; the warnings give the reason" in step.summary
-    assert "add `actions: read` to `permissions:`" in step.summary
+    assert "add actions: read to permissions:" in read_text(step.summary)
     expected = f"the baseline could not be fetched and `fail_on` needs it (regression): {reason}"
     assert [each["message"] for each in document["reasons"]] == ([expected] if "regression" in fail_on else [])
     assert step.exit_code == (4 if "regression" in fail_on else 0)
@@ -137,7 +138,7 @@ def test_under_act_the_gate_judges_without_a_baseline_and_says_why(hub, act, wor
     unset = {"GITHUB_REPOSITORY_ID": "", "GITHUB_WORKFLOW_REF": "", "ACTIONS_RESULTS_URL": ""}
     step = act(fail_on="hard_fail,broken", variables=unset)
     assert (step.exit_code, step.outputs["baseline-status"]) == (1, "none")
-    assert "there is no baseline: GITHUB_REPOSITORY_ID is not set, as under" in step.summary
+    assert "there is no baseline: GITHUB_REPOSITORY_ID is not set, as under" in read_text(step.summary)
     assert not [each for each in hub.requests if "/artifacts" in each["path"]]
 
 

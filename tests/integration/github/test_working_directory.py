@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from fakes.agent import SUITE, own_comments, trace, write_trace
+from markdown_check import read_text
 
 pytestmark = pytest.mark.shared
 
@@ -64,7 +65,7 @@ def test_every_place_is_named_from_the_root(hub, act, deep):
     suites = ET.parse(deep / "j.xml").getroot()  # noqa: S314 - our own file
     assert {each.get("file") for each in suites.iter() if each.get("file")} == {SUITE_PATH}
     for text in (own_comments(hub)[0], step.summary):
-        assert bad in text
+        assert bad in read_text(text)
         assert f"` {SUITE_PATH}:5 `" in text
         assert "` deep/traces/stray.json `" in text
         assert not re.search(r"(?<!deep/)(evals/support\.yaml|traces/\w+\.json)", text)

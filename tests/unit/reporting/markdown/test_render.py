@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_check import HOSTILE, find_flaws, parse_html
+from markdown_check import HOSTILE, find_flaws, parse_html, read_text
 from results_builder import (
     a_baseline,
     a_change,
@@ -221,8 +221,8 @@ def test_alert__other_scenarios__counts_those_that_fail_and_not_those_that_only_
 def test_alert__reason_of_a_run_that_judges_nothing__is_not_repeated():
     reasons = [a_reason("no_baseline", "no run was found"), a_reason("min_evaluated", "too few")]
     text = comment(results([], "cannot_judge", reasons=reasons))
-    assert text.count("no run was found") == text.count("` too few `") == 1
-    assert "### Why\n\n- ` too few `\n" in text
+    assert text.count("no run was found") == text.count("too few\n") == 1
+    assert "### Why\n\n- too few\n" in text
     assert "### Why" not in comment(results([], "cannot_judge", reasons=reasons[:1]))
 
 
@@ -470,7 +470,7 @@ def test_comment__equal_failures__give_the_reason_once_and_name_every_scenario()
     text = comment(document)
     assert "### Failures (300)" in text
     assert count_named(text, document) == 300
-    assert text.count("response.content lacks 'refund'") == 2  # in the alert and in the failures
+    assert read_text(text).count("response.content lacks 'refund'") == 2  # in the alert and in the failures
     assert harmless(text).counts["li"] == 2  # the reason and the other names
 
 
@@ -516,11 +516,11 @@ def test_comment__lack_of_evidence__is_a_section_after_the_regressions_that_give
     text = comment(document)
     failures, _, lost = text.partition("### Lack of evidence (2)")
     assert "### Failures (1)" in failures
-    assert "` says so `: ` it does not `" in failures
+    assert "` says so `: it does not" in failures
     assert "no price" not in failures
     assert lost.count("no price for x") == lost.count("no calls were recorded") == 1
-    assert "- ` cost <= 0.2 USD `, in 3 scenarios: ` not evaluable: no price for x `" in lost
-    assert "- ` calls a `, ` calls b `, ` calls c `: ` not evaluable: no calls were recorded `" in lost
+    assert "- ` cost <= 0.2 USD `, in 3 scenarios: not evaluable: no price for x" in lost
+    assert "- ` calls a `, ` calls b `, ` calls c `: not evaluable: no calls were recorded" in lost
     assert heading(document).endswith("failed: 3 scenarios broke (2 of them only for lack of evidence)")
 
 
@@ -540,7 +540,7 @@ def test_comment__one_of_several_changes_is_of_a_single_trial__is_marked():
     single = a_change("broken", reason="now 0/1, single trial: may be noise", flags=["single_trial"])
     scenarios = [a_scenario("a", "FAIL", single), a_scenario("b", change=a_change("fixed"))]
     text = comment(results([a_suite("s", scenarios)], baseline=a_baseline()))
-    assert "broke (single trial): ` now 0/1 `" in text
+    assert "broke (single trial): now 0/1" in text
 
 
 def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
@@ -554,8 +554,8 @@ def test_comment__passing_scenarios_with_failures__show_them_first_and_named():
     assert "<summary>Passing (8), 7 with checks that did not pass</summary>" in text
     rows = [line for line in text.split("\n") if "PASS" in line and line.startswith("|")]
     assert rows == [
-        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | ` 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s ` |",
-        "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | ` in time: it took 9 s ` |",
+        "| ` shaky ` | \u2705\u00a0PASS\u00a01/3 | 0.90 | 2 of 3 trials failed; in time (2 of 3 trials): it took 9 s |",
+        "| ` slow0 ` and 5 more | \u2705\u00a0PASS | 0.80 | in time: it took 9 s |",
         "| ` fine ` | \u2705\u00a0PASS | 1.00 |  |",
     ]
     assert "- ` slow0 ` and 5 more: ` slow1 `, ` slow2 `, ` slow3 `, ` slow4 `, ` slow5 `" in text

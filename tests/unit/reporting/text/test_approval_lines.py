@@ -40,7 +40,7 @@ def document(*approvals, verdicts=("HARD_FAIL",), change=None):
 
 
 def test_an_approval_is_shown_with_person_reason_and_expiry():
-    assert render_approval(an_approval()) == ("approved: ` support / s1 `, ` expires in 3 days `, by ` Ana: outage `")
+    assert render_approval(an_approval()) == ("approved: ` support / s1 `, expires in 3 days, by ` Ana: outage `")
 
 
 def test_the_limits_of_an_approval_are_shown():
