@@ -35,6 +35,7 @@ VERBS = {
     "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
     "convert": "convert traces of any format to native or OpenTelemetry traces",
     "backtest": "judge past runs by the current suites, and print which would have been blocked",
+    "mutate": "make small changes to passing traces, and print those that no suite would notice",
     "approve": "accept a known failure until a date",
     "approvals": "list approvals and their status, or withdraw one",
     "fingerprint": "print a hash of the agent's files, to record in traces (`freshness`)",
@@ -55,6 +56,7 @@ VERBS_WITHOUT_PROJECT = VERBS.keys() - {
     "fingerprint",
     "schema",
     "evaluators",
+    "mutate",
 }
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
@@ -67,6 +69,7 @@ _MODULES = {
     **dict.fromkeys(("feedback", "export", "import"), "store_verbs"),
     "history": "history",
     "goldens": "goldens",
+    "mutate": "mutate",
 }
 NO_COLOR = "--no-color"
 """Accepted before and after the verb."""

@@ -220,7 +220,7 @@ def _parse_parallel_options(arguments: Namespace) -> ParallelOptions:
     )
 
 
-def _parse_jobs(text: str) -> int | None:
+def parse_jobs(text: str) -> int | None:
     """Parses a number of processes; None for `auto`."""
     if text == "auto":
         return None
@@ -267,7 +267,7 @@ DECISION = (
 WORKERS = (
     option(
         "--jobs",
-        type=_parse_jobs,
+        type=parse_jobs,
         metavar="N",
         help="number of worker processes (default auto: one for fewer than about 10,000 traces, else one per core)",
     ),

@@ -189,6 +189,7 @@ def test_every_verb_and_every_flag_is_documented() -> None:
             "convert",
             "evaluators",
             "schema",
+            "mutate",
         ),
         *(f"goldens {action}" for action in ("add", "update", "list", "show", "delete", "import", "export")),
         *(f"goldens suite {step}" for step in ("add", "update", "list", "show", "delete")),

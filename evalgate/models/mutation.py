@@ -1,0 +1,83 @@
+"""What a suite would notice: changes made to passing traces, and how many of them made a trial fail."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from evalgate.models.comparison.comparison import ScenarioKey  # noqa: TC001  (needed when a report is decoded)
+
+OperatorName = Literal[
+    "drop_call",
+    "duplicate_call",
+    "swap_calls",
+    "change_argument",
+    "other_tool",
+    "ignored_error",
+    "empty_answer",
+    "triple_cost",
+    "triple_latency",
+    "refusal",
+    "truncated_run",
+    "extra_destructive_call",
+]
+
+
+class Change(NamedTuple):
+    """One small change to a trace, not made yet; which fields are set depends on the operator.
+
+    `at` is the index of a call in `Trace.tool_calls`; `tool` its name; `other` the second tool, or the argument.
+    """
+
+    operator: OperatorName
+    at: int = 0
+    tool: str = ""
+    other: str = ""
+
+
+class Tally(Struct, array_like=True):
+    """How many changes were tried, and how many of them made the trial fail."""
+
+    tried: int = 0
+    caught: int = 0
+
+    @property
+    def score(self) -> float | None:
+        """The share that was caught, None if none was tried."""
+        return self.caught / self.tried if self.tried else None
+
+    def add(self, *, is_caught: bool) -> None:
+        """Counts one change."""
+        self.tried += 1
+        self.caught += is_caught
+
+
+class Survivor(Struct):
+    """Changes of one kind that a scenario did not notice: `count` of `tried`; `example` locates the first."""
+
+    scenario: ScenarioKey
+    operator: OperatorName
+    tool: str
+    other: str
+    count: int
+    tried: int
+    example: str
+
+
+class MutationReport(Struct):
+    """What suites noticed. `possible` changes exist, of which at most the requested number were tried."""
+
+    operators: dict[OperatorName, Tally]
+    scenarios: dict[ScenarioKey, dict[OperatorName, Tally]]
+    survivors: list[Survivor]
+    traces: int = 0
+    passing: int = 0
+    changed: int = 0
+    possible: int = 0
+
+    @property
+    def total(self) -> Tally:
+        """All changes together."""
+        tallies = self.operators.values()
+        return Tally(sum(each.tried for each in tallies), sum(each.caught for each in tallies))

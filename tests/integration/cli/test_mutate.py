@@ -1,0 +1,165 @@
+"""`evalgate mutate`: the survivors in words, scores, bounds, workers and exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+from evalgate.measures.text.refusals import is_refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """version: 1
+suite: shop
+traces: ["traces/*.jsonl"]
+scenarios:
+  - id: refund
+    threshold: 1.0
+    assertions:
+      - {type: tool_sequence, mode: exact, sequence: [lookup_order, {tool: issue_refund, args: {order: A-17}}]}
+      - {type: max_tool_errors, max: 0}
+      - {type: contains, value: refunded}
+      - {type: cost_limit, max_usd: 0.02}
+      - {type: latency_limit, max_seconds: 5}
+"""
+
+
+def make_trace(trial: int, answer: str = "Order A-17 is refunded.", scenario: str = "refund") -> dict[str, Any]:
+    calls = [("c1", "lookup_order", {"order": "A-17"}), ("c2", "issue_refund", {"order": "A-17"})]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "refund A-17"}]
+    for id_, name, arguments in calls:
+        call = {"id": id_, "name": name, "arguments": arguments}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": id_, "content": "ok"})
+    messages.append({"role": "assistant", "content": answer})
+    return {
+        "schema": "evalgate.trace/1",
+        "trace_id": f"{scenario}-{trial}",
+        "scenario_id": scenario,
+        "trial": trial,
+        "messages": messages,
+        "cost_usd": 0.01 + trial / 1000,
+        "latency_seconds": 2.0 + trial / 1000,
+    }
+
+
+def evalgate(folder: Path, *words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(("mutate", *words), Shell(out, err, {}, str(folder)))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "traces").mkdir()
+    lines = [json.dumps(make_trace(trial)) for trial in range(3)]
+    (tmp_path / "traces/all.jsonl").write_text("\n".join([*lines, json.dumps(make_trace(9, "no"))]))
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    return tmp_path
+
+
+def test_a_strict_suite_misses_only_what_it_does_not_check(shop: Path):
+    """The order of lookup_order is not an argument that the suite checks; all else is."""
+    code, out, _ = evalgate(shop, "suite.yaml", "--json")
+    found = json.loads(out)
+    assert (code, found["schema"]) == (1, "evalgate.mutations/1")
+    assert [(each["description"], each["survived"], each["tried"]) for each in found["survivors"]] == [
+        ("nothing would notice if `order` of `lookup_order` had another value", 3, 3),
+    ]
+    assert found["traces"] == {"read": 4, "passing": 3, "changed": 3}
+    operators = {each["name"]: (each["caught"], each["tried"]) for each in found["operators"]}
+    assert operators["duplicate_call"] == operators["drop_call"] == operators["ignored_error"] == (6, 6)
+    assert operators["change_argument"] == (3, 6)
+    assert [each["number"] for each in found["operators"]] == list(range(1, 13))
+    assert found["scenarios"][0]["operators"]["change_argument"]["score"] == 0.5
+
+
+def test_a_suite_that_notices_everything_exits_with_0(shop: Path):
+    strict = SUITE.replace("[lookup_order,", "[{tool: lookup_order, args: {order: A-17}},")
+    (shop / "suite.yaml").write_text(strict)
+    code, out, err = evalgate(shop, "suite.yaml")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "catches 51 of 51 small changes (100%)"
+
+
+def test_survivors_are_sentences_over_scenarios(shop: Path):
+    loose = SUITE.partition("id:")[0] + "id: '*'\n    assertions: [{type: not_empty}]\n"
+    (shop / "suite.yaml").write_text(loose)
+    (shop / "traces/b.jsonl").write_text(json.dumps(make_trace(1, scenario="return")))
+    code, out, _ = evalgate(shop, "suite.yaml")
+    assert code == 1
+    assert "nothing would notice\n" in out
+    assert "  if `issue_refund` were called twice (refund and 1 more scenario)\n" in out
+    code, out, _ = evalgate(shop, "suite.yaml", "-v")
+    assert "shop / return: nothing would notice\n" in out
+    assert "  if `issue_refund` were called twice (1 of 1: traces/b.jsonl, call 2)\n" in out
+
+
+def test_workers_and_order_of_runs_do_not_change_the_report(shop: Path):
+    many = [json.dumps(make_trace(trial, scenario=f"s{trial % 7}")) for trial in range(40)]
+    (shop / "traces/many.jsonl").write_text("\n".join(many))
+    (shop / "suite.yaml").write_text(SUITE.replace("id: refund", 'id: "*"'))
+    alone = evalgate(shop, "suite.yaml", "--json", "--jobs", "1")
+    assert evalgate(shop, "suite.yaml", "--json", "--jobs", "2") == alone
+    assert json.loads(alone[1])["tried"] > 200  # more than one task of a worker
+
+
+def test_max_spreads_over_scenarios_and_operators(shop: Path):
+    (shop / "traces/b.jsonl").write_text(json.dumps(make_trace(1, scenario="return")))
+    (shop / "suite.yaml").write_text(SUITE.replace("id: refund", 'id: "*"'))
+    _, out, _ = evalgate(shop, "suite.yaml", "--json", "--max", "24")
+    found = json.loads(out)
+    assert found["tried"] <= 24 < found["possible"]
+    assert [each["tried"] for each in found["scenarios"]] == [12, 12]
+    assert all(each["tried"] == 2 for each in found["operators"])
+    _, out, _ = evalgate(shop, "suite.yaml", "--json", "--max", "5")
+    assert json.loads(out)["tried"] == 5
+
+
+def test_a_trace_that_would_be_of_another_scenario_is_noticed(shop: Path):
+    where = '    match: {where: "length(tool_calls) == `2`"}\n    assertions: [{type: not_empty}]\n'
+    head = "version: 1\nsuite: shop\ntraces: ['traces/*.jsonl']\nscenarios:\n  - id: two\n"
+    (shop / "suite.yaml").write_text(head + where)
+    _, out, _ = evalgate(shop, "suite.yaml", "--json")
+    operators = {each["name"]: each["score"] for each in json.loads(out)["operators"]}
+    assert (operators["drop_call"], operators["duplicate_call"], operators["swap_calls"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("suite.yaml", "--max", "0"), "--max must be at least 1"),
+        (("suite.yaml", "--traces", "traces/none*.json"), "no trace passes, of 0 read"),
+        (("other.yaml",), "no suite file at 'other.yaml'"),
+        (("suite.yaml", "--jobs", "0"), "must be auto or a number from 1 to 256"),
+    ],
+)
+def test_wrong_input_ends_with_2_and_one_line(shop: Path, words: tuple[str, ...], error: str):
+    code, out, err = evalgate(shop, *words)
+    assert (code, out) == (2, "")
+    assert error in err
+    assert err.count("\n") == 1
+
+
+def test_untrusted_names_are_escaped_and_secrets_redacted(shop: Path):
+    trace = json.dumps(make_trace(1)).replace("lookup_order", "x\\u001b[31m ghp_" + "a1B2" * 9)
+    (shop / "traces/all.jsonl").write_text(trace)
+    (shop / "suite.yaml").write_text(
+        SUITE.split("    assertions:", maxsplit=1)[0] + "    assertions: [{type: not_empty}]\n"
+    )
+    for words in ((), ("-v",), ("--json",)):
+        _, out, _ = evalgate(shop, "suite.yaml", *words)
+        assert "\x1b" not in out
+        assert "ghp_" not in out
+
+
+def test_the_refusal_is_one_that_is_refusal_knows():
+    from evalgate.application.mutation.operators import REFUSAL
+
+    assert is_refusal(REFUSAL)
