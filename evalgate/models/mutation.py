@@ -24,7 +24,7 @@ OperatorName = Literal[
 ]
 
 
-class Change(NamedTuple):
+class Mutation(NamedTuple):
     """One small change to a trace, not made yet; which fields are set depends on the operator.
 
     `at` is the index of a call in `Trace.tool_calls`; `tool` its name; `other` the second tool, or the argument.

@@ -18,7 +18,7 @@ from evalgate.application.mutation.edits import (
     replace_fields,
     swap_calls,
 )
-from evalgate.models.mutation import Change, OperatorName
+from evalgate.models.mutation import Mutation, OperatorName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,21 +94,21 @@ def is_destructive(name: str) -> bool:
 class Operator(NamedTuple):
     """Finds changes and makes them; `needs` is evidence that must be complete."""
 
-    find: Callable[[Trace, KnownTools], Iterable[Change]]
-    apply: Callable[[Trace, Change, KnownTools], Trace]
+    find: Callable[[Trace, KnownTools], Iterable[Mutation]]
+    apply: Callable[[Trace, Mutation, KnownTools], Trace]
     needs: Sequence[EvidenceKind] = ("calls",)
 
 
-def list_changes(trace: Trace, tools: KnownTools) -> list[Change]:
+def list_changes(trace: Trace, tools: KnownTools) -> list[Mutation]:
     """All changes that can be made to a trace, in the order of the operators; at most MAX_PER_OPERATOR of each."""
-    found: list[Change] = []
+    found: list[Mutation] = []
     for operator in OPERATORS.values():
         if not any(kind in trace.gaps for kind in operator.needs):
             found += list(operator.find(trace, tools))[:MAX_PER_OPERATOR]
     return found
 
 
-def apply_change(trace: Trace, change: Change, tools: KnownTools) -> Trace:
+def apply_change(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
     """A copy of the trace with one change."""
     return OPERATORS[change.operator].apply(trace, change, tools)
 
@@ -117,71 +117,71 @@ def _own_calls(trace: Trace) -> Iterator[tuple[int, ToolCall]]:
     return ((at, call) for at, call in enumerate(trace.tool_calls) if call["requestor"] == "assistant")
 
 
-def _find_drops(trace: Trace, _: KnownTools) -> Iterator[Change]:
-    return (Change("drop_call", at, call["name"]) for at, call in _own_calls(trace))
+def _find_drops(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    return (Mutation("drop_call", at, call["name"]) for at, call in _own_calls(trace))
 
 
-def _find_duplicates(trace: Trace, _: KnownTools) -> Iterator[Change]:
-    return (Change("duplicate_call", at, call["name"]) for at, call in _own_calls(trace))
+def _find_duplicates(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    return (Mutation("duplicate_call", at, call["name"]) for at, call in _own_calls(trace))
 
 
-def _find_swaps(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_swaps(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     """Neighbours of different tools; calls of one step were made in parallel and have no order."""
     calls = list(_own_calls(trace))
     for (at, call), (_at, following) in pairwise(calls):
         if call["name"] != following["name"] and (not call["step"] or call["step"] != following["step"]):
-            yield Change("swap_calls", at, call["name"], following["name"])
+            yield Mutation("swap_calls", at, call["name"], following["name"])
 
 
-def _find_arguments(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_arguments(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     for at, call in _own_calls(trace):
         if isinstance(call["arguments"], dict):
             for name, value in call["arguments"].items():
                 if change_value(value) != value:
-                    yield Change("change_argument", at, call["name"], name)
+                    yield Mutation("change_argument", at, call["name"], name)
 
 
-def _find_other_tools(trace: Trace, tools: KnownTools) -> Iterator[Change]:
+def _find_other_tools(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
     used = {call["name"] for _, call in _own_calls(trace)}
     for at, call in _own_calls(trace):
         other = tools.choose_other(call["name"], used)
         if other is not None:
-            yield Change("other_tool", at, call["name"], other)
+            yield Mutation("other_tool", at, call["name"], other)
 
 
-def _find_results(trace: Trace, _: KnownTools) -> Iterator[Change]:
-    return (Change("ignored_error", at, call["name"]) for at, call in _own_calls(trace) if call["status"] == "ok")
+def _find_results(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
+    return (Mutation("ignored_error", at, call["name"]) for at, call in _own_calls(trace) if call["status"] == "ok")
 
 
-def _find_answer(operator: OperatorName) -> Callable[[Trace, KnownTools], Iterator[Change]]:
-    def find(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_answer(operator: OperatorName) -> Callable[[Trace, KnownTools], Iterator[Mutation]]:
+    def find(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
         if (trace.response["content"] or "").strip():
-            yield Change(operator)
+            yield Mutation(operator)
 
     return find
 
 
-def _find_cost(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_cost(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     if trace.cost["usd"]:
-        yield Change("triple_cost")
+        yield Mutation("triple_cost")
 
 
-def _find_latency(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_latency(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     if trace.latency["total_ms"]:
-        yield Change("triple_latency")
+        yield Mutation("triple_latency")
 
 
-def _find_halves(trace: Trace, _: KnownTools) -> Iterator[Change]:
+def _find_halves(trace: Trace, _: KnownTools) -> Iterator[Mutation]:
     if len(trace.messages) > 1 and (trace.response["content"] or "").strip():
-        yield Change("truncated_run")
+        yield Mutation("truncated_run")
 
 
-def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Change]:
+def _find_destructive(trace: Trace, tools: KnownTools) -> Iterator[Mutation]:
     """A call at the end, of each known destructive tool."""
     calls = list(_own_calls(trace))
     if calls:
         for name in tools.destructive:
-            yield Change("extra_destructive_call", calls[-1][0], name)
+            yield Mutation("extra_destructive_call", calls[-1][0], name)
 
 
 def change_value(value: Any) -> Any:
@@ -209,18 +209,18 @@ def _change_text(text: str) -> str:
     return f"{text}x" if text else text
 
 
-def _change_argument(trace: Trace, change: Change, _: KnownTools) -> Trace:
+def _change_argument(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
     arguments = trace.tool_calls[change.at]["arguments"]
     changed = {**arguments, change.other: change_value(arguments[change.other])}
     return replace_call(trace, change.at, {"arguments": changed, "arguments_raw": None})
 
 
-def _swap(trace: Trace, change: Change, _: KnownTools) -> Trace:
+def _swap(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
     following = next(at for at, _call in _own_calls(trace) if at > change.at)
     return swap_calls(trace, change.at, following)
 
 
-def _fail_call(trace: Trace, change: Change, _: KnownTools) -> Trace:
+def _fail_call(trace: Trace, change: Mutation, _: KnownTools) -> Trace:
     text = "Error: the service is not available"
     error = {"type": None, "message": text}
     return replace_call(
@@ -228,22 +228,22 @@ def _fail_call(trace: Trace, change: Change, _: KnownTools) -> Trace:
     )
 
 
-def _triple_cost(trace: Trace, _change: Change, _: KnownTools) -> Trace:
+def _triple_cost(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
     return replace_fields(trace, cost={"usd": (trace.cost["usd"] or 0.0) * FACTOR, "source": "recorded"})
 
 
-def _triple_latency(trace: Trace, _change: Change, _: KnownTools) -> Trace:
+def _triple_latency(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
     return replace_fields(trace, latency={**trace.latency, "total_ms": (trace.latency["total_ms"] or 0.0) * FACTOR})
 
 
-def _cut_in_half(trace: Trace, _change: Change, _: KnownTools) -> Trace:
+def _cut_in_half(trace: Trace, _change: Mutation, _: KnownTools) -> Trace:
     kept = trace.messages[: len(trace.messages) // 2]
     has_requests = any(message["tool_calls"] for message in trace.messages)
     requested = sum(len(message["tool_calls"]) for message in kept)
     return cut_after(trace, requested if has_requests else len(trace.tool_calls) // 2, len(kept))
 
 
-def _add_destructive(trace: Trace, change: Change, tools: KnownTools) -> Trace:
+def _add_destructive(trace: Trace, change: Mutation, tools: KnownTools) -> Trace:
     example = tools.get_example(change.tool)
     call: Any = {**(example or trace.tool_calls[change.at]), "name": change.tool, "requestor": "assistant"}
     if example is None:

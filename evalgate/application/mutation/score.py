@@ -17,7 +17,7 @@ from evalgate.models.trace.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evalgate.models.mutation import Change, OperatorName
+    from evalgate.models.mutation import Mutation, OperatorName
     from evalgate.models.run.run import TraceRef
     from evalgate.models.trace.trace import TraceRecord
     from evalgate.ports import PriceTable, Progress
@@ -46,7 +46,7 @@ class ChosenChange(NamedTuple):
     """A change to try: the index of the passing trace, and what to change in it."""
 
     trace: int
-    change: Change
+    change: Mutation
 
 
 class MutationRun:
@@ -151,7 +151,7 @@ class MutationRun:
             self._possible,
         )
 
-    def _locate(self, passing: PassingTrace, change: Change) -> str:
+    def _locate(self, passing: PassingTrace, change: Mutation) -> str:
         """The trace, and the number of the call among the agent's."""
         place = format_location(passing.ref)
         if not change.tool:

@@ -9,7 +9,7 @@ import pytest
 
 from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes
 from evalgate.bootstrap.sources import build_trace_files
-from evalgate.models.mutation import Change
+from evalgate.models.mutation import Mutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,4 +198,4 @@ def test_changes_leave_the_given_trace_as_it_is(tmp_path: Path):
 def test_the_same_changes_are_found_again(tmp_path: Path):
     trace = read(tmp_path)
     assert list_changes(trace, known(trace)) == list_changes(trace, known(trace))
-    assert list_changes(trace, known(trace))[0] == Change("drop_call", 0, "lookup_order")
+    assert list_changes(trace, known(trace))[0] == Mutation("drop_call", 0, "lookup_order")
