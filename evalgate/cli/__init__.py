@@ -18,7 +18,7 @@ from evalgate.settings.secret_variables import find_secret_values
 from evalgate.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from evalgate.cli.command import Command
     from evalgate.cli.shell import Shell
@@ -46,6 +46,7 @@ VERBS = {
     "import": "import exported evaluations into the store",
     "evaluators": "list the evaluators that a suite may use, or describe one with its settings",
     "schema": "print the JSON Schema of a suite, project, trace or results file",
+    "completion": "print a script that completes commands, options and files in a shell",
 }
 VERBS_WITHOUT_PROJECT = VERBS.keys() - {
     "run",
@@ -57,6 +58,7 @@ VERBS_WITHOUT_PROJECT = VERBS.keys() - {
     "schema",
     "evaluators",
     "mutate",
+    "completion",
 }
 """Verbs that print recorded data but load no project: its redaction rules are read separately."""
 _MODULES = {
@@ -70,6 +72,7 @@ _MODULES = {
     "history": "history",
     "goldens": "goldens",
     "mutate": "mutate",
+    "completion": "completion.verb",
 }
 NO_COLOR = "--no-color"
 """Accepted before and after the verb."""
@@ -172,6 +175,11 @@ def _run_handling_errors(shell: Shell, work: Callable[[], int]) -> int:
 def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     # Only help needs the terminal's width, and finding it out takes longer than parsing the arguments.
     width = None if not argv or {"-h", "--help"}.intersection(argv) else 100
+    return build_parser([word for word in argv if word in VERBS][:1], width)
+
+
+def build_parser(requested: Collection[str], width: int | None = 100) -> argparse.ArgumentParser:
+    """The parser of all verbs, with the options of those that are `requested`; `width` None is the terminal's."""
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=width)
     parser = VerbParser(
         prog="evalgate",
@@ -182,16 +190,15 @@ def _build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"evalgate {__version__}")
     parser.add_argument(NO_COLOR, action="store_true", help="print without colours, as with NO_COLOR=1")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
-    requested = next((word for word in argv if word in VERBS), None)
     for name, purpose in VERBS.items():
         options = verbs.add_parser(
             name,
             help=purpose,
             description=purpose[0].upper() + purpose[1:] + ".",
             formatter_class=formatter,
-            add_help=name == requested,
+            add_help=name in requested,
         )
-        if name == requested:  # options of other verbs are not needed
+        if name in requested:  # options of other verbs are not needed
             from evalgate.cli.command import add_command
 
             add_command(options, import_module(f"evalgate.cli.{_MODULES[name]}").COMMANDS[name])

@@ -59,7 +59,7 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     from evalgate.measures.values.json_values import show
 
     use_plugin_evaluators(arguments.plugin, shell.cwd)
-    name = arguments.name
+    name = arguments.evaluator
     if name is None:
         for each in evaluator_types():
             shell.print_safe(f"{each:18} {_describe(evaluator_class(each))[0]}")
@@ -130,7 +130,7 @@ COMMANDS = {
     "evaluators": Command(
         list_evaluators,
         [
-            option("name", metavar="NAME", nargs="?", help="describe this evaluator and its settings"),
+            option("evaluator", metavar="NAME", nargs="?", help="describe this evaluator and its settings"),
             PLUGINS,
         ],
         """examples:
