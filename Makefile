@@ -20,7 +20,7 @@ help:
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
 	@echo "make lock    update the versions in requirements/"
 	@echo "make schema  write the JSON Schemas to schemas/"
-	@echo "make docs    write the table of what each format records to docs/traces.md, and the inputs of composite/action.yml"
+	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, composite/action.yml"
 
 python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is required; choose one with: make PYTHON=/path/to/python"; exit 1; }
@@ -56,7 +56,7 @@ check: .venv/.ready
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --no-progress --config .github/zizmor.yml . examples/workflows/*.yml
-	@! git grep -nE "pip[3x]? install (-[^ ]+ )*['\"]?evalgate([^-_a-zA-Z]|$$)" || \
+	@! git grep -nE "(pip[3x]?|uv tool) install (-[^ ]+ )*['\"]?evalgate([^-_a-zA-Z]|$$)" || \
 		{ echo "The evalgate package on PyPI is another project."; exit 1; }
 
 bench: | python
@@ -86,6 +86,7 @@ schema: .venv/.ready
 docs: .venv/.ready
 	$(BIN)/python tests/trace_table.py
 	$(BIN)/python tests/composite_action.py
+	$(BIN)/python tests/doc_pages.py
 
 clean:
 	rm -rf .venv .demo .evalgate build *.egg-info

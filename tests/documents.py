@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SAVED_AS = re.compile(r"`([\w./-]+\.(?:yaml|jsonl?))`:\n\n\Z")
+"""What ends the paragraph before a block of which a page says where to save it."""
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
@@ -28,6 +30,38 @@ def blocks(language: str) -> list[Block]:
         for match in FENCE.finditer(path.read_text(encoding="utf-8"))
         if match[1] == language
     ]
+
+
+class Step(NamedTuple):
+    """A block that the reader of a page saves as a file or runs in a shell, and what running it prints."""
+
+    language: str
+    text: str
+    path: str
+    output: str | None
+
+
+def is_steps(content: object) -> bool:
+    """Whether the content of a YAML block is some steps of a workflow's job."""
+    return isinstance(content, list) and all(
+        isinstance(each, dict) and each.keys() & {"uses", "run"} for each in content
+    )
+
+
+def steps(document: str) -> list[Step]:
+    """What a reader does who follows a page from its top: files to save, and commands with their output."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    fences = list(FENCE.finditer(text))
+    found = []
+    for number, fence in enumerate(fences):
+        saved = SAVED_AS.search(text[: fence.start()])
+        if fence[1] == "sh":
+            after = fences[number + 1] if number + 1 < len(fences) else None
+            printed = after if after and after[1] == "text" and not text[fence.end() : after.start()].strip() else None
+            found.append(Step("sh", fence[2], "", printed[2] if printed else None))
+        elif saved:
+            found.append(Step(fence[1], fence[2], saved[1], None))
+    return found
 
 
 def cells(document: str, heading: str, *, column: int, code: bool = True) -> list[str]:

@@ -26,9 +26,9 @@ def action():
     return yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 
 
-def readme_table(heading: str) -> list[str]:
+def table(heading: str) -> list[str]:
     """Names in the first column of the table below a heading."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/github.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
@@ -38,12 +38,12 @@ def test_the_inputs_are_those_that_settings_read(action):
     assert list(action["inputs"]) == [input_name(name) for name in Inputs.__struct_fields__]
 
 
-def test_the_readme_names_the_same_inputs(action):
-    assert readme_table("Inputs") == list(action["inputs"])
+def test_the_page_names_the_same_inputs(action):
+    assert table("Inputs") == list(action["inputs"])
 
 
-def test_the_readme_names_the_same_outputs(action):
-    assert sorted(readme_table("Outputs")) == sorted(action["outputs"])
+def test_the_page_names_the_same_outputs(action):
+    assert sorted(table("Outputs")) == sorted(action["outputs"])
 
 
 def test_every_default_equals_an_omitted_input(action):

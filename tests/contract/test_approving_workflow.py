@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from documents import blocks, is_steps
 
 from evalgate.suite.approve_command import parse_command
 
 ROOT = Path(__file__).resolve().parents[2]
+SHOWN = [block.text for block in blocks("yaml") if block.document == "docs/approvals.md"]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +47,8 @@ def test_its_inputs_are_inputs_and_fit_the_gates(job):
     declared = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
     assert set(step["with"]) <= set(declared)
     assert (ROOT / "examples/workflows" / step["with"]["baseline-workflow"]).exists()
-    text = (ROOT / "docs/approvals.md").read_text(encoding="utf-8")
-    gate = text.partition("    with:\n")[2].partition("\n\n")[0]
-    inputs = yaml.safe_load(gate)
+    [gate] = next(found for found in map(yaml.safe_load, SHOWN) if is_steps(found))
+    inputs = gate["with"]
     assert inputs["approvals-from"] == "comments"
     assert {name: inputs[name] for name in ("comment-key", "check-run")} == {
         name: step["with"][name] for name in ("comment-key", "check-run")
@@ -56,6 +57,6 @@ def test_its_inputs_are_inputs_and_fit_the_gates(job):
 
 def test_the_commands_that_the_documentation_shows_are_commands():
     text = (ROOT / "docs/approvals.md").read_text(encoding="utf-8")
-    shown = [line.strip() for line in text.splitlines() if line.startswith("    /evalgate")]
+    shown = [line for line in text.splitlines() if line.startswith("/evalgate")]
     assert len(shown) == 3
     assert not any(isinstance(parse_command(line), str | None) for line in shown)

@@ -1,6 +1,7 @@
 """Every command block of the documents runs as a reader would run it, or is listed here with the reason why it can't.
 
-The blocks of a page run in order in one folder, which holds what the page assumes.
+The blocks of a page run in order in one folder, which holds what the page assumes. A block of which the page says where to
+save it is saved there. What a page shows below a command is what the command prints; EVALGATE_REFRESH=1 writes it to the page.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from documents import DOCUMENTS, ROOT, blocks
+from documents import DOCUMENTS, ROOT, blocks, steps
 
 from evalgate.cli import _build_parser, main
 from evalgate.cli.shell import Shell
@@ -40,6 +41,8 @@ class Run(NamedTuple):
     codes: tuple[int, ...] = (0,)
     before: Callable[[Path], None] | None = None
     times: int = 1
+    shows: bool = True
+    """Whether the page shows what these commands print, and not what they print to someone with more runs."""
 
 
 class Skip(NamedTuple):
@@ -48,17 +51,31 @@ class Skip(NamedTuple):
     reason: str
 
 
+SUITE = """
+suite: support
+traces: ["../traces/**/*.jsonl"]
+threshold: 1.0
+scenarios:
+  - id: refund-in-window
+    assertions: [{type: output_contains, value: has been refunded}]
+policy: {fail_on: [hard_fail, broken, below_threshold]}
+"""
+
+
+def nothing(folder: Path) -> None:
+    """The page itself says what to save."""
+
+
 def project(folder: Path) -> None:
-    """The suite of the README, and a trace of the example agent that it judges."""
-    write(folder / "evals/support.yaml", block_of("README.md", "yaml"))
+    """A suite, and a trace of the example agent that it judges."""
+    write(folder / "evals/support.yaml", SUITE)
     trace = (EXAMPLES / "support-agent/traces/main/refund-in-window.jsonl").read_text(encoding="utf-8")
     write(folder / "traces/refund.jsonl", trace.splitlines()[0])
 
 
-def quickstart(folder: Path) -> None:
-    """The trace and the suite that the page shows, saved where it says."""
-    write(folder / "traces/refund.jsonl", block_of("docs/quickstart.md", "json"))
-    write(folder / "evals/support.yaml", block_of("docs/quickstart.md", "yaml"))
+def recordings(folder: Path) -> None:
+    """Recordings of the reader's own."""
+    write(folder / "recordings/one.jsonl", (EXAMPLES / "support-agent/traces/main/refund-in-window.jsonl").read_text())
 
 
 def approvals(folder: Path) -> None:
@@ -109,13 +126,8 @@ AGENT = Skip("runs an agent or a tool of someone else, which calls a model or a 
 PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "CONTRIBUTING.md": (project, [INSTALLS]),
     "README.md": (
-        project,
-        [
-            Skip("installs packages and runs all tests; test_example_agent.py runs examples/demo.py"),
-            INSTALLS,
-            Run((0, 0)),
-            Run((1,), break_answer, times=2),
-        ],
+        recordings,
+        [INSTALLS, Run((1,)), Run((0, 0))],
     ),
     "docs/approvals.md": (approvals, [Run((1, 0, 0))]),
     "docs/baseline.md": (project, [Run((0, 0)), Run((1,), break_answer, times=2), Run((0, 0, 0))]),
@@ -123,11 +135,11 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
     "docs/hardening.md": (project, [Skip("asks GitHub and its registry for a release")] * 2),
     "docs/exports.md": (project, [Skip("test_exports_page.py runs them all, and compares what they print")] * 8),
     "docs/github.md": (project, [INSTALLS]),
-    "docs/history.md": (project, [Run((0, 0)), Run((0, 0))]),
+    "docs/history.md": (project, [Run((0, 0)), Run((0, 0), shows=False)]),
     "docs/mutate.md": (project, [Run((1,))]),
     "docs/other-ci.md": (project, [Skip("test_other_ci.py runs it with a replacement of docker")]),
     "docs/quickstart.md": (
-        quickstart,
+        nothing,
         [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
     ),
     "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
@@ -146,28 +158,24 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def block_of(document: str, language: str) -> str:
-    """The first block of a document in a language."""
-    return next(each.text for each in blocks(language) if each.document == document)
-
-
-def commands_of(document: str) -> list[str]:
-    return [each.text for each in blocks("sh") if each.document == document]
-
-
 def run(block: str, folder: Path) -> tuple[int, ...]:
     """Runs a block as pasted; gives the exit code of each command."""
+    return run_and_print(block, folder)[0]
+
+
+def run_and_print(block: str, folder: Path) -> tuple[tuple[int, ...], str]:
+    """Runs a block as pasted; gives the exit code of each command, and what a terminal shows."""
     lines = [line for line in block.splitlines() if line.strip()]
     environ = {"HOME": str(folder), "USER": "ana", "SOURCE_DATE_EPOCH": TODAY}
     if not all(map(PLAIN.fullmatch, lines)):
         return run_in_shell(lines, folder, environ)
-    return tuple(
-        main(shlex.split(line, comments=True)[1:], Shell(StringIO(), StringIO(), environ, str(folder)))
-        for line in lines
-    )
+    terminal = StringIO()
+    shell = Shell(terminal, terminal, environ, str(folder))
+    codes = tuple(main(shlex.split(line, comments=True)[1:], shell) for line in lines)
+    return codes, terminal.getvalue()
 
 
-def run_in_shell(lines: list[str], folder: Path, environ: dict[str, str]) -> tuple[int, ...]:
+def run_in_shell(lines: list[str], folder: Path, environ: dict[str, str]) -> tuple[tuple[int, ...], str]:
     script = "\n".join(f"{line}\necho $? >> .codes" for line in lines)
     (folder / ".codes").unlink(missing_ok=True)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -175,14 +183,25 @@ def run_in_shell(lines: list[str], folder: Path, environ: dict[str, str]) -> tup
         [BASH, "-c", script],
         cwd=folder,
         env={**environ, "PATH": path},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
         timeout=120,
     )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert len((folder / ".codes").read_text().split()) == len(lines), done.stderr
-    return tuple(map(int, (folder / ".codes").read_text().split()))
+    assert "Traceback" not in done.stdout, done.stdout
+    assert len((folder / ".codes").read_text().split()) == len(lines), done.stdout
+    return tuple(map(int, (folder / ".codes").read_text().split())), done.stdout
+
+
+def check_output(document: str, text: str, shown: str, printed: str) -> None:
+    """What a page shows below a command is what it prints; refreshed if asked."""
+    if os.environ.get("EVALGATE_REFRESH"):
+        page = (ROOT / document).read_text(encoding="utf-8")
+        before, after = f"{text}```\n\n```text\n{shown}```", f"{text}```\n\n```text\n{printed}```"
+        (ROOT / document).write_text(page.replace(before, after, 1), encoding="utf-8")
+    else:
+        assert printed == shown, text
 
 
 def test_every_page_with_commands_is_listed():
@@ -191,21 +210,30 @@ def test_every_page_with_commands_is_listed():
 
 @pytest.mark.parametrize("document", PAGES)
 def test_the_commands_of_a_page_end_as_it_says(document, tmp_path):
-    prepare, steps = PAGES[document]
+    prepare, runs = PAGES[document]
     prepare(tmp_path)
-    for text, step in zip(commands_of(document), steps, strict=True):
-        if isinstance(step, Skip):
+    remaining = iter(runs)
+    for step in steps(document):
+        if step.path:
+            write(tmp_path / step.path, step.text)
             continue
-        if step.before is not None:
-            step.before(tmp_path)
-        for _ in range(step.times):
-            assert run(text, tmp_path / WORKING_FOLDER.get(document, ".")) == step.codes, text
+        planned = next(remaining)
+        if isinstance(planned, Skip):
+            continue
+        if planned.before is not None:
+            planned.before(tmp_path)
+        for _ in range(planned.times):
+            codes, printed = run_and_print(step.text, tmp_path / WORKING_FOLDER.get(document, "."))
+            assert codes == planned.codes, f"{step.text}{printed}"
+        if step.output is not None and planned.shows:
+            check_output(document, step.text, step.output, printed)
+    assert not list(remaining)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/baseline.md"])
-def test_the_whole_baseline_loop_run_twice_stays_red(document, tmp_path):
+def test_the_whole_baseline_loop_run_twice_stays_red(tmp_path):
     project(tmp_path)
-    save, compare = (text for text in commands_of(document) if ".evalgate/saved/" in text and "show" not in text)
+    commands = [step.text for step in steps("docs/baseline.md") if step.language == "sh"]
+    save, compare = (text for text in commands if ".evalgate/saved/" in text and "show" not in text)
     assert run(save, tmp_path) == (0, 0)
     break_answer(tmp_path)
     assert run(compare, tmp_path) == (1,)

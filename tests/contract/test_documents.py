@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 import yaml
-from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells
+from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells, is_steps
 from in_process_command import evalgate
 
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-PACKAGE_OF_SOMEONE_ELSE = re.compile(r"pip[3x]? install (?:-\S+ )*['\"]?evalgate(?![-\w])")
+PACKAGE_OF_SOMEONE_ELSE = re.compile(
+    r"(?:pip[3x]? install|uv tool install|uv add|uvx|pipx run) (?:-\S+ )*['\"]?evalgate(?![-\w])"
+)
 
 
 def read(name: str) -> str:
@@ -45,6 +47,8 @@ def read(name: str) -> str:
 def suites_of(block: Block) -> list[tuple[str, str]]:
     """The files that a YAML block of a document shows, as (name, text)."""
     content = yaml.safe_load(block.text)
+    if is_steps(content):
+        return []
     if isinstance(content, list):
         suite = {
             "suite": "s",
@@ -57,6 +61,28 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
         suite = {"version": 1, "suite": "s", "scenarios": [scenario]}
         return [("evalgate.yaml", block.text), ("evals/s.yaml", yaml.safe_dump(suite))]
     return [("suite.yaml", block.text)] if content.keys() & {"suite", "scenarios"} else []
+
+
+KINDS = {"suites", "suite", "scenarios", "goldens", "approvals", "jobs"}
+"""A key that each YAML block has of which a test of this folder validates the content; the others are lists."""
+
+
+@pytest.mark.parametrize("block", blocks("yaml"), ids=lambda block: f"{block.document}-{block.text[:30]!r}")
+def test_every_yaml_block_is_of_a_kind_that_is_validated(block: Block) -> None:
+    content = yaml.safe_load(block.text)
+    assert isinstance(content, list) or content.keys() & KINDS
+
+
+def test_every_assertion_of_the_chooser_is_valid_and_its_types_exist(tmp_path: Path) -> None:
+    section = read("docs/evaluators.md").split("## Which one do I take?")[1].split("\n## ")[0]
+    words = [word for row in section.splitlines() if row.startswith("| ") for word in re.findall(r"`([^`]+)`", row)]
+    assertions = [yaml.safe_load(word) for word in words if word.startswith("{")]
+    assert {word for word in words if not word.startswith("{")} <= set(BUILT_IN_TYPES)
+    assert len(assertions) > len(section.split("| you look for")[1].splitlines()) // 2
+    [(_, text)] = suites_of(Block("", "yaml", yaml.safe_dump(assertions)))
+    (tmp_path / "suite.yaml").write_text(text, encoding="utf-8")
+    done = evalgate("validate", str(tmp_path / "suite.yaml"))
+    assert (done.exit_code, done.err) == (0, "")
 
 
 NOTHING_FAILS = "no assertion here can fail the check"
@@ -109,12 +135,18 @@ def test_goldens_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.err
 
 
+def called_in(trace: str) -> list[str]:
+    """The tools of a native trace, in order."""
+    messages = json.loads(trace)["messages"]
+    return [call["name"] for message in messages for call in message.get("tool_calls", [])]
+
+
 @pytest.mark.parametrize("block", blocks("json"), ids=lambda block: block.document)
 def test_traces_in_documents_can_be_queried(block: Block, tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text(block.text, encoding="utf-8")
     done = evalgate("query", "[tool_calls[].name, metadata.cost_usd]", str(trace))
-    assert (done.exit_code, json.loads(done.out)) == (0, [["lookup_order"], 0.012]), done.err
+    assert (done.exit_code, json.loads(done.out)) == (0, [called_in(block.text), 0.012]), done.err
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -154,12 +186,6 @@ def test_the_example_that_refreshes_the_baseline_starts_before_it_expires_and_by
     assert (events.keys(), events["workflow_dispatch"]) == ({*BASELINE_EVENTS, "pull_request"}, None)
     assert events["schedule"] == [{"cron": "17 4 * * 1"}]  # each week
     assert 14 < gate["steps"][-1]["with"]["retention-days"] <= MAX_RETENTION_DAYS
-
-
-def test_readme_lists_the_inputs_and_outputs_of_the_action() -> None:
-    action = yaml.safe_load(read("action.yml"))
-    assert cells("README.md", "Inputs", column=1) == list(action["inputs"])
-    assert sorted(cells("README.md", "Outputs", column=1)) == sorted(action["outputs"])
 
 
 def flags_of(verb: str) -> set[str]:
@@ -220,7 +246,7 @@ def test_exit_code_table_names_the_codes_in_order_of_precedence() -> None:
     assert Unreachable.exit_code == 4
     meanings = dict(rows)
     assert {word for word in NEEDS_BASELINE if f"`{word}`" in meanings["4"]} == NEEDS_BASELINE
-    summary = read("README.md").split("## Exit codes")[1].split("##")[0]
+    summary = read("README.md").split("Exit codes: ")[1].split("\n\n")[0]
     assert sorted(map(int, re.findall(r"(?:^|· ?|\n)(\d+) ", summary))) == [0, 1, 2, 3, 4, 70]
 
 
@@ -238,7 +264,7 @@ def test_the_index_of_evaluators_is_what_the_command_prints() -> None:
 
 
 def test_evaluator_tables_name_every_common_key_and_operator() -> None:
-    assert set(cells("docs/evaluators.md", "Evaluators", column=1)) == {"type", *COMMON}
+    assert set(cells("docs/evaluators.md", "Keys of every assertion", column=1)) == {"type", *COMMON}
     text = read("docs/evaluators.md").split("| operator |")[1].split("\n\n")[0]
     assert {row.split("|")[1].strip() for row in text.splitlines()[2:]} == {
         "`eq`, `ne`", "`gt`, `gte`, `lt`, `lte`", "`contains`", "`regex`", "`exists`",
@@ -298,7 +324,7 @@ def test_no_document_installs_the_package_of_someone_else(document: Path) -> Non
     assert not PACKAGE_OF_SOMEONE_ELSE.search(document.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("words", ["pip {}", "pipx {}", "pip {} -U", "pip3 {} --upgrade"])
+@pytest.mark.parametrize("words", ["pip {}", "pipx {}", "pip {} -U", "pip3 {} --upgrade", "uv tool {}"])
 def test_the_pattern_for_the_package_of_someone_else_matches_it(words: str) -> None:
     assert PACKAGE_OF_SOMEONE_ELSE.search(f"{words.format('install')} 'evalgate[x]'")
     assert not PACKAGE_OF_SOMEONE_ELSE.search(f"{words.format('install')} evalgate-action")

@@ -15,8 +15,8 @@ WORKFLOW = yaml.safe_load((ROOT / "examples/workflows/hardened.yml").read_text(e
 RECORD, GATE = WORKFLOW["jobs"]["record"], WORKFLOW["jobs"]["gate"]
 OWNERS = (ROOT / "examples/CODEOWNERS").read_text(encoding="utf-8")
 AGENT = """\
-import pathlib, sys
-folder = pathlib.Path(sys.argv[2])
+import pathlib
+folder = pathlib.Path("traces")
 folder.mkdir()
 (folder / "recorded.jsonl").write_text("recorded")
 """
@@ -69,4 +69,4 @@ def test_the_page_shows_the_owners_of_everything_that_decides():
     rules = [line.split() for line in OWNERS.splitlines() if not line.startswith("#")]
     assert [path for path, _ in rules] == ["/evalgate.yaml", "/evals/", "/evalgate-approvals.yaml", "/.github/"]
     page = (ROOT / "docs/hardening.md").read_text(encoding="utf-8")
-    assert all(f"    {line}\n" in page for line in OWNERS.splitlines() if not line.startswith("#"))
+    assert all(f"\n{line}\n" in page for line in OWNERS.splitlines() if not line.startswith("#"))

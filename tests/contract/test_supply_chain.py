@@ -51,7 +51,7 @@ def test_third_party_actions_are_pinned_by_commit_with_a_version_comment(name):
 
 def test_actions_that_documents_show_in_a_few_lines_are_pinned_too():
     texts = [path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]]
-    used = re.findall(r"^ +(?:- )?uses: (.+)", "\n".join(texts), re.MULTILINE)
+    used = re.findall(r"^ *(?:- )?uses: (.+)", "\n".join(texts), re.MULTILINE)
     assert any(each.startswith("actions/cache/restore@") for each in used)
     own = re.compile(rf"{OF_OURS.pattern}|org/evalgate@COMMIT # v")
     assert [each for each in used if not re.match(rf"{PINNED.pattern} # v\d", each) and not own.match(each)] == []

@@ -9,20 +9,23 @@ from pathlib import Path
 
 import pytest
 import yaml
+from documents import blocks, is_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples/workflows"
 EXAMPLES = sorted(FOLDER.glob("*.yml"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
-BLOCK = re.compile(r"^```ya?ml\n(.*?)^```", re.MULTILINE | re.DOTALL)
-
-
 IN_PAGES = {
-    f"{page.stem}-{number}.yml": text
-    for page in PAGES
-    for number, text in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
-    if "runs-on:" in text
+    f"{Path(block.document).stem}-{number}.yml": block.text
+    for number, block in enumerate(blocks("yaml"))
+    if "runs-on:" in block.text
 }
+STEPS = {
+    f"{Path(block.document).stem}-steps-{number}.yml": yaml.safe_load(block.text)
+    for number, block in enumerate(blocks("yaml"))
+    if is_steps(yaml.safe_load(block.text))
+}
+"""Steps that pages show without their job."""
+GATE = re.compile(r"org/evalgate(/composite)?@")
 WORKFLOWS = {**{path.name: path.read_text(encoding="utf-8") for path in EXAMPLES}, **IN_PAGES}
 
 
@@ -54,12 +57,29 @@ def test_a_comment_that_approves_nothing_waits_for_no_approval_and_replaces_none
     assert f"{command} && github.event.issue.number || github.run_id" in workflow["concurrency"]["group"]
 
 
+def in_a_workflow(steps: list[dict]) -> str:
+    """The example of a workflow, with these steps in its job."""
+    workflow = yaml.safe_load((FOLDER / "evalgate.yml").read_text(encoding="utf-8"))
+    workflow["on"] = workflow.pop(True)  # YAML reads `on` as true
+    workflow["jobs"]["gate"]["steps"] = steps
+    return yaml.safe_dump(workflow)
+
+
+def test_every_input_that_a_workflow_or_a_page_gives_to_the_gate_exists():
+    inputs = set(yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"])
+    jobs = [job for text in WORKFLOWS.values() for job in yaml.safe_load(text)["jobs"].values()]
+    steps = [step for each in [*(job.get("steps", []) for job in jobs), *STEPS.values()] for step in each]
+    given = [step.get("with", {}) for step in steps if GATE.match(step.get("uses", ""))]
+    assert len(given) > len(EXAMPLES)
+    assert {name for each in given for name in each} <= inputs
+
+
 @pytest.mark.parametrize(
     "command",
     [["check-jsonschema", "--builtin-schema", "vendor.github-workflows"], ["zizmor", "--offline", "--no-progress"]],
 )
 def test_the_checkers_find_nothing(command, tmp_path):
-    for name, text in IN_PAGES.items():
+    for name, text in {**IN_PAGES, **{name: in_a_workflow(steps) for name, steps in STEPS.items()}}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     options = ["--config", ROOT / ".github/zizmor.yml"] if command[0] == "zizmor" else []
     tool = Path(sys.executable).with_name(command[0])

@@ -95,7 +95,7 @@ def build_golden_row(item: SuiteScenario, *, many: bool) -> GoldenRow:
         level=golden["level"] or "",
         bar="" if scenario["score"] is None else draw_bar(scenario["score"]),
         status=status if (status := golden["regression_status"] or "") in _CHANGED else "",
-        told=format_dimensions(scenario),
+        dimensions=format_dimensions(scenario),
         issues=format_issue_counts(golden),
         worst_issue=_format_worst_issue(golden),
     )

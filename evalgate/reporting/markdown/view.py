@@ -161,7 +161,7 @@ class DimensionRow(Struct, frozen=True, eq=False):
 
 
 class GoldenRow(Struct, frozen=True, eq=False):
-    """A golden as a table row. `told` names the dimensions that changed, else those below 1."""
+    """A golden as a table row. `dimensions` names those that changed, else those below 1."""
 
     name: str
     title: str
@@ -171,7 +171,7 @@ class GoldenRow(Struct, frozen=True, eq=False):
     level: str
     bar: str
     status: str  # degradation or improvement, else empty
-    told: str
+    dimensions: str
     issues: str
     worst_issue: str
 
