@@ -10,14 +10,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     from evalgate.ports.store import Store
 
 KINDS = ("sqlite", "postgresql")
+AS_ROOT = os.geteuid() == 0
 UNPRIVILEGED_UID = 65534  # the server refuses to run as root
+SERVER_USER: dict[str, Any] = {"user": UNPRIVILEGED_UID, "extra_groups": []} if AS_ROOT else {}
 QUICK = "-h '' -F -c max_connections=100 -c shared_buffers=16MB"
 
 
@@ -43,9 +44,6 @@ class PostgresServer:
         self.url = f"postgresql://postgres@/postgres?host={folder}"
 
     def start(self) -> None:
-        if os.geteuid() == 0:
-            person = pwd.getpwuid(UNPRIVILEGED_UID)
-            os.chown(self.folder, person.pw_uid, person.pw_gid)
         data = str(self.folder / "data")
         self.call("initdb", "--no-sync", "--auth=trust", "--no-locale", "-E", "UTF8", "-U", "postgres", "-D", data)
         options = f"{QUICK} -k {self.folder}"
@@ -56,11 +54,9 @@ class PostgresServer:
         shutil.rmtree(self.folder)
 
     def call(self, program: str, *words: str) -> None:
-        as_root = os.geteuid() == 0
         done = subprocess.run(
             [str(self.programs / program), *words],
-            user=UNPRIVILEGED_UID if as_root else None,
-            extra_groups=[] if as_root else None,
+            **SERVER_USER,
             cwd="/",
             stdout=subprocess.DEVNULL,  # a pipe would stay open in the server
             stderr=subprocess.DEVNULL,
@@ -71,26 +67,50 @@ class PostgresServer:
             pytest.fail(f"{program} of PostgreSQL failed: {log.read_text() if log.exists() else done.returncode}")
 
 
-def programs() -> Path:
-    """The folder of PostgreSQL's programs; skips the test if they are missing or can't run here."""
+def installed() -> Path:
+    """The folder of PostgreSQL's programs; skips the test if they are not installed."""
     found = find_spec("pgserver")
     if found is None or not found.submodule_search_locations:
         pytest.skip(
             "no PostgreSQL: pgserver is not installed (it stops at Python 3.12); name a server with EVALGATE_TEST_POSTGRES"
         )
-    folder = Path(found.submodule_search_locations[0]) / "pginstall/bin"
-    if os.geteuid() == 0:
-        seen = subprocess.run(
-            [folder / "postgres", "--version"],
-            user=UNPRIVILEGED_UID,
-            extra_groups=[],
-            cwd="/",
-            capture_output=True,
-            check=False,
-        )
-        if seen.returncode:
-            pytest.skip("no PostgreSQL: it does not run as root, and others may not read the folder of pgserver")
-    return folder
+    return Path(found.submodule_search_locations[0]) / "pginstall/bin"
+
+
+def runs_here(programs: Path) -> bool:
+    """Whether the user of the server may enter the folders above, and run them."""
+    version = [programs / "initdb", "--version"]
+    try:
+        seen = subprocess.run(version, **SERVER_USER, cwd="/", capture_output=True, check=False)
+    except PermissionError:
+        return False
+    return seen.returncode == 0
+
+
+def copy_programs(programs: Path, folder: Path) -> Path:
+    """Copies the programs and their libraries, which they find beside their package, for the user of the server."""
+    packages, below = programs.parents[2], programs.parent.relative_to(programs.parents[2])
+    unused = shutil.ignore_patterns("include", "pgxs", "*.a")
+    for each in (below, Path("pgserver.libs")):
+        if (packages / each).is_dir():
+            shutil.copytree(packages / each, folder / each, ignore=unused)
+    give_to_server(folder, *folder.rglob("*"))
+    return folder / below / programs.name
+
+
+def give_to_server(*paths: Path) -> None:
+    if AS_ROOT:
+        for path in paths:
+            os.chown(path, UNPRIVILEGED_UID, -1)
+
+
+def find_programs(programs: Path, folder: Path) -> Path:
+    """The programs where the server's user can run them: a copy in `folder`, where only root may enter theirs."""
+    if AS_ROOT and not runs_here(programs):
+        programs = copy_programs(programs, folder / "programs")
+    if not runs_here(programs):
+        pytest.skip("no PostgreSQL: its programs do not run here; name a server with EVALGATE_TEST_POSTGRES")
+    return programs
 
 
 @contextmanager
@@ -100,27 +120,39 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def start_server() -> PostgresServer:
+    programs = installed()
+    folder = Path(tempfile.mkdtemp(prefix="evalgate-pg-", dir="/tmp"))
+    give_to_server(folder)
+    try:
+        server = PostgresServer(find_programs(programs, folder), folder)
+        server.start()
+    except BaseException:  # which `pytest.skip` and `pytest.fail` raise
+        shutil.rmtree(folder)
+        raise
+    return server
+
+
 def join(shared: Path) -> PostgresServer:
     """The server of this run; the first worker starts it."""
     state = shared / "postgres.json"
     with locked(shared / "postgres.lock"):
-        users, folder = json.loads(state.read_text()) if state.exists() else (0, "")
+        users, programs, folder = json.loads(state.read_text()) if state.exists() else (0, "", "")
         if not users:
-            where = programs()
-            folder = tempfile.mkdtemp(prefix="evalgate-pg-", dir="/tmp")
-            PostgresServer(where, Path(folder)).start()
-        state.write_text(json.dumps([users + 1, folder]))
-    return PostgresServer(programs(), Path(folder))
+            server = start_server()
+            programs, folder = str(server.programs), str(server.folder)
+        state.write_text(json.dumps([users + 1, programs, folder]))
+    return PostgresServer(Path(programs), Path(folder))
 
 
 def leave(shared: Path, server: PostgresServer) -> None:
     """The last worker stops it."""
     state = shared / "postgres.json"
     with locked(shared / "postgres.lock"):
-        users, folder = json.loads(state.read_text())
+        users, *place = json.loads(state.read_text())
         if users == 1:
             server.stop()
-        state.write_text(json.dumps([users - 1, folder]))
+        state.write_text(json.dumps([users - 1, *place]))
 
 
 @pytest.fixture(scope="session")
