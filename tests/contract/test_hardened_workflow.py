@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -52,7 +53,7 @@ def test_a_committed_trace_is_not_judged(tmp_path):
     for checkout, job in zip(checkouts, (RECORD, GATE), strict=True):
         for step in job["steps"]:
             if "run" in step:
-                command = step["run"].replace("python ", f"{sys.executable} ", 1)
+                command = step["run"].replace("python ", f"{shlex.quote(sys.executable)} ", 1)
                 environ = {**os.environ, "RUNNER_TEMP": str(temp)}
                 subprocess.run(["/bin/sh", "-c", command], cwd=checkout, env=environ, check=True)
     [upload] = [step["with"] for step in RECORD["steps"] if "upload-artifact@" in step.get("uses", "")]

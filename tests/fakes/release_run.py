@@ -31,6 +31,12 @@ case "$(cat "$STATE/fault" 2>/dev/null)" in
 esac
 exec {git} "$@"
 """
+# The first line of a script can't name an interpreter whose path has a blank: the shell runs it, to Python this is a text.
+INTERPRETER = """\
+#!/bin/sh
+'''exec' "{python}" -ISE "$0" "$@"
+' '''
+"""
 
 
 @cache
@@ -76,8 +82,8 @@ class Forge:
         tools = self.folder / "tools"
         tools.mkdir()
         source = Path(__file__).with_name("release_tools.py").read_text()
-        scripts = dict.fromkeys(("gh", "docker"), f"#!{sys.executable} -ISE\n{source}")
-        for name, text in {**scripts, "git": WRAPPER.replace("{git}", GIT)}.items():
+        scripts = dict.fromkeys(("gh", "docker"), INTERPRETER.replace("{python}", sys.executable) + source)
+        for name, text in {**scripts, "git": WRAPPER.replace("{git}", shlex.quote(GIT))}.items():
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
         for name in FILES:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -346,14 +347,14 @@ def test_project_file__names_its_suites_and_shares_defaults(project):
 
 
 def test_output__to_a_closed_pipe_is_not_an_error(project):
-    command = f"{sys.executable} -m evalgate query evals/traces/good.json | head -1"
+    command = f"{shlex.quote(sys.executable)} -m evalgate query evals/traces/good.json | head -1"
     done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.stderr == ""
 
 
 def test_process__with_closed_streams_still_exits_with_the_decision(project):
     for closed in (">&-", "2>&-", ">&- 2>&-"):
-        command = f"{sys.executable} -m evalgate run --no-baseline-zip {closed}"
+        command = f"{shlex.quote(sys.executable)} -m evalgate run --no-baseline-zip {closed}"
         done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, check=False)
         assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
 
@@ -361,7 +362,7 @@ def test_process__with_closed_streams_still_exits_with_the_decision(project):
 def test_process__in_a_deleted_folder_says_so(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = f"rmdir {gone}; {sys.executable} -P -m evalgate run"
+    command = f"rmdir {gone}; {shlex.quote(sys.executable)} -P -m evalgate run"
     done = subprocess.run(["/bin/sh", "-c", command], cwd=gone, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "error: the working directory no longer exists\n")
 

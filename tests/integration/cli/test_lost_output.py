@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -149,7 +150,7 @@ def start(folder, *words, **options):
     ],
 )
 def test_a_process_ends_so_too(project, redirect, code, shown):
-    command = f"exec {sys.executable} -m evalgate run suite.yaml -q {redirect}"
+    command = f"exec {shlex.quote(sys.executable)} -m evalgate run suite.yaml -q {redirect}"
     done = subprocess.run(["/bin/sh", "-c", command], cwd=project, capture_output=True, text=True, check=False)
 
     assert done.returncode == code

@@ -105,7 +105,7 @@ def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace
     [command] = re.findall(r"Reproduce locally: `+ (.+?) `+ ", own_comments(hub)[0])
     shown = "./-P" if folder == "-P" else shlex.quote(folder)
     assert command == f"cd {shown} && evalgate run evals/support.yaml"
-    command = command.replace("evalgate", f"{sys.executable} -m evalgate", 1)
+    command = command.replace("evalgate", f"{shlex.quote(sys.executable)} -m evalgate", 1)
     done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
     assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr
 
