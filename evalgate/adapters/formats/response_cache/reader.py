@@ -12,6 +12,7 @@ from evalgate.adapters.formats.core.provider_response import LANGCHAIN_USAGE
 from evalgate.adapters.formats.core.usage import finish_reason
 from evalgate.adapters.formats.messages.known_fields import LANGCHAIN_FIELDS, PART_FIELDS
 from evalgate.adapters.formats.messages.roles import read_message_as
+from evalgate.errors import TraceError
 from evalgate.models.trace.trace import MAX_ID_LENGTH, Trace
 
 NO_PROMPT = "the cache holds the answer only, not the prompt"
@@ -26,8 +27,10 @@ def build(record: Any) -> Trace:
     details = document.get("response_metadata")
     details = details if isinstance(details, dict) else {}
     recorded = document.get("usage_metadata")
-    usage = LANGCHAIN_USAGE.read(recorded, "usage_metadata") if recorded else None
-    model = text(details.get("model_name", document.get("model")), "model")
+    usage = LANGCHAIN_USAGE.read_if_counted(recorded, "usage_metadata") if recorded else None
+    if usage is None and not document.get("content") and not document.get("tool_calls"):
+        raise TraceError("it records nothing: no text, no tool call and no tokens")
+    model = text(details.get("model_name") or document.get("model"), "model")
     chat.add_llm_call(usage, model=model, response_id=text(document.get("id"), "id"))
     trace = chat.build_trace()
     trace.trace_id = text(document.get("id"), "id") or ""
