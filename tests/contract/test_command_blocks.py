@@ -30,7 +30,7 @@ TODAY = "1795392000"
 EXAMPLES = ROOT / "examples"
 BASH = shutil.which("bash") or "/bin/bash"
 UNFENCED = re.compile(r"^(?: {4}|\t)(?:evalgate|python|pip|make|sqlite3|curl|git) ", re.MULTILINE)
-PLAIN = re.compile(r"evalgate (?!.*--(?:plugin|engine) )[^$`|&;<>*?~]+")
+PLAIN = re.compile(r"""evalgate(?!.*--(?:plugin|engine) )(?: (?:[^$`|&;<>*?~'"]|'[^']*'|"[^"$`]*")+)?""")
 """A line without anything of a shell, which leaves no imported plugin and no cluster in the process that runs it."""
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
@@ -113,6 +113,17 @@ def examples(folder: Path) -> None:
     shutil.copytree(EXAMPLES, folder / "examples")
 
 
+def example_traces(folder: Path) -> None:
+    """What the two versions of the example agent did."""
+    shutil.copytree(EXAMPLES / "support-agent/traces", folder / "traces")
+
+
+def packages(folder: Path) -> None:
+    """Two packages of a repository, each with its traces."""
+    shutil.copytree(EXAMPLES / "support-agent/traces/pr", folder / "packages/billing/traces")
+    shutil.copytree(EXAMPLES / "support-agent/traces/main", folder / "packages/parcels/traces")
+
+
 def break_answer(folder: Path) -> None:
     """The agent no longer says that it has refunded."""
     trace = (folder / "traces/refund.jsonl").read_text(encoding="utf-8")
@@ -142,6 +153,12 @@ PAGES: dict[str, tuple[Callable[[Path], None], list[Run | Skip]]] = {
         nothing,
         [INSTALLS, Run((0, 0, 0, 0)), Run(), Run((1, 0), break_answer, times=2)],
     ),
+    "docs/recipes/block-a-tool.md": (example_traces, [Run((1,))]),
+    "docs/recipes/pass-rate.md": (nothing, [Run()]),
+    "docs/recipes/cost.md": (example_traces, [Run((0, 0, 1))]),
+    "docs/recipes/compare-prompts.md": (example_traces, [Run((1,))]),
+    "docs/recipes/known-failure.md": (example_traces, [Run((1, 0, 0))]),
+    "docs/recipes/monorepo.md": (packages, [Run((1,))]),
     "docs/scale.md": (project, [Run(), Run((0, 0, 0)), Skip("needs a Dask cluster and an object store"), DASK]),
     "docs/store.md": (stored, [Run() if shutil.which("sqlite3") else Skip("needs the program sqlite3")]),
     "docs/suites.md": (repository, [Run()]),

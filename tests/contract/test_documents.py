@@ -5,11 +5,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 import yaml
-from documents import DOCUMENTS, ROOT, Block, anchor, blocks, cells, is_steps
+from documents import DOCUMENTS, FENCE, ROOT, Block, anchor, blocks, cells, is_steps
 from in_process_command import evalgate
 
 from evalgate.adapters.suites.approvals_file import read_approvals
@@ -59,7 +59,8 @@ def suites_of(block: Block) -> list[tuple[str, str]]:
     if "suites" in content:
         scenario = {"id": "s", "assertions": [{"type": "tool_called", "tool": "t"}]}
         suite = {"version": 1, "suite": "s", "scenarios": [scenario]}
-        return [("evalgate.yaml", block.text), ("evals/s.yaml", yaml.safe_dump(suite))]
+        found = content["suites"][0].replace("**", "a").replace("*", "s")
+        return [("evalgate.yaml", block.text), (found, yaml.safe_dump(suite))]
     return [("suite.yaml", block.text)] if content.keys() & {"suite", "scenarios"} else []
 
 
@@ -73,21 +74,38 @@ def test_every_yaml_block_is_of_a_kind_that_is_validated(block: Block) -> None:
     assert isinstance(content, list) or content.keys() & KINDS
 
 
-def test_every_assertion_of_the_chooser_is_valid_and_its_types_exist(tmp_path: Path) -> None:
-    section = read("docs/evaluators.md").split("## Which one do I take?")[1].split("\n## ")[0]
-    words = [word for row in section.splitlines() if row.startswith("| ") for word in re.findall(r"`([^`]+)`", row)]
-    assertions = [yaml.safe_load(word) for word in words if word.startswith("{")]
-    assert {word for word in words if not word.startswith("{")} <= set(BUILT_IN_TYPES)
-    assert len(assertions) > len(section.split("| you look for")[1].splitlines()) // 2
+def inline_assertions(document: Path) -> list[Any]:
+    """The assertions that a page shows in code spans, without those of which it shows a part only."""
+    text = FENCE.sub("", document.read_text(encoding="utf-8"))
+    found = [
+        yaml.safe_load(word)
+        for word in re.findall(r"`(\{(?:type|path|regex|not): [^`]*\})`", text)
+        if "..." not in word
+    ]
+    return [each for each in found if each.keys() & {"type", "regex", "not"} or len(each) > 1]
+
+
+def test_assertions_in_code_spans_are_valid(tmp_path: Path) -> None:
+    assertions = [each for document in DOCUMENTS for each in inline_assertions(document)]
+    assert len(assertions) > 15
     [(_, text)] = suites_of(Block("", "yaml", yaml.safe_dump(assertions)))
     (tmp_path / "suite.yaml").write_text(text, encoding="utf-8")
     done = evalgate("validate", str(tmp_path / "suite.yaml"))
-    assert (done.exit_code, done.err) == (0, "")
+    assert done.exit_code == 0, done.err
+
+
+def test_the_chooser_names_existing_types() -> None:
+    section = read("docs/evaluators.md").split("## Which one do I take?")[1].split("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| ")]
+    names = {word for row in rows for word in re.findall(r"`(\w+)`", row)}
+    assert names
+    assert names <= set(BUILT_IN_TYPES)
+    assert all("`{" in row for row in rows[1:])
 
 
 NOTHING_FAILS = "no assertion here can fail the check"
-WITHOUT_POLICY = "scenarios:\n  - id: three-reminders"
-"""A file of a scheduling suite, whose project has the policy."""
+WITHOUT_POLICY = ("scenarios:\n  - id: three-reminders", "suite: billing\n", "suite: parcels\n")
+"""Suites whose project has the policy."""
 YAML_BLOCKS = [block for block in blocks("yaml") if suites_of(block)]
 
 
@@ -107,7 +125,7 @@ def test_approvals_in_documents_are_valid(block: Block) -> None:
 def test_suites_in_documents_are_valid(block: Block, tmp_path: Path) -> None:
     files = suites_of(block)
     for name, text in files:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = evalgate("validate", str(tmp_path / files[0][0]))
     assert done.exit_code == 0, done.err

@@ -34,7 +34,7 @@ def test_the_readme_links_the_documentation_in_three_labelled_groups():
     labels = re.findall(r"^- \*\*(.+?)\*\*: ((?:.|\n  )+)", text, re.MULTILINE)
     assert len(labels) == 3
     assert all(re.search(r"\]\(", links) for _, links in labels)
-    assert text.count("](docs/README.md") == 2
+    assert "](docs/README.md)" in text
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
