@@ -127,8 +127,14 @@ def read_text(markdown: str) -> str:
     return " ".join("".join(reader.text).split())
 
 
-def find_flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] = ()) -> list[str]:
-    """Everything in the rendered text that EvalGate's own templates never contain."""
+def find_flaws(
+    markdown: str, *, links: Sequence[str] = (), comments: Sequence[str] = (), repositories: str = ""
+) -> list[str]:
+    """Everything in the rendered text that EvalGate's own templates never contain.
+
+    Besides `links` pages of commits and files may be linked, of `repositories`, a pattern of their names.
+    """
+    pages = re.compile(rf"https://github\.com/(?:{repositories})/(commit/[0-9a-f]{{40}}|blob/[0-9a-f]{{40}}/[^?]+)")
     reader = parse_html(markdown)
     known = {
         "h2",
@@ -152,7 +158,7 @@ def find_flaws(markdown: str, *, links: Sequence[str] = (), comments: Sequence[s
     }
     found = [f"tag {tag}" for tag in reader.counts if tag not in known | ALLOWED_TAGS]
     found += [f"mention in {text!r}" for text in reader.text_outside_code if _MENTION.search(text)]
-    found += [f"link {link}" for link in reader.links if link not in links]
+    found += [f"link {link}" for link in reader.links if link not in links and not pages.fullmatch(link)]
     found += [f"comment {comment}" for comment in reader.comments if comment not in comments]
     if reader.unbalanced or reader.inside:
         found.append(f"unbalanced: {reader.unbalanced}, left open {reader.inside}")

@@ -196,8 +196,9 @@ class _Job:
         """How to render the report of a run; without its id no link to its page is rendered."""
         from evalgate.application.messages.request import RenderOptions
 
-        url = "" if run_id is None else f"{self._settings.job.runs_url}{run_id}"
-        return RenderOptions(self._settings.comment_key, self._settings.inputs.max_comment_chars, url)
+        settings = self._settings
+        url = "" if run_id is None else f"{settings.job.runs_url}{run_id}"
+        return RenderOptions(settings.comment_key, settings.inputs.max_comment_chars, url, pages=settings.pages)
 
     def _build_review(self, client: Client, number: int) -> Review:
         """The pull request's review data. For a comment event the gate is another workflow than this one."""
@@ -317,6 +318,7 @@ def _build_judge_request(settings: Settings) -> JudgeRequest:
         comment_key=settings.comment_key,
         max_comment_chars=inputs.max_comment_chars,
         report_url=job.run_url,
+        pages=settings.pages,
         notes=settings.notes,
     )
 

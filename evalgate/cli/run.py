@@ -29,7 +29,7 @@ DIGITS = 4
 OUTPUT_DIR = ".evalgate"
 SAVED = f"{OUTPUT_DIR}/saved/baseline.zip"
 """Where `baseline save` writes by default, and no run."""
-BASELINE, RESULTS = "baseline.zip", "results.json"
+BASELINE, MANIFEST, RESULTS = "baseline.zip", "manifest.json", "results.json"
 HOW_TO_KEEP = "keep a baseline where no run writes: evalgate baseline save"
 
 
@@ -111,9 +111,12 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
 
 
 def find_baseline(path: str, cwd: str) -> str:
-    """The `baseline.zip` of a folder that has one; any other path as it is."""
-    inner = os.path.join(path, BASELINE)  # noqa: PTH118  (keeps the user's spelling)
-    return inner if path and os.path.isfile(os.path.join(cwd, inner)) else path  # noqa: PTH113, PTH118
+    """The `baseline.zip` of a folder, or the manifest of one that was unpacked there; any other path as it is."""
+    for name in (BASELINE, MANIFEST) if path else ():
+        inner = os.path.join(path, name)  # noqa: PTH118  (keeps the user's spelling)
+        if os.path.isfile(os.path.join(cwd, inner)):  # noqa: PTH113, PTH118
+            return inner
+    return path
 
 
 def _judge_and_report(arguments: Namespace, shell: Shell, tools: Tools) -> int:

@@ -1,8 +1,10 @@
-"""What is posted to GitHub or read from it: check runs and template files."""
+"""What is posted to GitHub or read from it: check runs, template files, and the pages that reports link to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import Struct
 
 from evalgate.errors import InvalidTemplate, Location, OverLimit, Problem
 
@@ -23,6 +25,18 @@ class Annotation(NamedTuple):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+
+
+class Pages(Struct, frozen=True):
+    """Where GitHub shows the files and commits of a run: server, repository, and the judged commit.
+
+    `head_repository` has the judged commit: a fork, or `repository` itself.
+    """
+
+    server_url: str
+    repository: str
+    head_repository: str
+    commit: str
 
 
 Conclusion = Literal["success", "failure", "neutral"]

@@ -172,6 +172,7 @@ class PullRequestEvent(Struct, frozen=True):
     base_ref: str
     base_sha: str
     from_fork: bool
+    head_repository: str = ""  # owner/name; empty if it was deleted
 
 
 class CommentEvent(Struct, frozen=True):
@@ -254,6 +255,7 @@ def _parse_pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
     if not isinstance(number, int) or isinstance(number, bool) or number < 1 or not base or not head_sha:
         return None
     repo, head_repo = dig(payload, "repository", "id"), dig(payload, "pull_request", "head", "repo", "id")
+    head_name = _as_text(dig(payload, "pull_request", "head", "repo", "full_name"))
     return PullRequestEvent(
         number=number,
         head_sha=head_sha,
@@ -261,6 +263,7 @@ def _parse_pull_request(payload: dict[str, Any]) -> PullRequestEvent | None:
         base_ref=base,
         base_sha=_as_sha(dig(payload, "pull_request", "base", "sha")),
         from_fork=head_repo is None or head_repo != repo,  # a deleted fork has no repository
+        head_repository=head_name if REPOSITORY.fullmatch(head_name) else "",
     )
 
 

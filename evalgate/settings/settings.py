@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from evalgate.errors import Problem, SettingError
-from evalgate.models.github import BASELINE_EVENTS
+from evalgate.models.github import BASELINE_EVENTS, Pages
 from evalgate.settings.inputs import Inputs, read_inputs
 from evalgate.settings.job import Job, TriggerEvent, read_event, read_job
 
@@ -297,6 +297,13 @@ class Settings(Struct, frozen=True):
         """The commit to report as judged: a pull request's head, otherwise the checked-out commit."""
         pull_request = self.event.pull_request
         return pull_request.head_sha if pull_request else self.job.sha
+
+    @property
+    def pages(self) -> Pages:
+        """Where GitHub shows the judged commit: for a pull request its head, as a merge commit is replaced."""
+        job, pull_request = self.job, self.event.pull_request
+        head = pull_request.head_repository if pull_request else ""
+        return Pages(job.server_url, job.repository, head or job.repository, self.commit)
 
 
 def _check_event(inputs: Inputs, job: Job) -> list[Problem]:

@@ -57,7 +57,7 @@ class BaselineZips:
 
         content = self._read(path)
         with _add_path_to_errors(path):
-            archive = self._open_archive(content)
+            archive = self._open_archive(path, content)
             if archive is None:
                 baseline = Baseline(load_results(content), None)
             else:
@@ -71,7 +71,7 @@ class BaselineZips:
         """Reads as much of a baseline as a comparison needs; see the port."""
         content = self._read(path)
         with _add_path_to_errors(path):
-            archive = self._open_archive(content)
+            archive = self._open_archive(path, content)
             if archive is None:
                 baseline = ComparableBaseline(_load_run(content, whole=whole), None)
             else:
@@ -85,7 +85,7 @@ class BaselineZips:
         """Yields the lines of a baseline's traces; see the port."""
         content = self._read(path)
         with _add_path_to_errors(path):
-            archive = self._open_archive(content)
+            archive = self._open_archive(path, content)
             if archive is not None and TRACES in archive.names():
                 yield from archive.lines(TRACES)
 
@@ -93,7 +93,7 @@ class BaselineZips:
         """The suites that a `baseline.zip` holds; see the port."""
         content = self._read(path)
         with _add_path_to_errors(path):
-            archive = self._open_archive(content)
+            archive = self._open_archive(path, content)
             if archive is None or SUITES not in archive.names():
                 return None
             return archive.read(SUITES, MAX_SUITES)
@@ -101,8 +101,10 @@ class BaselineZips:
     def _read(self, path: str) -> bytes:
         return self._files.read(path, self._limits.packed, what="baseline")
 
-    def _open_archive(self, content: bytes) -> SafeZip | None:
-        """The archive, None if the file is not a zip."""
+    def _open_archive(self, path: str, content: bytes) -> SafeZip | _UnpackedZip | None:
+        """The archive, also one that was unpacked beside its manifest; None if the file is neither."""
+        if posixpath.basename(path) == MANIFEST:
+            return _UnpackedZip(self._files, posixpath.dirname(path), self._limits.unpacked)
         if content[:2] != b"PK":
             return None
         archive = SafeZip(content, self._limits.unpacked)
@@ -177,6 +179,28 @@ class BaselineZips:
             return []
         message = f"{left_out:,} traces were left out of {NESTED}, which is limited to {self._limits.packed:,} bytes"
         return [Problem(message, None, "the results are complete; only trajectory diffs need the traces")]
+
+
+class _UnpackedZip:
+    """The members of a `baseline.zip` as files, as `gh run download` leaves them."""
+
+    def __init__(self, files: Files, folder: str, limit: int) -> None:
+        self._files, self._folder, self._limit = files, folder, limit
+
+    def names(self) -> list[str]:
+        """Names of the members that exist."""
+        return [name for name in (MANIFEST, RESULTS, SUITES, TRACES) if self._files.expand(self._path(name), ".")]
+
+    def read(self, name: str, max_bytes: int | None = None) -> bytes:
+        """Reads a member; raises SettingError or OverLimit."""
+        return self._files.read(self._path(name), max_bytes or self._limit, what=name)
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """Yields the lines of a member."""
+        return iter(self.read(name).splitlines(keepends=True))
+
+    def _path(self, name: str) -> str:
+        return posixpath.join(self._folder, name)
 
 
 @contextmanager

@@ -197,6 +197,8 @@ class Baselines:
             age_seconds=self._age(artifact),
             path=str(path),
             distance=candidate.distance,
+            run_id=artifact.run_id,
+            artifact=self._request.artifact,
         )
 
     def _age(self, artifact: Artifact) -> int | None:

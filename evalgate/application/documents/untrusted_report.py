@@ -6,12 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
+from msgspec.structs import replace
 
 from evalgate.application.messages.request import RenderedReport
 from evalgate.errors import InvalidTemplate, SettingError
 from evalgate.gate.decision.counts import find_wrong_count
 from evalgate.models.github import TEMPLATE_UNUSED
 from evalgate.reporting.markdown.header_lines import format_origin
+from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.text.root_paths import with_root_paths
 
@@ -33,6 +35,7 @@ def write_comment(
         max_chars=options.max_comment_chars,
         report_url=options.run_url,
         origin=origin,
+        pages=options.pages,
         grouped=grouped,
     )
     try:
@@ -72,12 +75,19 @@ def report_of(content: bytes, commit: str | None) -> ResultsDoc:
     if results["commit"] != commit:
         raise SettingError(f"{WHAT} is for another commit than its run")
     results["command"] = None
+    results.pop("fetch_command", None)
     return results
 
 
 def render_report(results: ResultsDoc, run: TriggeringRun, options: RenderOptions) -> RenderedReport:
     """Renders a report, with a line about the run it comes from."""
-    origin = format_origin(run, options.run_url or "")
+    head = run.head_repository
+    pages = options.pages and replace(
+        options.pages, head_repository=head or options.pages.repository, commit=run.head_sha
+    )
+    options = replace(options, pages=pages)
+    origin = format_origin(run, options.run_url or "", Links(pages))
     shown = with_root_paths(results)
     comment, warnings = write_comment(shown, options, origin=origin)
-    return RenderedReport(results, comment, render_summary(shown, report_url=options.run_url, origin=origin), warnings)
+    summary = render_summary(shown, report_url=options.run_url, origin=origin, pages=pages)
+    return RenderedReport(results, comment, summary, warnings)

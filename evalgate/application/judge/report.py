@@ -70,6 +70,7 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         created_at=now,
         warnings=[warning_of(problem) for problem in decided.warnings],
         command=build_rerun_command(request, decided.baseline.info),
+        fetch_command=build_fetch_command(request, decided.baseline.info),
         statistics=compute_run_statistics(decided.run, decided.comparison),
         rulings=decided.rulings,
         weakenings=decided.weakenings,
@@ -82,13 +83,14 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         add_history(results, request.history, decided.run, now, request.run_id)
     _add_job(results, request)
     shown = with_root_paths(results)
-    options = RenderOptions(request.comment_key, request.max_comment_chars, request.report_url, request.template)
+    pages = request.pages
+    options = RenderOptions(request.comment_key, request.max_comment_chars, request.report_url, request.template, pages)
     grouped = group_scenarios(shown)
     comment, warnings = write_comment(shown, options, grouped)
     files: dict[str, Content] = {
         "results.json": stream_results(results),
         "comment.md": comment.encode(),
-        "summary.md": render_summary(shown, report_url=request.report_url, grouped=grouped).encode(),
+        "summary.md": render_summary(shown, report_url=request.report_url, grouped=grouped, pages=pages).encode(),
         "junit.xml": render_junit(shown),
     }
     if request.sarif:
@@ -145,8 +147,8 @@ def warning_of(problem: Problem) -> Warning_:
     return {"code": "note", "message": message, "where": str(problem.location) if problem.location else None}
 
 
-ARTIFACT = "baseline.zip"
-"""The file name of a downloaded baseline artifact, in the repository's root."""
+FETCHED = ".evalgate/baseline-{}"
+"""The folder for the baseline of a run, in the working directory."""
 DOWNLOADED = frozenset({"exact", "ancestor", "latest", "drifted"})
 
 
@@ -158,7 +160,7 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
     if request.form is not None:
         words += ["--format", request.form]
     if baseline is not None and baseline.status in DOWNLOADED:
-        words += ["--baseline", posixpath.relpath(ARTIFACT, request.folder or ".")]
+        words += ["--baseline", FETCHED.format(baseline.run_id)]
     elif baseline is not None and baseline.path is not None:
         words += ["--baseline", baseline.path]
     if request.fail_on is not None:
@@ -168,3 +170,14 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
     command = shlex.join(words)
     folder = f"./{request.folder}" if request.folder.startswith("-") else request.folder  # `cd` has options
     return f"cd {shlex.quote(folder)} && {command}" if folder else command
+
+
+def build_fetch_command(request: JudgeRequest, baseline: BaselineInfo | None) -> str | None:
+    """The command that downloads the baseline to where the other one expects it; None if it was not downloaded."""
+    if baseline is None or baseline.status not in DOWNLOADED or request.pages is None:
+        return None
+    host, repository = request.pages.server_url.partition("://")[2], request.pages.repository
+    named = repository if host == "github.com" else f"{host}/{repository}"
+    folder = posixpath.join(request.folder, FETCHED.format(baseline.run_id))
+    run = ["gh", "run", "download", str(baseline.run_id), "-R", named, "-n", baseline.artifact, "-D", folder]
+    return shlex.join(run)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.review import CommentApproval
     from evalgate.models.comparison.comparison import BaselineInfo
     from evalgate.models.comparison.weakening import OnWeakening
-    from evalgate.models.github import TemplateFile
+    from evalgate.models.github import Pages, TemplateFile
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import ApprovalDoc
     from evalgate.models.run.chunks import Content, Spool
@@ -65,6 +65,7 @@ class JudgeRequest(Struct, frozen=True):
     folder: str = ""  # the working directory, relative to the repository's root; empty for the root
     leg: str = ""  # the values of the job's matrix, as text; empty without a matrix
     report_url: str | None = None  # the page of the run, linked where a report is shortened
+    pages: Pages | None = None  # where GitHub shows files and commits; None outside of GitHub
     history: RunHistory | None = None  # history of earlier runs from a store
     notes: Sequence[str] = ()  # warnings of the caller, to show with the run's
 
@@ -98,12 +99,13 @@ class Judgement(Struct, frozen=True):
 
 
 class RenderOptions(Struct, frozen=True):
-    """How to render a report: comment key, maximum length, and the URL of the run."""
+    """How to render a report: comment key, maximum length, the URL of the run, and GitHub's pages."""
 
     comment_key: str
     max_comment_chars: int
     run_url: str | None
     template: TemplateFile | None = None
+    pages: Pages | None = None
 
 
 class RenderedReport(Struct, frozen=True):

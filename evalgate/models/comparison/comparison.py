@@ -171,7 +171,7 @@ class BaselineDrift(NamedTuple):
 class BaselineInfo(Struct):
     """Which baseline a run was compared with, and how it was found; `drift` is set if it drifted.
 
-    `problem` is why it could not be fetched.
+    `problem` is why it could not be fetched; `run_id` and `artifact` are those of a downloaded one.
     """
 
     status: BaselineStatus
@@ -181,6 +181,8 @@ class BaselineInfo(Struct):
     distance: int | None = None  # commits between the ancestor used and the requested commit
     drift: BaselineDrift | None = None
     problem: str | None = None
+    run_id: int | None = None
+    artifact: str = ""
 
 
 class StatisticalPower(NamedTuple):

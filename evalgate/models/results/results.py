@@ -290,7 +290,7 @@ class WarningDoc(TypedDict):
 
 
 class ResultsDoc(TypedDict):
-    """The whole document; `command` repeats the run in a shell.
+    """The whole document; `command` repeats the run in a shell, `fetch_command` downloads its baseline before.
 
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
     baseline, `quarantines` if the suites have any, `history` if a store is used. In a workflow `leg` names the
@@ -321,3 +321,4 @@ class ResultsDoc(TypedDict):
     leg: NotRequired[ShownText]
     working_directory: NotRequired[ShownText]
     command: str | None
+    fetch_command: NotRequired[str]

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from evalgate.measures.text.plain_text import mark_unseen
 from evalgate.reporting.markdown.header_lines import describe_agent_changes, describe_noise, format_baseline
 from evalgate.reporting.markdown.heading import build_heading, describe_unblocked_failures
-from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_location, format_name
+from evalgate.reporting.markdown.links import Links
+from evalgate.reporting.markdown.scenario_rows import build_failure, build_scenario_row, format_name
 from evalgate.reporting.markdown.statistics_rows import (
     build_check_row,
     build_figures,
@@ -25,7 +26,7 @@ from evalgate.reporting.markdown.statistics_rows import (
 )
 from evalgate.reporting.markdown.view import Alert, Report, Rows
 from evalgate.reporting.text import wording
-from evalgate.reporting.text.escaping import escape_span
+from evalgate.reporting.text.escaping import escape_commands, escape_span
 from evalgate.reporting.text.grouping import (
     FailureGroup,
     describe_causes,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from evalgate.reporting.text.grouping import GroupedScenarios, GroupedWarning
     from evalgate.reporting.text.scenario_sections import ScenarioSections, SuiteScenario
 
+UNLINKED = Links()
 RESERVED_CHARS = 4_000
 """Characters reserved for the parts of a report outside of any group."""
 
@@ -73,12 +75,18 @@ SUMMARY = Layout(400_000, failures=30, rows=300, statistics=50)
 
 
 def build_report(
-    document: ResultsDoc, grouped: GroupedScenarios, layout: Layout, *, report_url: str | None = None, origin: str = ""
+    document: ResultsDoc,
+    grouped: GroupedScenarios,
+    layout: Layout,
+    *,
+    report_url: str | None = None,
+    origin: str = "",
+    links: Links = UNLINKED,
 ) -> Report:
     """Builds the view, worst rows first; rows that do not fit are counted. `origin` is Markdown."""
     scenarios, found = grouped.sections, grouped.failing
     many = len(document["suites"]) > 1
-    row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many)
+    row, detail = partial(build_scenario_row, many=many), partial(build_failure, many=many, links=links)
     flaky = partial(render_flaky, quarantined=find_quarantined_keys(document))
     failing, regressed, below = ([each for each in found if each.section == n and not each.is_lost] for n in range(3))
     groups: dict[str, Group[Any, Any]] = {
@@ -88,13 +96,13 @@ def build_report(
         "suites": Group(document["suites"], lambda suite: build_suite_row(suite, document), 0.1, layout.rows),
         "below": Group(below, row, 0.07, layout.rows),
         "other_changes": Group(scenarios.other_changes, row, 0.09, layout.rows),
-        "reasons": Group(_list_other_reasons(document), _format_reason, 0.05, layout.rows),
+        "reasons": Group(_list_other_reasons(document), partial(_format_reason, links=links), 0.05, layout.rows),
         "quarantined": Group(grouped.quarantined, row, 0.05, layout.rows),
         "quarantines": Group(sort_quarantines(document), render_quarantine, 0.03, layout.rows),
         "newly_flaky": Group(find_flaky(document, new=True), flaky, 0.02, layout.rows),
         "flaky": Group(find_flaky(document, new=False), flaky, 0.01, layout.rows),
         "approvals": Group(sort_approvals(document), render_approval, 0.03, layout.rows),
-        "weakenings": Group(sort_weakenings(document), render_weakening, 0.03, layout.rows),
+        "weakenings": Group(sort_weakenings(document), partial(render_weakening, place=links.place), 0.03, layout.rows),
         "warnings": Group(group_warnings(document["warnings"]), _format_warning, 0.03, layout.rows),
         "unclaimed": Group(document["unclaimed"], _format_unclaimed, 0.03, layout.rows),
         "variants": Group(list_variants(document), build_variant_row, 0.05, layout.rows),
@@ -113,22 +121,23 @@ def build_report(
     left += fill_groups([more], int(room * more.share))
     for group in (groups["failures"], more, *(groups[name] for name in ("lost", "regressed", "below", "passing"))):
         left = add_names(group, left, many=many)
-    add_details(groups["failures"], left, layout.failures, many=many)
+    add_details(groups["failures"], left, layout.failures)
     return Report(
         heading=str(build_heading(document, escape_span)),
         origin=origin,
-        alert=_build_alert(document, found),
-        baseline=format_baseline(document),
+        alert=_build_alert(document, found, links),
+        baseline=format_baseline(document, links),
         noise=describe_noise(document),
         comes_with=describe_agent_changes(document, escape_span),
         is_compared=_is_compared(document),
         figures=build_figures(document),
-        trend=_build_trend(document),
+        trend=_build_trend(document, links),
         more_failures=more.build_rows(),
         passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
         command=escape_span(document.get("command") or "evalgate run", 600),
+        reproduce=_list_commands(document),
         report_url=(report_url if report_url and re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", report_url) else ""),
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
@@ -155,12 +164,12 @@ def _build_golden_groups(document: ResultsDoc, layout: Layout, *, many: bool) ->
     }
 
 
-def _build_trend(document: ResultsDoc) -> Trend | None:
+def _build_trend(document: ResultsDoc, links: Links) -> Trend | None:
     if "history" not in document:
         return None
     from evalgate.reporting.markdown.trends import build_trend
 
-    return build_trend(document)
+    return build_trend(document, links)
 
 
 def _build_rows(groups: dict[str, Group[Any, Any]], failures: int) -> dict[str, Rows[Any]]:
@@ -173,27 +182,27 @@ def _is_compared(document: ResultsDoc) -> bool:
     return bool(document["removed"]) or any(scenario["change"] for scenario in scenarios)
 
 
-def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup]) -> Alert | None:
+def _build_alert(document: ResultsDoc, failing: Sequence[FailureGroup], links: Links) -> Alert | None:
     """Builds the one sentence that a reader in a hurry needs; None if all is well."""
     verdict, summary = document["verdict"], document["summary"]
     if verdict == "invalid" or summary is None:
-        return Alert("WARNING", _first_reason(document))
+        return Alert("WARNING", _first_reason(document, links))
     if verdict == "cannot_judge":
         is_vague = document["reasons"][:1] and document["reasons"][0]["code"] == "nothing_evaluated"
-        return Alert("WARNING", (is_vague and _format_worst(failing)) or _first_reason(document))
+        return Alert("WARNING", (is_vague and _format_worst(failing)) or _first_reason(document, links))
     if verdict == "fail" and document["reasons"][:1] and document["reasons"][0]["code"] == "weakened":
-        return Alert("CAUTION", render_weakening(sort_weakenings(document)[0]))
+        return Alert("CAUTION", render_weakening(sort_weakenings(document)[0], links.place))
     if verdict == "fail":
-        return Alert("CAUTION", _format_worst(failing) or _first_reason(document))
+        return Alert("CAUTION", _format_worst(failing) or _first_reason(document, links))
     if describe_unblocked_failures(summary) and (worst := _format_worst(failing)):
         return Alert("WARNING", worst)
     weakenings = sort_weakenings(document)
-    return Alert("WARNING", render_weakening(weakenings[0])) if weakenings else None
+    return Alert("WARNING", render_weakening(weakenings[0], links.place)) if weakenings else None
 
 
-def _first_reason(document: ResultsDoc) -> str:
+def _first_reason(document: ResultsDoc, links: Links) -> str:
     reasons = document["reasons"]
-    return _format_reason(reasons[0]) if reasons else "No reason was recorded."
+    return _format_reason(reasons[0], links) if reasons else "No reason was recorded."
 
 
 def _format_worst(failing: Sequence[FailureGroup]) -> str:
@@ -226,8 +235,8 @@ def _list_other_reasons(document: ResultsDoc) -> list[ReasonDoc]:
     return [each for each in reasons if not each.get("scenario") and each["code"] != "weakened"]
 
 
-def _format_reason(reason: ReasonDoc) -> str:
-    where = format_location(reason.get("location"))
+def _format_reason(reason: ReasonDoc, links: Links) -> str:
+    where = links.place(reason.get("location"))
     message = escape_sentence(reason["message"], 400)
     return f"{where} {message}" if where else message
 
@@ -242,6 +251,11 @@ def _format_unclaimed(trace: UnclaimedDoc) -> str:
     where = trace["path"] if line is None else f"{trace['path']}:{line}"
     scenario_id = f", scenario id {escape_span(trace['scenario_id'], 120)}" if trace["scenario_id"] else ""
     return f"{escape_span(where, 160)}{scenario_id}"
+
+
+def _list_commands(document: ResultsDoc) -> str:
+    """Formats the commands that fetch the baseline and repeat the run; empty for the report of another run."""
+    return escape_commands([each for each in (document.get("fetch_command"), document.get("command")) if each])
 
 
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
@@ -335,13 +349,13 @@ def add_names(group: Group[Any, Any], room: float, *, many: bool) -> float:
     return room
 
 
-def add_details(group: Group[FailureGroup, Failure], room: float, most: int, *, many: bool) -> None:
+def add_details(group: Group[FailureGroup, Failure], room: float, most: int) -> None:
     """Adds details of further scenarios of each group, while there is space and less than `most` have any."""
     count = len(group.shown)
     for index, candidate in enumerate(group.candidates[: len(group.shown)]):
         others = []
         for member in candidate.members[1 : 1 + max(0, most - count)]:
-            other = build_failure(group_failures([member])[0], many=many)
+            other = group.render(group_failures([member])[0])
             room -= count_chars(other) + ROW_OVERHEAD
             if room < 0:
                 break

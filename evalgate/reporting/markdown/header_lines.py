@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from evalgate.models.approvals.review import TriggeringRun
     from evalgate.models.results.results import BaselineDoc, ResultsDoc
+    from evalgate.reporting.markdown.links import Links
 
 
-def format_origin(run: TriggeringRun, run_url: str) -> str:
+def format_origin(run: TriggeringRun, run_url: str, links: Links) -> str:
     """Formats one line of Markdown; a fork's own results are marked as unverified."""
-    where = f"Evaluated in [run {run.id}]({run_url}) at {escape_span(run.head_sha[:SHORT_SHA])}"
+    where = f"Evaluated in [run {run.id}]({run_url}) at {links.head(run.head_sha)}"
     if run.is_same_repository:
         return f"{where}."
     repository = escape_span(run.head_repository, 200)
     return f"{where} of the fork {repository}, which controls the results: they are not verified."
 
 
-SHORT_SHA = 7
 MAX_TYPES = 5
 MAX_TYPE = 60
 _STATUS_WORDS = {
@@ -39,18 +39,18 @@ _MISSING_WORDS = {
 }
 
 
-def format_baseline(document: ResultsDoc) -> str:
+def format_baseline(document: ResultsDoc, links: Links) -> str:
     """Formats commit, baseline and rules as one line of Markdown."""
     baseline = document["baseline"]
     commit = document["commit"]
-    tested = f"**Commit** {escape_span(commit[:SHORT_SHA])} \u00b7 " if commit else ""
+    tested = f"**Commit** {links.head(commit)} \u00b7 " if commit else ""
     if baseline is None:
         return f"{tested}**Baseline** none (comparison is off)"
     status = baseline["status"]
     if status in _MISSING_WORDS:
         return f"{tested}**Baseline** {_MISSING_WORDS[status]}"
     facts = [fact for fact in (_status(baseline), _age(baseline), _describe_drift(baseline)) if fact]
-    return f"{tested}**Baseline** {_commit(baseline)} \u00b7 {', '.join(facts)}{_rules(document)}"
+    return f"{tested}**Baseline** {_commit(baseline, links)} \u00b7 {', '.join(facts)}{_rules(document)}"
 
 
 def _rules(document: ResultsDoc) -> str:
@@ -63,9 +63,9 @@ def _rules(document: ResultsDoc) -> str:
     return f" \u00b7 **Rules** from the baseline, {source}"
 
 
-def _commit(baseline: BaselineDoc) -> str:
+def _commit(baseline: BaselineDoc, links: Links) -> str:
     if baseline["sha"]:
-        return escape_span(baseline["sha"][:SHORT_SHA])
+        return links.base(baseline["sha"])
     return escape_span(baseline["path"]) if baseline["path"] else "from an unknown commit"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import CallsDoc, ChangeDoc, RemovedDoc, ScenarioDoc
     from evalgate.models.results.results_sections import TrajectoryDiffDoc
+    from evalgate.reporting.markdown.links import Links
     from evalgate.reporting.text.scenario_sections import FailedCheck
 
 MAX_CHECKS = 3
@@ -115,7 +116,7 @@ def _build_group_row(group: FailureGroup, *, many: bool) -> ScenarioRow:
     )
 
 
-def build_failure(group: FailureGroup, *, many: bool) -> Failure:
+def build_failure(group: FailureGroup, *, many: bool, links: Links) -> Failure:
     """Builds the details of scenarios that fail alike: worst checks, each with the reason of its first failure."""
     first = group.members[0]
     scenario, members = first.scenario, len(group.members)
@@ -127,7 +128,7 @@ def build_failure(group: FailureGroup, *, many: bool) -> Failure:
     return Failure(
         name=_join_names(names),
         verdict=_format_verdicts(group),
-        facts=tuple(_list_facts(first) if members == 1 else _list_group_facts(group)),
+        facts=tuple(_list_facts(first, links) if members == 1 else _list_group_facts(group, links)),
         reason=escape_sentence(reason, MAX_REASON),
         checks=tuple(_build_check_row(check, group) for check in checks[:MAX_CHECKS]),
         checks_left=max(0, len(checks) - MAX_CHECKS),
@@ -152,11 +153,6 @@ def _join_names(names: Rows[str]) -> str:
 def _format_verdicts(group: FailureGroup) -> str:
     verdicts = dict.fromkeys(member.scenario["verdict"] for member in group.members)
     return ", ".join(map(format_verdict, list(verdicts)[:MAX_CHECKS]))
-
-
-def format_location(location: Any) -> str:
-    """Formats a location as `file:line`; None gives an empty text."""
-    return escape_span(wording.location(location), MAX_NAME) if location else ""
 
 
 def _build_removed_row(removed: RemovedDoc, *, many: bool) -> ScenarioRow:
@@ -208,7 +204,7 @@ def _format_note(item: SuiteScenario) -> str:
     return escape_sentence_cell("; ".join(parts), MAX_NOTE)
 
 
-def _list_facts(item: SuiteScenario) -> list[str]:
+def _list_facts(item: SuiteScenario, links: Links) -> list[str]:
     scenario, change = item.scenario, item.scenario["change"]
     passed = count_passed(scenario)
     unmeasured = scenario.get("not_measured", 0)
@@ -224,12 +220,12 @@ def _list_facts(item: SuiteScenario) -> list[str]:
     cause = change.get("cause") if change else None
     if cause:
         facts.append(escape_sentence(cause["message"], MAX_REASON))
-    if where := format_location(scenario["location"]):
+    if where := links.place(scenario["location"]):
         facts.append(where)
     return facts
 
 
-def _list_group_facts(group: FailureGroup) -> list[str]:
+def _list_group_facts(group: FailureGroup, links: Links) -> list[str]:
     """Lists how the scenarios changed, what caused that, and where they are written if it is one place."""
     scenarios = [member.scenario for member in group.members]
     changes = count_changes(group, _format_change)
@@ -240,7 +236,7 @@ def _list_group_facts(group: FailureGroup) -> list[str]:
     for message, count in list(causes.items())[:MAX_CHECKS]:
         where = "" if count == len(scenarios) else f"in {count:,}: "
         facts.append(f"{where}{escape_sentence(message, MAX_REASON)}")
-    places = dict.fromkeys(format_location(each["location"]) for each in scenarios)
+    places = dict.fromkeys(links.place(each["location"]) for each in scenarios)
     return [*facts, *places] if len(places) == 1 and any(places) else facts
 
 

@@ -5,7 +5,6 @@ A chart holds only numbers and fixed words: no untrusted text gets into its synt
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from evalgate.reporting.markdown.view import PastRunRow, Rows, Trend
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from evalgate.models.results.results import ResultsDoc
     from evalgate.models.results.results_sections import PastRunDoc
+    from evalgate.reporting.markdown.links import Links
 
 CHART_STYLE = (
     '%%{init: {"xyChart": {"height": 240}, "themeVariables": {"xyChart": {"plotColorPalette": "#4493f8, #bf3989"}}}}%%'
@@ -25,15 +25,13 @@ CHART_STYLE = (
 MIN_RUNS = 2
 """Fewest runs for a trend."""
 MAX_RUNS = 30
-SHORT_SHA = 7
 DAY_LENGTH = 10
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _VERDICTS = {"pass": "pass", "fail": "fail", "cannot_judge": "can't judge"}
 _HEADROOM = 1.1  # above the highest bar
 _MIN_AXIS = 1e-9
 
 
-def build_trend(document: ResultsDoc) -> Trend | None:
+def build_trend(document: ResultsDoc, links: Links) -> Trend | None:
     """Builds score, pass rate and cost over the last runs; None if there is no history."""
     history = document.get("history")
     runs = history["runs"][-MAX_RUNS:] if history else []
@@ -42,7 +40,7 @@ def build_trend(document: ResultsDoc) -> Trend | None:
     quality = [_build_quality_chart(runs)] if any(_has_shares(run) for run in runs) else []
     branch = f" of {escape_cell(history['branch'])}" if history["branch"] else ""
     charts = [*quality, *([_build_cost_chart(runs)] if _has_costs(runs) else [])]
-    rows = tuple(_build_row(number, run) for number, run in reversed(list(enumerate(runs, 1))))
+    rows = tuple(_build_row(number, run, links) for number, run in reversed(list(enumerate(runs, 1))))
     return Trend(f"The last {len(runs)} runs{branch}", tuple(charts), Rows(rows, len(rows)))
 
 
@@ -95,12 +93,12 @@ def _format_number(value: float) -> str:
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
-def _build_row(number: int, run: PastRunDoc) -> PastRunRow:
+def _build_row(number: int, run: PastRunDoc, links: Links) -> PastRunRow:
     commit = run["commit"]
     return PastRunRow(
         number=str(number),
         day=escape_cell(run["at"][:DAY_LENGTH]),
-        commit=escape_cell(commit[:SHORT_SHA] if _COMMIT.fullmatch(commit) else commit) if commit else wording.DASH,
+        commit=links.base(commit) if commit else "",
         verdict=_VERDICTS.get(run["verdict"]) or escape_cell(run["verdict"]),
         pass_rate=wording.percent(run["pass_rate"]),
         score=wording.score(run["score"]),

@@ -234,5 +234,6 @@ class Report(Struct, frozen=True, eq=False):
     skipped: int
     accept: str  # how to accept the changes; may be empty
     command: str
+    reproduce: str  # a block of commands that fetch the baseline and repeat the run; may be empty
     report_url: str  # may be empty
     version: str

@@ -53,6 +53,7 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
     warnings: Sequence[Warning_] = (),
     baseline_summary: SummaryDoc | None = None,
     command: str | None = None,
+    fetch_command: str | None = None,
     statistics: RunStatistics | None = None,
     rulings: Sequence[ApprovalRuling] = (),
     weakenings: WeakeningList | None = None,
@@ -62,7 +63,7 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
     """Builds the document of a finished run; texts are redacted and bounded.
 
     Changes come from the comparison; `warnings` come before those of the run. `baseline_summary` is for the
-    deltas of the whole run; `command` repeats the run in a shell.
+    deltas of the whole run; `command` repeats the run in a shell, `fetch_command` downloads the baseline for it.
     """
     changes = comparison.changes if comparison else {}
     removed = comparison.removed if comparison else []
@@ -95,6 +96,8 @@ def build_results_document(  # noqa: PLR0913  the document has all of it
         "approvals": [build_approval_doc(ruling) for ruling in rulings],
         "command": clean_text(command) if command else None,
     }
+    if fetch_command is not None:
+        document["fetch_command"] = clean_text(fetch_command)
     if statistics is not None:
         document["figures"] = build_statistics_doc(statistics.run)
     if comparison is not None and comparison.power is not None:

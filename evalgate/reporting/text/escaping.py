@@ -32,6 +32,8 @@ _MAX_TICKS = 3
 # Compiled by `re` on first use, then cached: not every run uses every pattern.
 _BACKTICKS = "`+"
 _LONG_TICKS = "`{4,}"
+_URL = "https?://[A-Za-z0-9.:/_?=&%~#-]+"
+_COMMAND = "(cd|evalgate|gh) "
 _LEADING_COMMAND = r"^(\s*):(?=:)"
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;"})
@@ -43,6 +45,12 @@ def escape_span(text: str, limit: int = SPAN_LIMIT) -> str:
     body = _neutralize_code(to_one_line(text, limit))
     ticks = "`" * (_longest_backtick_run(body) + 1)
     return f"{ticks} {body} {ticks}"
+
+
+def escape_link(text: str, url: str, limit: int = SPAN_LIMIT) -> str:
+    """Escapes text as a code span that links to `url`; a plain span if the URL has an unsafe character."""
+    span = escape_span(text, limit)
+    return f"[{span}]({url})" if re.fullmatch(_URL, url) else span
 
 
 def escape_cell(text: str, limit: int = SPAN_LIMIT) -> str:
@@ -69,6 +77,19 @@ def escape_diff(lines: Sequence[tuple[str, str]], limit: int = SPAN_LIMIT) -> st
     escaped = [f"{sign or GUTTER.strip()} {_neutralize_code(to_one_line(text, limit))}" for sign, text in lines]
     ticks = "`" * max(3, _longest_backtick_run("\n".join(escaped)) + 1)
     return "\n".join([f"{ticks}diff", *escaped, ticks])
+
+
+def escape_commands(commands: Sequence[str]) -> str:
+    """Builds a block of shell-quoted commands to paste; those that don't begin as this program's are left out.
+
+    `''` after each `@` prevents mentions, and means nothing to a shell.
+    """
+    lines = [to_one_line(command, FENCE_LIMIT) for command in commands]
+    body = "\n".join(line for line in lines if re.match(_COMMAND, line)).replace("@", "@''")
+    if not body:
+        return ""
+    ticks = "`" * max(3, _longest_backtick_run(body) + 1)
+    return f"{ticks}sh\n{body}\n{ticks}"
 
 
 def to_one_line(text: str, limit: int | None = SPAN_LIMIT) -> str:

@@ -13,9 +13,9 @@ from evalgate.reporting.text.sentences import escape_sentence
 from evalgate.reporting.text.wording import location, scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from evalgate.models.results.results import ResultsDoc, ScenarioDoc
+    from evalgate.models.results.results import LocationDoc, ResultsDoc, ScenarioDoc
     from evalgate.models.results.results_sections import ApprovalDoc, FlakyDoc, QuarantineDoc, WeakeningDoc
 
 APPROVAL_STATUSES = {
@@ -154,10 +154,10 @@ def sort_weakenings(document: ResultsDoc) -> Sequence[WeakeningDoc]:
     return sorted(document.get("weakenings") or (), key=lambda each: not each["gates"])
 
 
-def render_weakening(weakening: WeakeningDoc) -> str:
-    """Formats one weakening."""
-    where = location(weakening["location"])
-    at = f", at {escape_span(where, MAX_NAME)}" if where else ""
+def render_weakening(weakening: WeakeningDoc, place: Callable[[LocationDoc | None], str]) -> str:
+    """Formats one weakening; `place` formats where it is."""
+    where = place(weakening["location"])
+    at = f", at {where}" if where else ""
     scope, message = (
         escape_span(_weakening_scope(weakening), MAX_NAME),
         escape_sentence(weakening["message"], MAX_REASON),

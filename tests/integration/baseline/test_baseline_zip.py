@@ -244,3 +244,14 @@ def test_results_of_an_invalid_run__are_not_a_baseline_even_with_other_files(zip
         zips.load("out/results.json")
     with pytest.raises(InvalidInput, match="no finished run"):
         make(zips, tmp_path / "made.zip")
+
+
+def test_a_baseline_that_was_unpacked_reads_like_its_zip(zips, results, tmp_path):
+    write(zips, tmp_path / "baseline.zip", results, [make_trace()])
+    with zipfile.ZipFile(tmp_path / "baseline.zip") as archive:
+        archive.extractall(tmp_path / "main")
+    for read in (zips.load, zips.load_run, lambda path: list(zips.read_traces(path)), zips.read_suites):
+        assert read("main/manifest.json") == read("baseline.zip")
+    (tmp_path / "main/results.json").unlink()
+    with pytest.raises(InvalidInput, match=r"main/manifest\.json can't be read: .*results\.json"):
+        zips.load_run("main/manifest.json")

@@ -170,7 +170,7 @@ def test_run__with_a_template_words_the_comment_with_it(project):
     done = evalgate(project, "run", "--template", "own.md.j2")
     assert done.returncode == 0
     assert "own.md.j2:2: text outside of blocks is not allowed" in done.stderr
-    assert "Reproduce locally" in (project / ".evalgate/comment.md").read_text()
+    assert "Reproduce in a shell" in (project / ".evalgate/comment.md").read_text()
 
 
 def test_run__with_a_template_that_is_not_there_is_wrong_input(project):

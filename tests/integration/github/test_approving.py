@@ -18,7 +18,11 @@ REPORT = "evalgate-report-evalgate"
 KEY = {"comment_key": "evalgate", "approvals_from": "comments"}
 COMMAND = "/evalgate approve refund because the API is down"
 RUN_URL = "https://github.com/acme/agent/actions/runs/9001"
-OURS = {"links": [RUN_URL], "comments": ["evalgate:sticky v1 key=evalgate"]}
+OURS = {
+    "links": [RUN_URL],
+    "comments": ["evalgate:sticky v1 key=evalgate"],
+    "repositories": "acme/agent",
+}
 
 
 @pytest.fixture

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
-from fakes.agent import SUITE, own_comments, trace, write_trace
+from fakes.agent import SUITE, next_run, on_main, own_comments, trace, write_trace
 from markdown_check import read_text
 
 pytestmark = pytest.mark.shared
@@ -64,9 +66,10 @@ def test_every_place_is_named_from_the_root(hub, act, deep):
     assert uris == {SUITE_PATH}
     suites = ET.parse(deep / "j.xml").getroot()  # noqa: S314 - our own file
     assert {each.get("file") for each in suites.iter() if each.get("file")} == {SUITE_PATH}
+    head = hub.state["pulls"]["7"]["head"]["sha"]
     for text in (own_comments(hub)[0], step.summary):
         assert bad in read_text(text)
-        assert f"` {SUITE_PATH}:5 `" in text
+        assert f"/agent/blob/{head}/{SUITE_PATH}#L5)" in text
         assert "` deep/traces/stray.json `" in text
         assert not re.search(r"(?<!deep/)(evals/support\.yaml|traces/\w+\.json)", text)
     judged = json.loads((deep / ".evalgate/results.json").read_text())
@@ -102,12 +105,52 @@ def test_the_command_repeats_the_run_when_pasted_at_the_root(hub, act, workspace
         (workspace / "x").rename(workspace / folder)
     write_trace(workspace / folder, trace(tool="guess"))
     assert act(working_directory=folder, config="evals/support.yaml").exit_code == 1
-    [command] = re.findall(r"Reproduce locally: `+ (.+?) `+ ", own_comments(hub)[0])
+    [command] = re.findall("```sh\n(.+)\n```", own_comments(hub)[0])
     shown = "./-P" if folder == "-P" else shlex.quote(folder)
     assert command == f"cd {shown} && evalgate run evals/support.yaml"
     command = command.replace("evalgate", f"{shlex.quote(sys.executable)} -m evalgate", 1)
     done = subprocess.run(["/bin/sh", "-c", command], cwd=workspace, capture_output=True, text=True, check=False)
     assert (done.returncode, "refund" in done.stdout) == (1, True), done.stderr
+
+
+GH = """#!{python}
+import pathlib, sys, zipfile
+verb, run, *options = sys.argv[2:]
+named = dict(zip(options[::2], options[1::2]))
+assert (verb, run, named["-R"], named["-n"]) == ("download", "9001", "acme/agent", "evalgate-baseline"), sys.argv
+target = pathlib.Path(named["-D"])
+target.mkdir(parents=True)
+zipfile.ZipFile({zip!r}).extractall(target)
+"""
+"""Unpacks the artifact into the folder after -D, as `gh run download` does."""
+
+
+@pytest.mark.parametrize("folder", ["deep", "deep/of a 'person' @home"])
+def test_the_commands_fetch_the_baseline_and_compare_with_it(hub, act, workspace, deep, tmp_path, folder):
+    if folder != "deep":
+        deep.rename(workspace / "x")
+        (workspace / folder).parent.mkdir()
+        (workspace / "x").rename(workspace / folder)
+    on_main(hub)
+    assert act("push", working_directory=folder).exit_code == 0
+    (tmp_path / "artifact.zip").write_bytes((workspace / folder / ".evalgate/baseline.zip").read_bytes())
+    next_run(hub, "success")
+    write_trace(workspace / folder, trace(tool="guess"))
+    assert act(working_directory=folder).exit_code == 1
+    [commands] = re.findall("```sh\n(gh run download .+\n.*evalgate run.*)\n```", own_comments(hub)[0])
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gh").write_text(GH.format(python=sys.executable, zip=str(tmp_path / "artifact.zip")))
+    (tmp_path / "bin/gh").chmod(0o755)
+    environ = {"PATH": f"{tmp_path}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"set -e\n{commands}"],
+        cwd=workspace,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environ,
+    )
+    assert (done.returncode, "broken" in done.stdout) == (1, True), done.stderr
 
 
 def test_the_judge_in_its_own_process_names_the_same_places(hub, act, deep):
@@ -116,5 +159,5 @@ def test_the_judge_in_its_own_process_names_the_same_places(hub, act, deep):
     assert [(found["file"], found["line"]) for found in step.annotations] == [(SUITE_PATH, "7")]
     assert f'"uri": "{SUITE_PATH}"' in (deep / "x.sarif").read_text()
     [comment] = own_comments(hub)
-    assert f"` {SUITE_PATH}:5 `" in comment
+    assert f"/{SUITE_PATH}#L5)" in comment
     assert comment.splitlines()[2].endswith(" \u00b7 ` suite: support `")

@@ -1,8 +1,13 @@
 import pytest
 
-from evalgate.application.judge.report import build_rerun_command
+from evalgate.application.judge.report import build_fetch_command, build_rerun_command
 from evalgate.application.messages.request import JudgeRequest
 from evalgate.models.comparison.comparison import BaselineInfo
+from evalgate.models.github import Pages
+
+PAGES = Pages("https://github.com", "acme/agent", "mallory/agent", "a" * 40)
+ON_ENTERPRISE = Pages("https://github.acme.example", "acme/agent", "acme/agent", "a" * 40)
+DOWNLOADED = BaselineInfo("ancestor", path="/tmp/x/1.zip", run_id=8211, artifact="evalgate-baseline my job")
 
 
 @pytest.mark.parametrize(
@@ -17,8 +22,8 @@ from evalgate.models.comparison.comparison import BaselineInfo
         ),
         (
             JudgeRequest(report_only=True),
-            BaselineInfo("drifted", path="/tmp/x/1.zip"),
-            "evalgate run --baseline baseline.zip --report-only",
+            BaselineInfo("drifted", path="/tmp/x/1.zip", run_id=8211),
+            "evalgate run --baseline .evalgate/baseline-8211 --report-only",
         ),
         (JudgeRequest(), BaselineInfo("none"), "evalgate run"),
         (JudgeRequest(configs=["$(rm -rf x)"]), None, "evalgate run '$(rm -rf x)'"),
@@ -26,3 +31,26 @@ from evalgate.models.comparison.comparison import BaselineInfo
 )
 def test_command__has_every_option_that_affected_the_run(request_, baseline, command):
     assert build_rerun_command(request_, baseline) == command
+
+
+@pytest.mark.parametrize(
+    ("request_", "baseline", "command"),
+    [
+        (
+            JudgeRequest(pages=PAGES),
+            DOWNLOADED,
+            "gh run download 8211 -R acme/agent -n 'evalgate-baseline my job' -D .evalgate/baseline-8211",
+        ),
+        (
+            JudgeRequest(pages=ON_ENTERPRISE, folder="my agents"),
+            BaselineInfo("latest", path="/tmp/x/1.zip", run_id=8211, artifact="b"),
+            "gh run download 8211 -R github.acme.example/acme/agent -n b -D 'my agents/.evalgate/baseline-8211'",
+        ),
+        (JudgeRequest(pages=PAGES), BaselineInfo("given", path="main.zip"), None),
+        (JudgeRequest(pages=PAGES), BaselineInfo("none"), None),
+        (JudgeRequest(pages=PAGES), None, None),
+        (JudgeRequest(), DOWNLOADED, None),
+    ],
+)
+def test_fetch_command__a_downloaded_baseline__is_put_where_the_rerun_expects_it(request_, baseline, command):
+    assert build_fetch_command(request_, baseline) == command

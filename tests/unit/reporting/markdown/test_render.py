@@ -387,7 +387,8 @@ def test_comment__every_text_hostile__no_line_starts_with_it(text):
         "+ ",
         "Tool calls,",
         "To accept",
-        "Reproduce",
+        "[Full report](https://",
+        "evalgate run",
         "*",
     )
     for line in comment(poisoned(text)).split("\n"):
@@ -636,10 +637,10 @@ def test_comment__suite_with_a_baseline__shows_the_change_of_passes_and_score():
     assert "| 4 of 7 (\u22121) |" in text
 
 
-def test_comment__document_without_a_command__has_the_default_rerun_command():
+def test_comment__document_without_a_command__has_nothing_to_paste():
     document = results([a_suite("s", [a_scenario()])])
-    del document["command"]
-    assert "Reproduce locally: ` evalgate run `" in comment(document)
+    assert "Reproduce in a shell" in comment({**document, "command": "evalgate run"})
+    assert "Reproduce" not in comment({**document, "command": None})
 
 
 def test_comment__template_text_from_a_trace__is_not_executed():

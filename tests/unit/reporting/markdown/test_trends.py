@@ -12,6 +12,7 @@ from markdown_check import find_flaws
 from results_builder import a_scenario, a_suite, results
 
 from evalgate.errors import SettingError
+from evalgate.reporting.markdown.links import Links
 from evalgate.reporting.markdown.render import render_comment, render_summary
 from evalgate.reporting.markdown.trends import CHART_STYLE, build_trend
 from evalgate.reporting.results.load_results import load_results
@@ -46,7 +47,7 @@ def document(runs=(), flaky=(), branch="main", **changes):
 
 
 def charts(*runs):
-    found = build_trend(document(runs))
+    found = build_trend(document(runs), Links())
     return found.charts if found else ()
 
 
@@ -97,11 +98,11 @@ def test_a_summary_shows_thirty_runs_and_a_comment_no_chart():
 
 @pytest.mark.parametrize("field", ["commit", "verdict", "at"])
 def test_no_text_of_a_run_is_in_a_chart(field):
-    found = build_trend(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE))
+    found = build_trend(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE), Links())
     assert not any("everyone" in chart for chart in found.charts)
     rendered = render_summary(document([a_past_run(1, **{field: HOSTILE}), a_past_run(2)], branch=HOSTILE))
     assert "@everyone" not in rendered
-    assert rendered.count("\n```") == 2 * len(found.charts)
+    assert rendered.count("\n```") == 2 * len([*found.charts, "the command"])
 
 
 NUMBERS = st.floats(0, 1, allow_nan=False) | st.none()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
+import subprocess
 import unicodedata
 
 import pytest
@@ -12,8 +14,10 @@ from markdown_check import HOSTILE, find_flaws, parse_html, render_html, runner_
 from evalgate.measures.text.plain_text import make_visible, remove_invisible
 from evalgate.reporting.text.escaping import (
     escape_cell,
+    escape_commands,
     escape_diff,
     escape_fence,
+    escape_link,
     escape_log,
     escape_span,
     escape_terminal,
@@ -234,3 +238,37 @@ def test_without_invisible__every_format_character__is_removed():
 def test_find_flaws__bare_mention_and_link__are_found():
     assert find_flaws("@octocat https://evil.example <b>x</b>") != []
     assert "<b>" in render_html("<b>x</b>")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_link__hostile_text__links_only_to_the_given_page(text):
+    link = escape_link(text, "https://github.com/acme/agent/blob/abc/x.yaml#L7")
+    for markdown in (f"word {link} word", f"- {link}", f"> {link}"):
+        assert find_flaws(markdown, links=["https://github.com/acme/agent/blob/abc/x.yaml#L7"]) == []
+        assert len(parse_html(markdown).links) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "https://a/b c", "https://a/)", "https://a/|", "//a", "https://a/`"]
+)
+def test_link__unsafe_url__is_only_a_span(url):
+    assert escape_link("x", url) == escape_span("x")
+
+
+def test_commands__pasted_into_a_shell__have_the_words_they_were_built_from():
+    words = ["evalgate", "my suite.yaml", "it's @bob's", "@octocat", "a@b", "$(rm x)", "`x`", "\\", "*.json", "ü"]
+    block = escape_commands(["gh run download 1", shlex.join(words)])
+    first, *lines, last = block.split("\n")
+    assert (first, lines[0], last) == ("```sh", "gh run download 1", "```")
+    shown = lines[1].replace("evalgate", "printf '%s\\n'", 1)
+    ran = subprocess.run(["/bin/sh", "-c", shown], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == words[1:]
+    assert re.findall(r"@\w", block) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_commands__hostile_text__no_line_starts_with_it(text):
+    assert escape_commands([text]) == ""
+    block = escape_commands([f"evalgate run {text}"])
+    assert find_flaws(block) == []
+    assert [line[:13] for line in block.split("\n")[1:-1]] == ["evalgate run "]
