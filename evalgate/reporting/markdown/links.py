@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from evalgate.reporting.text import wording
 from evalgate.reporting.text.escaping import escape_cell, escape_link, escape_span, to_one_line
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 SHORT_SHA = 7
 MAX_NAME, MAX_PATH = 120, 1_000
+_UNENCODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -33,7 +33,7 @@ class Links:
         if self._pages is None or not _is_plain(path):
             return escape_span(wording.location(location), MAX_NAME)
         pages = self._pages
-        url = f"{pages.server_url}/{pages.head_repository}/blob/{pages.commit}/{quote(path)}"
+        url = f"{pages.server_url}/{pages.head_repository}/blob/{pages.commit}/{_encode_path(path)}"
         name = posixpath.basename(path)
         return escape_link(f"{name}:{line}", f"{url}#L{line}") if line else escape_link(name, url)
 
@@ -50,6 +50,10 @@ class Links:
         if self._pages is None or not _SHA.fullmatch(sha):
             return escape_cell(short)
         return escape_link(short, f"{self._pages.server_url}/{repository}/commit/{sha}")
+
+
+def _encode_path(path: str) -> str:
+    return "".join(chr(byte) if byte in _UNENCODED else f"%{byte:02X}" for byte in path.encode())
 
 
 def _is_plain(path: str) -> bool:
