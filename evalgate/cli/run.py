@@ -46,7 +46,8 @@ def merge(arguments: Namespace, shell: Shell) -> int:
     from evalgate.bootstrap.evaluation_pools import open_shards
 
     shards = open_shards(arguments.shards, shell.cwd)
-    arguments.traces, arguments.format = shards[0].head.traces, shards[0].head.format
+    head = shards[0].head
+    arguments.traces, arguments.format, arguments.scenarios = head.traces, head.format, head.scenarios
     return _judge_and_report(arguments, shell, replace(_build_tools(arguments, shell), shards=shards))
 
 
@@ -94,13 +95,14 @@ def _build_request(arguments: Namespace, shell: Shell) -> JudgeRequest:
     return JudgeRequest(
         configs=arguments.configs,
         traces=arguments.traces,
+        scenarios=arguments.scenarios,
         form=None if arguments.format == "auto" else arguments.format,
         baseline=BaselineInfo("given", path=path) if path is not None else None,
         baseline_required=True,
         fail_on=arguments.fail_on,
         on_weakening=arguments.on_weakening,
         report_only=arguments.report_only,
-        make_baseline_zip=not arguments.no_baseline_zip,
+        make_baseline_zip=not (arguments.no_baseline_zip or arguments.scenarios),
         sarif=arguments.sarif,
         template=read_template(arguments.template, shell.cwd) if arguments.template is not None else None,
         approvals=read_approvals(shell.cwd),
@@ -181,8 +183,21 @@ def _print_result(judgement: Judgement, arguments: Namespace, shell: Shell, kept
     verbosity: Verbosity = "quiet" if arguments.quiet else "verbose" if arguments.verbose else "normal"
     shell.print_results(judgement.results, verbosity, judgement.grouped)
     if not arguments.quiet:
+        _suggest_one_scenario(judgement, shell)
         written = [*judgement.files, *([BASELINE] if judgement.baseline_zip else [])]
         shell.note(f"written to {arguments.output_dir}: {', '.join(name for name in written if name != kept)}")
+
+
+def _suggest_one_scenario(judgement: Judgement, shell: Shell) -> None:
+    """Prints the command that judges only the scenario that fails, if it is the only one of several."""
+    from evalgate.reporting.text.scenario_sections import build_command, sort_scenarios
+
+    if judgement.exit_code:
+        results = judgement.results
+        sections = judgement.grouped.sections if judgement.grouped else sort_scenarios(results)
+        command = build_command(results, sections)
+        if command != results.get("command"):
+            shell.note(f"to judge only this scenario again: {command}")
 
 
 def _run_shard(arguments: Namespace, shell: Shell, tools: Tools) -> int:
@@ -320,6 +335,15 @@ COMMANDS = {
                 help="read these traces, not those that suites name (repeatable)",
             ),
             option("--format", metavar="NAME", help="trace format (default: detect it)"),
+            option(
+                "-k",
+                "--scenario",
+                action="append",
+                dest="scenarios",
+                metavar="GLOB",
+                default=[],
+                help="judge only scenarios whose id, or id[variant], matches; writes no baseline (repeatable)",
+            ),
             *DECISION,
             *WORKERS,
             ANY_LIMITS,
@@ -329,6 +353,7 @@ COMMANDS = {
         """examples:
   evalgate run                                     evalgate.yaml, else evals/**/*.yaml
   evalgate run evals/refunds.yaml --traces 'traces/**/*.json'
+  evalgate run -k 'refund*'                        only these scenarios: a part of the run, not the gate
   evalgate run --baseline .evalgate/saved/baseline.zip    saved by `evalgate baseline save`
 """,
         over_limit=over_limit,

@@ -48,6 +48,7 @@ class ShardHead(Struct, frozen=True, kw_only=True, rename={"schema_": "schema"})
     keeps_traces: bool
     traces: Annotated[list[Pattern], Meta(max_length=10_000)] | None
     format: Annotated[str, Meta(max_length=100)] | None
+    scenarios: Annotated[list[Pattern], Meta(max_length=10_000)] = []
     batches: Annotated[list[Count], Meta(max_length=100_000)]
 
 

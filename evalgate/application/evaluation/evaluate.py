@@ -34,7 +34,7 @@ class TraceChoice(Struct, frozen=True):
 
     `baseline` holds the baseline's results; `prices` are for traces without recorded cost; `worst_trials`
     keeps the trajectories of trials that did worse; `cross_scorer` judges every record by the baseline's rules
-    too; `keep_trial` stores a trial (None: it stays in memory).
+    too; `keep_trial` stores a trial (None: it stays in memory). Only `scenarios` are judged, if any are given.
     """
 
     patterns: Sequence[str] | None = None
@@ -44,6 +44,7 @@ class TraceChoice(Struct, frozen=True):
     worst_trials: WorstTrialRecorder = field(default_factory=WorstTrialRecorder)
     cross_scorer: CrossScorer | None = None
     keep_trial: KeepTrial | None = None
+    scenarios: Sequence[str] = ()
 
     def resolve_for_suite(self, suite: Suite) -> tuple[Sequence[str], str, str | CustomMapping]:
         """Patterns, the folder they start from, and the format, for one suite."""
@@ -91,7 +92,7 @@ class RecordJudge:
     def __init__(self, suite: Suite, choice: TraceChoice) -> None:
         pairs = {} if choice.cross_scorer is None else choice.cross_scorer.pairs
         self._pricer = Pricer(suite.prices, choice.prices)
-        self._judge = SuiteJudge(suite, choice.baseline)
+        self._judge = SuiteJudge(suite, choice.baseline, choice.scenarios)
         self._crossed = SuiteJudge(pairs[suite.name].suite, choice.baseline) if suite.name in pairs else None
 
     def begin(self, worst_trials: WorstTrialRecorder) -> None:

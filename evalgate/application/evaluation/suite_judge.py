@@ -11,6 +11,7 @@ import orjson
 from msgspec import Struct
 
 from evalgate.application.evaluation.scenario_matcher import ScenarioCandidate, ScenarioMatcher, UndecidedMatchError
+from evalgate.application.evaluation.scenario_selection import is_selected
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import is_worse
 from evalgate.evaluators.core.evaluator import describe_missing, find_missing
@@ -67,10 +68,13 @@ class JudgedRecord(Struct, array_like=True):
 
 
 class SuiteJudge:
-    """Judges records by one suite; `worst_trials` selects the trials whose trajectory is reported."""
+    """Judges records by one suite; `worst_trials` selects the trials whose trajectory is reported.
 
-    def __init__(self, suite: Suite, baseline: BaselineScenarios) -> None:
-        self._suite, self._baseline = suite, baseline
+    Of scenarios that are not among the `selected` no assertion is judged, and the trials say nothing.
+    """
+
+    def __init__(self, suite: Suite, baseline: BaselineScenarios, selected: Sequence[str] = ()) -> None:
+        self._suite, self._baseline, self._selected = suite, baseline, selected
         self._matcher = ScenarioMatcher(suite)
         self._shared: dict[tuple[float, ...], Scored] = {}
         self._rows = 0
@@ -103,6 +107,8 @@ class SuiteJudge:
         if candidate.scenario is None:
             return JudgedCandidate(candidate)
         claim = self._matcher.make_claim(candidate.scenario, scenario_id)
+        if claim.scenario.golden is None and not is_selected(self._selected, claim.id, claim.variant):
+            return JudgedCandidate(candidate, TrialResult(0, ref, "passed", 1.0, []))
         key = ScenarioKey(self._suite.name, claim.id, claim.variant)
         trace.baseline = self._baseline.find_scenario(key)
         trial = self._judge_trace(trace, ref, claim.scenario)

@@ -120,10 +120,11 @@ class RunRecorder:
     def save(self, judgement: Judgement) -> str:
         """Saves the run; returns a phrase for the log, empty if there is nothing to report.
 
-        The same results of the same workflow run are saved once; a run that could not start is not saved.
+        The same results of the same workflow run are saved once; a run that could not start, or that judged only
+        some scenarios, is not saved.
         """
         try:
-            if self._create is not None and not judgement.problems:
+            if self._create is not None and _is_whole(judgement):
                 self.store = self._create()
             return "" if self.store is None else self._save(self.store, judgement)
         except (InvalidInput, Unreachable) as trouble:
@@ -141,7 +142,7 @@ class RunRecorder:
         return tuple(each.approval for each in found if each.provenance.source == "shell")
 
     def _save(self, store: Store, judgement: Judgement) -> str:
-        if judgement.problems or RESULTS not in judgement.files:
+        if not _is_whole(judgement) or RESULTS not in judgement.files:
             return ""
         content = join_chunks(judgement.files[RESULTS])
         results = load_results(content)
@@ -150,6 +151,11 @@ class RunRecorder:
         if store.runs.record(run, _evaluations(store, results, run.facts.id)):
             return f"stored in {store.display_url} as run {name}"
         return f"not stored again in {store.display_url}: run {name} has the same results"
+
+
+def _is_whole(judgement: Judgement) -> bool:
+    """Whether it judged what the suites ask for."""
+    return not judgement.problems and "selection" not in judgement.results
 
 
 def _evaluations(store: Store, results: ResultsDoc, run_id: str) -> list[GoldenEvaluation]:

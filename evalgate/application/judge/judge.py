@@ -28,6 +28,7 @@ from evalgate.application.comparison.policies import (
 from evalgate.application.documents.trial_store import TrialStore
 from evalgate.application.evaluation.evaluate import TraceChoice, evaluate
 from evalgate.application.evaluation.run_checks import check_ids, check_traces
+from evalgate.application.evaluation.scenario_selection import narrow_baseline, narrow_run
 from evalgate.application.evaluation.trajectories import (
     BaselineScenarios,
     StoredTraces,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from evalgate.application.messages.request import Judgement, JudgeRequest, Tools
     from evalgate.models.comparison.baseline_run import BaselineRun
     from evalgate.models.comparison.comparison import Comparison
+    from evalgate.models.results.results import SelectionDoc
     from evalgate.models.run.run import Run
     from evalgate.ports import TraceSpool
     from evalgate.suite.models import Configuration
@@ -114,9 +116,11 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             *(request.traces, request.form, baseline_scenarios, tools.prices, worst_trials),
             cross_scorer=rules.cross_scorer,
             keep_trial=TrialStore(tools.make_trial_spool()).keep,
+            scenarios=request.scenarios,
         )
         run = run_evaluation(configuration, tools, choice, spool)
         rules.read_again(run, has_files=tools.shards is None)
+        baseline, selection = _select_scenarios(run, baseline, request)
         run.warnings += check_ids(run)
         refuse_duplicates(run, policies)
         baseline, comparison = _compare_with_baseline(run, baseline, policies)
@@ -124,7 +128,8 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
         baseline = _compare_behaviour(run, baseline, comparison, worst_trials, tools)
         rules.assign_causes(run, baseline, comparison, policies)
         judge_freshness(run, policies, present)
-        weakenings = rules.find_weakenings(request, baseline, JudgedRun(run, comparison, policies, present), approvals)
+        judged = JudgedRun(run, comparison, policies, present)
+        weakenings = None if selection else rules.find_weakenings(request, baseline, judged, approvals)
         quarantines = apply_quarantine(run, comparison, configuration, now.date())
         rulings = rule_on_approvals(run, comparison, approvals, now.date())
         decision = decide(
@@ -138,12 +143,13 @@ def _judge(request: JudgeRequest, tools: Tools, now: datetime) -> Judgement:
             weakenings=weakenings,
         )
         warnings = [*configuration.warnings, *approval_warnings, *baseline.warnings, *map(Problem, request.notes)]
-        if not request.report_only:
+        if not request.report_only and selection is None:
             warnings = [*find_harmless_suites(configuration.suites, policies.suites, now.date()), *warnings]
         warnings += list_weakening_problems(weakenings)
         findings = DecidedRun(
             *(run, comparison, decision, baseline, warnings, rulings.rulings, weakenings),
             quarantines=quarantines,
+            selection=selection,
             rules=base.document if base else None,
         )
         excused = count_excused(run.suites, policies.suites, rulings.approved)
@@ -182,6 +188,16 @@ def _load_base_rules(request: JudgeRequest, own: Configuration, tools: Tools, no
 
 def _rule_sources(tools: Tools) -> RuleSources:
     return RuleSources(tools.baselines, tools.traces, tools.prices)
+
+
+def _select_scenarios(
+    run: Run, baseline: LoadedBaseline, request: JudgeRequest
+) -> tuple[LoadedBaseline, SelectionDoc | None]:
+    """Leaves the scenarios that the request selects, in the run and in the baseline; None if it selects none."""
+    selection = narrow_run(run, request.scenarios)
+    if selection is None or baseline.results is None:
+        return baseline, selection
+    return replace(baseline, results=narrow_baseline(baseline.results, request.scenarios)), selection
 
 
 def _compare_with_baseline(

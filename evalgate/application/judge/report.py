@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from evalgate.models.approvals.approval import ApprovalRuling
     from evalgate.models.comparison.comparison import BaselineInfo, Comparison
     from evalgate.models.comparison.weakening import QuarantineRuling, WeakeningList
-    from evalgate.models.results.results import ResultsDoc
+    from evalgate.models.results.results import ResultsDoc, SelectionDoc
     from evalgate.models.results.results_sections import RulesDoc
     from evalgate.models.run.chunks import Content
     from evalgate.models.trace.trace import Warning_
@@ -56,6 +56,7 @@ class DecidedRun(Struct, frozen=True):
     weakenings: WeakeningList | None = None
     quarantines: Sequence[QuarantineRuling] = ()
     rules: RulesDoc | None = None
+    selection: SelectionDoc | None = None
 
 
 def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) -> Judgement:
@@ -77,7 +78,9 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         quarantines=decided.quarantines,
         rules=decided.rules,
     )
-    if request.history is not None:
+    if decided.selection is not None:
+        leave_only_selected(results, decided.selection)
+    elif request.history is not None:
         from evalgate.application.history.run_recorder import add_history
 
         add_history(results, request.history, decided.run, now, request.run_id)
@@ -105,6 +108,14 @@ def render_judgement(request: JudgeRequest, decided: DecidedRun, now: datetime) 
         heading=build_heading(shown).text,
         grouped=grouped if shown is results else None,
     )
+
+
+def leave_only_selected(results: ResultsDoc, selection: SelectionDoc) -> None:
+    """Notes that only some scenarios were judged; approvals and quarantines of others are not unused."""
+    results["selection"] = {**selection, "patterns": list(map(clean_text, selection["patterns"]))}
+    results["approvals"] = [each for each in results["approvals"] if each["status"] != "unused"]
+    if "quarantines" in results:
+        results["quarantines"] = [each for each in results["quarantines"] if each["status"] != "unused"]
 
 
 def render_invalid(request: JudgeRequest, error: InvalidInput, now: datetime) -> Judgement:
@@ -157,6 +168,8 @@ def build_rerun_command(request: JudgeRequest, baseline: BaselineInfo | None) ->
     words = ["evalgate", "run", *request.configs]
     for pattern in request.traces or ():
         words += ["--traces", pattern]
+    for pattern in request.scenarios:
+        words += ["--scenario", pattern]
     if request.form is not None:
         words += ["--format", request.form]
     if baseline is not None and baseline.status in DOWNLOADED:

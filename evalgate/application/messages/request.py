@@ -40,6 +40,7 @@ class JudgeRequest(Struct, frozen=True):
 
     configs: Sequence[str] = ()
     traces: Sequence[str] | None = None  # replaces `traces` of every suite
+    scenarios: Sequence[str] = ()  # judge only these: ids or `id[variant]`, with `*`
     form: str | None = None  # replaces `format` of every suite
     baseline: BaselineInfo | None = None  # None: none was requested; `path` is the file to load
     baseline_required: bool = False  # named by the user: missing or damaged ends in exit 2

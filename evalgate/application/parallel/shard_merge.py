@@ -36,6 +36,7 @@ HEAD_MISMATCHES = {
     "keeps_traces": "has a different setting of --no-baseline-zip",
     "traces": "was run with different --traces",
     "format": "was run with a different --format",
+    "scenarios": "was run with different --scenario",
     "batches": "read different traces",
 }
 

@@ -164,6 +164,7 @@ def judge_shard(
     choice = TraceChoice(
         *(request.traces, request.form, BaselineScenarios(baseline.results), tools.prices),
         cross_scorer=rules.cross_scorer,
+        scenarios=request.scenarios,
     )
     chosen = [choice.resolve_for_suite(suite)[:2] for suite in configuration.suites]
     source, engine, encode_line = pools.open(chosen) or pools.open_in_process()
@@ -247,5 +248,6 @@ def _build_head(
         keeps_traces=share.keeps,
         traces=None if request.traces is None else list(request.traces),
         format=request.form,
+        scenarios=list(request.scenarios),
         batches=[*share.counts, *[0] * (suites - len(share.counts))],
     )

@@ -289,12 +289,21 @@ class WarningDoc(TypedDict):
     where: str | None
 
 
+class SelectionDoc(TypedDict):
+    """Which scenarios were judged, if not all: those that match one of the patterns, so many of all."""
+
+    patterns: list[ShownText]
+    judged: int
+    of: int
+
+
 class ResultsDoc(TypedDict):
     """The whole document; `command` repeats the run in a shell, `fetch_command` downloads its baseline before.
 
     `figures` are the statistics of the whole run; `comparison` and `weakenings` are present if there was a
-    baseline, `quarantines` if the suites have any, `history` if a store is used. In a workflow `leg` names the
-    values of the job's matrix, and `working_directory` the folder that paths are relative to; both may be absent.
+    baseline, `quarantines` if the suites have any, `history` if a store is used, `selection` if only some
+    scenarios were judged. In a workflow `leg` names the values of the job's matrix, and `working_directory` the
+    folder that paths are relative to; both may be absent.
     """
 
     schema: Literal["evalgate.results/1"]
@@ -314,6 +323,7 @@ class ResultsDoc(TypedDict):
     unclaimed: list[UnclaimedDoc]
     warnings: list[WarningDoc]
     approvals: list[ApprovalDoc]
+    selection: NotRequired[SelectionDoc]
     quarantines: NotRequired[list[QuarantineDoc]]
     history: NotRequired[HistoryDoc]
     weakenings: NotRequired[list[WeakeningDoc]]

@@ -44,7 +44,7 @@ from evalgate.reporting.text.ruling_lines import (
     sort_quarantines,
     sort_weakenings,
 )
-from evalgate.reporting.text.scenario_sections import has_failures
+from evalgate.reporting.text.scenario_sections import build_command, has_failures
 from evalgate.reporting.text.sentences import escape_sentence
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def build_report(
         passing_with_failures=sum(has_failures(each.scenario) for each in scenarios.passing[: scenarios.hidden]),
         skipped=document["summary"]["skipped"] if document["summary"] else 0,
         accept=_describe_acceptance(document, scenarios),
-        command=escape_span(document.get("command") or "evalgate run", 600),
-        reproduce=_list_commands(document),
+        command=escape_span(build_command(document, scenarios), 600),
+        reproduce=_list_commands(document, scenarios),
         report_url=(report_url if report_url and re.fullmatch("https?://[A-Za-z0-9.:/_?=&%~-]+", report_url) else ""),
         version=escape_span(document["evalgate_version"], 60),
         **_build_rows(groups, sum(len(each.members) for each in failing)),
@@ -253,13 +253,16 @@ def _format_unclaimed(trace: UnclaimedDoc) -> str:
     return f"{escape_span(where, 160)}{scenario_id}"
 
 
-def _list_commands(document: ResultsDoc) -> str:
+def _list_commands(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Formats the commands that fetch the baseline and repeat the run; empty for the report of another run."""
-    return escape_commands([each for each in (document.get("fetch_command"), document.get("command")) if each])
+    command = build_command(document, scenarios) if document.get("command") else None
+    return escape_commands([each for each in (document.get("fetch_command"), command) if each])
 
 
 def _describe_acceptance(document: ResultsDoc, scenarios: ScenarioSections) -> str:
     """Describes how to accept an intended change; empty if there is nothing to accept."""
+    if "selection" in document:
+        return ""
     if document["verdict"] == "fail" and not document["report_only"]:
         verdicts = {each.scenario["verdict"] for each in scenarios.failures}
         if verdicts == {"ERROR"}:

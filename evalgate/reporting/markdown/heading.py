@@ -58,9 +58,16 @@ class Heading(NamedTuple):
 
 
 def build_heading(document: ResultsDoc, escape: Callable[[str], str] = to_one_line) -> Heading:
-    """Builds the verdict in one line, and the job's matrix leg; `escape` is applied to what is not trusted."""
-    heading, leg = _build_verdict(document, escape), document.get("leg")
-    return heading._replace(text=f"{heading.text} \u00b7 {escape(leg)}") if leg else heading
+    """Builds the verdict in one line, and what it is about if that is not the whole gate.
+
+    That is the job's matrix leg, or the scenarios of `--scenario`. `escape` is applied to what is not trusted.
+    """
+    heading, leg, selection = _build_verdict(document, escape), document.get("leg"), document.get("selection")
+    parts = [heading.text, *([escape(leg)] if leg else [])]
+    if selection:
+        judged = f"{selection['judged']:,} of {pluralize(selection['of'], 'scenario')} judged"
+        parts.append(f"{judged} (--scenario), which is not the gate")
+    return heading._replace(text=" \u00b7 ".join(parts))
 
 
 def _build_verdict(document: ResultsDoc, escape: Callable[[str], str]) -> Heading:

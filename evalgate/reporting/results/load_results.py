@@ -10,11 +10,11 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from evalgate.errors import OverLimit, SettingError
+from evalgate.errors import OverLimit, Problem, SettingError
 from evalgate.models.comparison.baseline_run import BaselineRun, BaselineSuite
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.results.document_names import RESULTS_SCHEMA
-from evalgate.models.results.results import ResultsDoc, SummaryDoc
+from evalgate.models.results.results import ResultsDoc, SelectionDoc, SummaryDoc
 from evalgate.models.results.results_sections import ApprovalDoc  # noqa: TC001  for the decoder
 from evalgate.models.run.run import MAX_SCENARIOS
 from evalgate.reporting.results.results_json import dump_results
@@ -37,6 +37,7 @@ class _Results(msgspec.Struct):
     summary: SummaryDoc | None
     approvals: list[ApprovalDoc]
     commit: str | None = None
+    selection: SelectionDoc | None = None
 
 
 class _UnfitError(Exception):
@@ -97,6 +98,10 @@ def load_baseline_run(data: bytes, fingerprint: str = "", *, whole: bool = False
     except (msgspec.DecodeError, RecursionError, _UnfitError):
         load_results(data)  # raises an error that names the field
         raise SettingError(f"results.json is not a valid {RESULTS_SCHEMA} document") from None
+    if found.selection is not None:
+        part = f"{found.selection['judged']:,} of {found.selection['of']:,} scenarios"
+        message = f"results.json holds {part}, judged with --scenario: it is no baseline"
+        raise SettingError(Problem(message, None, "compare with a run of all scenarios"))
     return BaselineRun(
         found.created_at,
         found.commit,

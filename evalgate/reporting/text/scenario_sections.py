@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -267,6 +268,19 @@ def describe_change(change: ChangeDoc) -> str:
     """Returns the reason of a change, without the caveat that reports state once for all."""
     reason = change["reason"]
     return reason.removesuffix(SINGLE_TRIAL_CAVEAT) if SINGLE_TRIAL in change["flags"] else reason
+
+
+def build_command(document: ResultsDoc, sections: ScenarioSections) -> str:
+    """Returns the command that repeats the run in a shell: of the only scenario that fails, if several were judged."""
+    command = document.get("command") or "evalgate run"
+    failing = [*sections.failures, *sections.regressed, *sections.below]
+    judged = sum(len(suite["scenarios"]) for suite in document["suites"])
+    if len(failing) != 1 or judged == 1 or "selection" in document:
+        return command
+    scenario = failing[0].scenario
+    variant = f"[{scenario['variant']}]" if scenario["variant"] else ""
+    name = f"{scenario['id']}{variant}"
+    return f"{command} --scenario {shlex.quote(name)}"
 
 
 def _select_section(

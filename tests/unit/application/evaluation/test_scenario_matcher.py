@@ -42,6 +42,12 @@ def list_claims(claims):
     return [claim.id for _, claim in claims.all_claims()]
 
 
+def test_selected_scenarios__assertions_of_others__are_not_judged():
+    judge = SuiteJudge(suite_of("  - id: a\n  - id: b\n"), BaselineScenarios(None), ["a"])
+    found = [judge.judge(make_trace(scenario_id=each)).candidates[0].trial for each in ("a", "b")]
+    assert [len(trial.assertions) for trial in found] == [1, 0]
+
+
 def test_exact_id__claims_before_a_glob_listed_earlier():
     claims = ScenarioMatcher(suite_of("  - id: '*'\n  - id: refund\n"))
     assert claim_trace(claims, make_trace(scenario_id="refund")) == "refund"

@@ -1,0 +1,133 @@
+"""`run --scenario`: judges a part of the scenarios, and leaves nothing that could be taken for the gate."""
+
+import io
+import json
+import shlex
+from types import SimpleNamespace
+
+import pytest
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+SUITE = """version: 1
+suite: refunds
+traces: [traces/*.json]
+scenarios:
+  - {id: refund-late, assertions: [{contains: refund, required: true}]}
+  - {id: refund-soon, assertions: [{contains: refund, required: true}]}
+  - {id: goodbye, assertions: [{contains: bye, required: true}]}
+quarantine:
+  - {scenario: goodbye, until: 2026-01-20, reason: flaky}
+"""
+SUITE = SUITE.replace("defaults: {variants: [{id: flat}, {id: deep}]}\n", "")
+APPROVALS = "approvals: [{suite: refunds, scenario: goodbye, until: 2026-01-20, reason: known, who: Ana}]\n"
+
+
+def evalgate(project, *words):
+    out, err = io.StringIO(), io.StringIO()
+    code = main(words, Shell(out, err, {"SOURCE_DATE_EPOCH": "1767323045"}, str(project)))
+    return SimpleNamespace(code=code, out=out.getvalue(), err=err.getvalue())
+
+
+def record(project, id_, answer):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": answer}]
+    trace = {"schema": "evalgate.trace/1", "scenario_id": id_, "messages": messages}
+    (project / "traces" / f"{id_}.json").write_text(json.dumps(trace))
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    for id_, answer in (("refund-late", "refund"), ("refund-soon", "refund"), ("goodbye", "bye"), ("stray", "?")):
+        record(tmp_path, id_, answer)
+    assert evalgate(tmp_path, "run", "suite.yaml", "--output-dir", "main").code == 0
+    record(tmp_path, "refund-late", "no")
+    record(tmp_path, "goodbye", "no")
+    return tmp_path
+
+
+def run_part(project, *words):
+    found = evalgate(project, "run", "suite.yaml", "--baseline", "main", *words)
+    path = project / ".evalgate" / "results.json"
+    return found, json.loads(path.read_bytes()) if path.exists() else None
+
+
+def list_ids(document):
+    return [each["id"] for suite in document["suites"] for each in suite["scenarios"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "ids"),
+    [
+        (["-k", "refund-soon"], 0, ["refund-soon"]),
+        (["--scenario", "refund*"], 1, ["refund-late", "refund-soon"]),
+        (["-k", "*soon", "-k", "*late"], 1, ["refund-late", "refund-soon"]),
+        (["-k", "refund-late", "--jobs", "2"], 1, ["refund-late"]),
+    ],
+)
+def test_scenario__globs__only_these_are_judged_compared_and_counted(project, words, code, ids):
+    found, document = run_part(project, *words)
+    patterns = [word for word in words[1::2] if word != "2"]
+    assert (found.code, list_ids(document)) == (code, ids)
+    assert document["selection"] == {"patterns": patterns, "judged": len(ids), "of": 3}
+    assert document["summary"]["scenarios"] == document["summary"]["checks"]["passed"] + code == len(ids)
+    assert (document["removed"], document["unclaimed"], document.get("quarantines", [])) == ([], [], [])
+    note = f"{len(ids)} of 3 scenarios judged (--scenario), which is not the gate"
+    assert note in found.out
+    assert note in (project / ".evalgate" / "comment.md").read_text()
+    assert shlex.split(document["command"])[3:-2] == [each for glob in patterns for each in ("--scenario", glob)]
+
+
+def test_scenario__variant__is_selected_by_its_name_in_brackets(project):
+    variants = "scenarios:\n  - {id: a, variants: {flat: {match: {tags: [flat]}}, deep: {match: {tags: [deep]}}}, assertions: [{contains: x}]}\n"
+    (project / "suite.yaml").write_text(f"version: 1\nsuite: refunds\ntraces: [traces/*.json]\n{variants}")
+    _, document = run_part(project, "-k", "a[deep]")
+    assert [(each["id"], each["variant"]) for each in document["suites"][0]["scenarios"]] == [("a", "deep")]
+
+
+def test_scenario__no_match__is_wrong_input_that_names_the_nearest_id(project):
+    found, document = run_part(project, "-k", "refund-son")
+    assert (found.code, document) == (2, None)
+    assert "no scenario matches --scenario refund-son (did you mean `refund-soon`?)" in found.err
+
+
+def test_scenario__part__leaves_no_baseline_no_stored_run_and_is_no_baseline(project):
+    (project / ".evalgate").mkdir()
+    (project / ".evalgate" / "baseline.zip").write_bytes(b"of the last whole run")
+    run_part(project, "-k", "refund*", "--store-url", "runs.db")
+    assert (project / ".evalgate" / "baseline.zip").read_bytes() == b"of the last whole run"
+    assert not (project / "runs.db").exists()
+    found = evalgate(project, "run", "suite.yaml", "--baseline", ".evalgate/results.json", "--output-dir", "other")
+    assert found.code == 2
+    assert "results.json holds 2 of 3 scenarios, judged with --scenario: it is no baseline" in found.err
+
+
+def test_scenario__weaker_suite_and_approval_of_others__are_not_reported(project):
+    (project / "suite.yaml").write_text(SUITE.replace("contains: bye, required: true", "contains: bye"))
+    (project / "evalgate-approvals.yaml").write_text(APPROVALS)
+    _, document = run_part(project, "-k", "refund-soon", "--on-weakening", "fail")
+    assert (document["verdict"], document.get("weakenings", []), document["approvals"]) == ("pass", [], [])
+
+
+def test_scenario__one_of_several_fails__the_reports_give_the_command_for_it(project):
+    found, document = run_part(project)
+    command = f"{document['command']} --scenario refund-late"
+    assert found.err.count(f"to judge only this scenario again: {command}\n") == 1
+    assert f"Reproduce locally: ` {command} `" in (project / ".evalgate" / "comment.md").read_text()
+    assert "again" not in evalgate(project, "run", *shlex.split(command)[2:]).err
+    record(project, "refund-soon", "no")
+    assert "again" not in run_part(project)[0].err
+
+
+def test_scenario__merged_shards__judge_what_one_run_judges(project):
+    _, whole = run_part(project, "-k", "refund*")
+    for number in (1, 2):
+        words = ["-k", "refund*", "--shard", f"{number}/2", "--output-dir", f"shards/{number}"]
+        assert evalgate(project, "run", "suite.yaml", "--baseline", "main", *words).code == 0
+    merged = evalgate(project, "merge", "shards", "--config", "suite.yaml", "--baseline", "main", "--output-dir", "m")
+    document = json.loads((project / "m" / "results.json").read_bytes())
+    assert merged.code == 1
+    assert {**document, "command": ""} == {**whole, "command": ""}
+    assert not (project / "m" / "baseline.zip").exists()
