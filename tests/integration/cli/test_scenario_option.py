@@ -115,7 +115,7 @@ def test_scenario__one_of_several_fails__the_reports_give_the_command_for_it(pro
     found, document = run_part(project)
     command = f"{document['command']} --scenario refund-late"
     assert found.err.count(f"to judge only this scenario again: {command}\n") == 1
-    assert f"Reproduce locally: ` {command} `" in (project / ".evalgate" / "comment.md").read_text()
+    assert f"\n{command}\n" in (project / ".evalgate" / "comment.md").read_text()
     assert "again" not in evalgate(project, "run", *shlex.split(command)[2:]).err
     record(project, "refund-soon", "no")
     assert "again" not in run_part(project)[0].err
