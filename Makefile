@@ -9,12 +9,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test matrix check bench bench-peers lock schema docs python clean
+.PHONY: help demo sdks test matrix check bench bench-peers lock schema docs python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
 	@echo "make test    run all tests"
 	@echo "make matrix  inject every fault at every request, search at random; the tests run a sample"
+	@echo "make sdks    install the SDKs of model providers, whose agents the tests record"
 	@echo "make check   run linters, type checks, import contracts, workflow checks"
 	@echo "make bench   measure CPU time and memory against a hand-written minimum"
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
@@ -35,6 +36,13 @@ python:
 	$(PYTHON) -m venv .demo/venv
 	$(DEMO)/python -m pip install --quiet $(EDITABLE) '.[terminal]'
 	@touch $@
+
+.sdks/.ready: requirements/sdks.txt | python
+	$(PYTHON) -m venv .sdks/venv
+	.sdks/venv/bin/python -m pip install --quiet --require-hashes --requirement requirements/sdks.txt
+	@touch $@
+
+sdks: .sdks/.ready
 
 demo: .demo/.ready
 	@$(DEMO)/python examples/demo.py
@@ -69,9 +77,12 @@ lock: | python
 	$(PYTHON) -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-		--custom-compile-command "make lock" --extra terminal --extra otlp --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
+		--custom-compile-command "make lock" --extra terminal --extra otlp --extra record --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
 	.demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --python-platform x86_64-unknown-linux-gnu \
 		--generate-hashes --custom-compile-command "make lock" --extra otlp --extra prices --extra store --extra postgres pyproject.toml -o requirements/image.txt
+	printf 'anthropic\nlangchain\nlangchain-openai\nopenai\nopenai-agents\npydantic-ai-slim[anthropic,openai]\n' | \
+		.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" - -o requirements/sdks.txt
 	echo pip-audit | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.13 --generate-hashes \
 		--custom-compile-command "make lock" - -o requirements/audit.txt
 	printf 'build\nsetuptools\n' | .demo/lock/bin/uv pip compile --quiet --upgrade --python-version 3.12 --generate-hashes \
@@ -89,4 +100,4 @@ docs: .venv/.ready
 	$(BIN)/python tests/doc_pages.py
 
 clean:
-	rm -rf .venv .demo .evalgate build *.egg-info
+	rm -rf .venv .demo .sdks .evalgate build *.egg-info

@@ -30,6 +30,7 @@ VERBS = {
     "explain": "explain the verdict of a scenario, and how it differs from the baseline turn by turn",
     "compare": "compare two finished runs, scenario by scenario",
     "baseline": "save, create or show the baseline.zip that later runs are compared with",
+    "record": "run an agent and write a trace of its model calls, without a change to its code",
     "traces": "list traces of any format: what each records, and which evidence it lacks",
     "show": "print a trace as a conversation, with its tool calls",
     "query": "evaluate a JMESPath expression on a trace, or print the fields that expressions can use",
@@ -55,6 +56,7 @@ VERBS_WITHOUT_PROJECT = VERBS.keys() - {
     "approve",
     "approvals",
     "fingerprint",
+    "record",
     "schema",
     "evaluators",
     "mutate",
@@ -70,6 +72,7 @@ _MODULES = {
     **dict.fromkeys(("approve", "approvals"), "approvals"),
     **dict.fromkeys(("feedback", "export", "import"), "store_verbs"),
     "history": "history",
+    "record": "record",
     "goldens": "goldens",
     "mutate": "mutate",
     "completion": "completion.verb",
@@ -96,7 +99,8 @@ INTERRUPTED = 130
 def main(argv: Sequence[str], shell: Shell) -> int:
     """Runs one verb. Never raises: every outcome is an exit code without a traceback."""
     hide_secrets(find_secret_values(shell.environ))
-    words = [word for word in argv if word != NO_COLOR]
+    own = argv[: argv.index("--")] if "--" in argv else argv  # what follows is the command of an agent
+    words = [*(word for word in own if word != NO_COLOR), *argv[len(own) :]]
     if len(words) < len(argv):
         shell = shell._replace(environ={**shell.environ, "NO_COLOR": "1"})
     return _run_handling_errors(shell, lambda: _run_verb(words, shell))

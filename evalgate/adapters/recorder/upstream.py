@@ -1,0 +1,78 @@
+"""Requests to model providers: through the user's proxy, without cookies, without following a redirect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+CONNECT_SECONDS = 30
+QUIET_SECONDS = 600
+"""Seconds without a byte of an answer; the time of the whole trial is limited by `--timeout`."""
+MAX_ANSWER = 64 * 1024 * 1024
+
+
+class AnswerTooLargeError(aiohttp.ClientError):
+    """An answer larger than 64 MB."""
+
+
+class Upstream:
+    """One pool of connections to providers; it sends no credentials except those of the request.
+
+    The proxy is chosen here: aiohttp's `trust_env` would also send passwords of a `.netrc`.
+    """
+
+    errors = (aiohttp.ClientError, TimeoutError, OSError)
+
+    def __init__(self) -> None:
+        self._session: aiohttp.ClientSession | None = None
+
+    def send(
+        self, method: str, url: str, query: str, headers: Any, body: bytes
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Sends one request; HTTP_PROXY, HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE of the environment are used."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=QUIET_SECONDS),
+                skip_auto_headers=("User-Agent",),
+            )
+        address = URL(f"{url}?{query}" if query else url, encoded=True)
+        proxy, login = find_proxy(address)
+        return self._session.request(
+            method, address, headers=headers, data=body or None, allow_redirects=False, proxy=proxy, proxy_auth=login
+        )
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    @staticmethod
+    async def read_all(response: aiohttp.ClientResponse) -> bytes:
+        """The body of an answer; raises AnswerTooLargeError."""
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.content.iter_any():
+            size += len(part)
+            if size > MAX_ANSWER:
+                raise AnswerTooLargeError
+            parts.append(part)
+        return b"".join(parts)
+
+
+def find_proxy(address: URL) -> tuple[URL | None, aiohttp.BasicAuth | None]:
+    """The proxy that the environment names for an address, with its login; None for an address reached directly."""
+    host = address.host or ""
+    named = getproxies().get(address.scheme)
+    if not named or proxy_bypass(f"{host}:{address.port}") or proxy_bypass(host):
+        return None, None
+    proxy = URL(named if "://" in named else f"http://{named}")
+    login = None if proxy.user is None else aiohttp.BasicAuth(proxy.user, proxy.password or "")
+    return proxy.with_user(None), login

@@ -1,0 +1,220 @@
+"""Connects the recording server, the agent's process and the files of traces: the verb `record`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from evalgate.application.recording.agent_environ import AgentFacts, Endpoints, base_url, build_environ
+from evalgate.application.recording.outcome import TrialOutcome, decide_exit, describe_outcome
+from evalgate.application.recording.trials import RecordedTrial
+from evalgate.errors import Problem, SettingError
+from evalgate.measures.recording.paths import build_trial_path
+from evalgate.measures.redaction.redact import add_project_secrets, get_project_secrets, hide_secrets
+from evalgate.models.recording.exchange import TrialId  # noqa: TC001  (a field's type)
+from evalgate.settings.provider_urls import choose_upstreams
+from evalgate.settings.secret_variables import find_secret_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalgate.adapters.recorder.agent_process import AgentEnd, Interrupts
+    from evalgate.adapters.recorder.server import RecorderServer
+
+HOST = "127.0.0.1"
+LONGEST_FLUSH = 10.0
+MAX_TRIALS = 1_000
+BACKLOG = 128
+
+
+class PlannedTrial(Struct, frozen=True):
+    """A trial that the command is run for."""
+
+    trial: TrialId
+    prompt: str | None = None
+    agent_hash: str | None = None
+
+
+class RecordOptions(Struct, frozen=True):
+    """The options of `record`; `flush` and `timeout` are seconds."""
+
+    command: Sequence[str]
+    planned: Sequence[PlannedTrial]
+    out: str = "traces"
+    providers: Sequence[str] = ()
+    with_proxy: bool = True
+    with_otlp: bool = True
+    flush: float = 1.0
+    timeout: float = 600.0
+    environ: Mapping[str, str] = {}
+    is_realtime: bool = False
+    keep_going: bool = False
+    is_suite: bool = False
+
+
+def record(options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]) -> int:
+    """Runs the command once a trial and writes a trace of each; returns the exit code. Raises InvalidInput."""
+    recording = _Recording(options, environ, cwd, note)
+    return asyncio.run(recording.run())
+
+
+class _Recording:
+    """One run of `record`; implements `TrialList` for the agent."""
+
+    def __init__(
+        self, options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]
+    ) -> None:
+        from evalgate.bootstrap.store import find_commit_and_branch
+
+        self._options, self._environ, self._cwd, self._note = options, environ, cwd, note
+        self._secrets = {*find_secret_values({**environ, **options.environ})}
+        self._upstreams = choose_upstreams(options.providers, environ) if options.with_proxy else {}
+        self._commit, _ = find_commit_and_branch(None, environ, cwd)
+        self._trials: dict[TrialId, tuple[RecordedTrial, str]] = {}
+        self._outcomes: list[TrialOutcome] = []
+        self._port = 0
+        self._server: RecorderServer
+
+    async def run(self) -> int:
+        from evalgate.adapters.recorder.agent_process import Interrupts
+        from evalgate.adapters.recorder.server import RecorderServer
+
+        listener = socket.create_server((HOST, 0), backlog=BACKLOG)
+        self._port = listener.getsockname()[1]
+        self._server = RecorderServer(self._upstreams, None, is_realtime=self._options.is_realtime)
+        self._server.trials = self
+        await self._server.start(listener)
+        try:
+            with Interrupts() as interrupts:
+                for planned in self._options.planned:
+                    await self._run_trial(planned, interrupts)
+                    if interrupts.received is not None or self._outcomes[-1].has_timed_out:
+                        break
+        finally:
+            await self._server.stop()
+        missing = len(self._options.planned) - len(self._outcomes)
+        self._note(describe_outcome(self._outcomes))
+        return decide_exit(
+            self._outcomes, missing=missing, keep_going=self._options.keep_going, is_suite=self._options.is_suite
+        )
+
+    async def _run_trial(self, planned: PlannedTrial, interrupts: Interrupts) -> None:
+        from evalgate.adapters.recorder.agent_process import AgentProcess
+
+        options = self._options
+        before = set(self._trials)
+        self._find(planned.trial)
+        facts = AgentFacts(planned.trial, planned.prompt, self._commit, planned.agent_hash)
+        endpoints = self._build_endpoints(planned.trial)
+        environ = build_environ(self._environ, endpoints, facts, options.environ)
+        agent = await AgentProcess.start(options.command, environ, self._cwd)
+        end = await agent.wait(options.timeout, interrupts)
+        await self._server.wait_until_quiet(options.flush, LONGEST_FLUSH, lambda: not agent.has_group())
+        await agent.end_group()
+        if (reason := end.describe()) is not None:
+            self._note(f"{planned.trial}: {reason}")
+        found = [await self._close(trial, planned, end) for trial in list(self._trials) if trial not in before]
+        self._outcomes.append(_merge(planned.trial, found, end))
+
+    async def _close(self, trial: TrialId, planned: PlannedTrial, end: AgentEnd) -> TrialOutcome:
+        """Closes a trial and writes its trace."""
+        recorded, token = self._trials.pop(trial)
+        await self._server.close(token)
+        outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+        outcome.add_calls(recorded.exchanges)
+        if recorded.exchanges:
+            self._secrets |= recorded.credentials
+            self._write_trace(recorded, planned, end, token)
+            outcome.traces = 1
+        return outcome
+
+    def _write_trace(self, recorded: RecordedTrial, planned: PlannedTrial, end: AgentEnd, token: str) -> None:
+        import orjson
+
+        from evalgate.adapters.file_writer import open_to_write
+        from evalgate.adapters.formats.exchanges.trace import AgentRun, build_trace
+        from evalgate.adapters.formats.writers import redact_trace
+        from evalgate.models.trace.trace_document import encode_trace
+
+        trial = recorded.trial
+        run = AgentRun(trial, _trace_id(trial), end.describe(), self._commit, planned.agent_hash)
+        trace = build_trace(recorded.exchanges, run)
+        _hide(self._secrets)
+        line = orjson.dumps(encode_trace(redact_trace(trace)), option=orjson.OPT_APPEND_NEWLINE)
+        line = remove_addresses(line, self._port, [token, self._server.control_token])
+        path = Path(self._cwd, self._options.out, f"{build_trial_path(trial)}.jsonl")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open_to_write(os.fspath(path)) as stream:
+                stream.write(line)
+        except OSError as error:
+            raise SettingError(Problem(f"can't write {path}: {error.strerror or 'unknown error'}")) from None
+
+    def _find(self, trial: TrialId) -> RecordedTrial:
+        if trial not in self._trials:
+            if len(self._trials) >= MAX_TRIALS:
+                raise SettingError(f"more than {MAX_TRIALS:,} scenarios are open")
+            recorded = RecordedTrial(trial)
+            self._trials[trial] = recorded, self._server.open(recorded)
+        return self._trials[trial][0]
+
+    def _build_endpoints(self, trial: TrialId) -> Endpoints:
+        root = f"http://{HOST}:{self._port}"
+        return Endpoints(
+            f"{root}/t/{self._trials[trial][1]}",
+            f"{root}/c/{self._server.control_token}",
+            tuple(self._upstreams),
+            self._options.with_otlp,
+        )
+
+    def open_trial(self, trial: TrialId) -> dict[str, Any]:
+        """Opens a trial that the agent names."""
+        self._find(trial)
+        url = self._build_endpoints(trial).trial_url
+        return {"otlp_endpoint": url, "base_urls": {name: base_url(url, name) for name in self._upstreams}}
+
+    def finish_trial(self, trial: TrialId) -> None:
+        """Closes a trial that the agent names; its trace is written when the agent has ended."""
+        if trial not in self._trials:
+            raise SettingError("this scenario is not open")
+        self._server.refuse(self._trials[trial][1])
+
+    def attribute(self, recording: Any, scenario: str) -> RecordedTrial:
+        """The recording of a scenario that a header names, unless the token names one."""
+        trial: TrialId = recording.trial
+        return recording if trial.scenario is not None else self._find(trial._replace(scenario=scenario))
+
+
+def _merge(trial: TrialId, found: Sequence[TrialOutcome], end: AgentEnd) -> TrialOutcome:
+    """What one run of the command recorded, for all trials that it named."""
+    merged = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
+    for outcome in found:
+        merged.add(outcome)
+    return merged
+
+
+def _trace_id(trial: TrialId) -> str:
+    return hashlib.sha256("\0".join(map(str, trial)).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _hide(secrets: set[str]) -> None:
+    """Makes this process redact these values besides those of the project."""
+    project = get_project_secrets()
+    hide_secrets(sorted(secrets))
+    if project is not None:
+        add_project_secrets(project)
+
+
+def remove_addresses(text: bytes, port: int, tokens: Sequence[str]) -> bytes:
+    """The text without the tokens and the port of the server, which are other ones in each run."""
+    for token in tokens:
+        text = text.replace(token.encode(), b"-")
+    for host in (HOST, "localhost"):
+        text = text.replace(f"{host}:{port}".encode(), f"{host}:0".encode())
+    return text

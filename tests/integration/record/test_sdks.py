@@ -1,0 +1,67 @@
+"""Agents with the providers' own SDKs, unchanged, are recorded: chat, Responses, messages; whole and in streams."""
+
+from __future__ import annotations
+
+import pytest
+from recording_runs import SDKS, evalgate, needs_sdks, record, trace_of
+
+SUITE = """
+suite: support
+traces: [traces]
+scenarios:
+  - id: refund
+    assertions:
+      - {type: tool_sequence, sequence: [find_order, read_policy]}
+      - {type: output_contains, value: refunded}
+      - {type: token_limit, max_total: 100}
+"""
+AGENTS = [
+    ("openai_chat", ""),
+    ("openai_chat", "stream"),
+    ("openai_responses", ""),
+    ("openai_responses", "stream"),
+    ("openai_responses", "stateful"),
+    ("anthropic_messages", ""),
+    ("anthropic_messages", "stream"),
+]
+
+
+@needs_sdks
+@pytest.mark.parametrize(("agent", "word"), AGENTS, ids=lambda word: word or "whole")
+def test_an_unchanged_agent_is_recorded_and_judged(fake, tmp_path, agent, word):
+    done = record(tmp_path, *fake.flags, "--scenario", "refund", "--", word, agent=agent, python=str(SDKS))
+
+    provider = "anthropic" if agent.startswith("anthropic") else "openai"
+    assert (done.code, done.last_line) == (0, f"2 model calls ({provider}), 0 spans, 1 trace"), done
+    trace = trace_of(tmp_path)
+    assert [message["role"] for message in trace["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    assert [
+        (call["name"], call["arguments"], call["result"], call["status"], call["step"]) for call in trace["tool_calls"]
+    ] == [
+        ("find_order", {"order": "A-7"}, "order A-7: delivered", "ok", 1),
+        ("read_policy", {"topic": "refund"}, "policy refund: 30 days", "ok", 1),
+    ]
+    assert trace["response"]["content"] == "Your order A-7 is refunded."
+    assert (trace["usage"]["input_tokens"], trace["usage"]["output_tokens"]) == (60, 14)
+    assert (trace["finish_reason"], trace["status"], trace["provider"]) == ("stop", "ok", provider)
+    assert trace["model"] == ("claude-fake-2026" if provider == "anthropic" else "gpt-fake-2026")
+    assert [(call["step"], call["finish_reason"], call["usage"]["total_tokens"]) for call in trace["llm_calls"]] == [
+        (1, "tool_calls", 37),
+        (2, "stop", 37),
+    ]
+    assert [tool.get("name") or tool["function"]["name"] for tool in trace["tool_definitions"]] == [
+        "find_order",
+        "read_policy",
+    ]
+    assert trace["latency"]["total_ms"] > 0
+    assert trace["started_at"] < trace["ended_at"]
+    assert "missing_evidence" not in trace
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    assert evalgate(tmp_path, "run", "suite.yaml", "--no-baseline-zip").code == 0
