@@ -32,7 +32,7 @@ MessageKey = tuple[Any, ...]
 """What two spellings of one message have in common."""
 
 
-class ModelCall(Struct):
+class ExchangeCall(Struct):
     """One exchange, read; `system` is what it instructs, `messages` what follows, `api` None if it has no messages."""
 
     exchange: Exchange
@@ -56,11 +56,11 @@ class ModelCall(Struct):
         return self.exchange.started_at + self.exchange.duration_ms / 1000
 
 
-def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> ModelCall:
+def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> ExchangeCall:
     """Reads an exchange; `seen` keeps messages that were read before, as each request repeats the earlier ones."""
     request = exchange.request
     path = request.path.strip("/").removeprefix("v1/")
-    call = ModelCall(exchange, APIS.get(path) if request.method == "POST" else None)
+    call = ExchangeCall(exchange, APIS.get(path) if request.method == "POST" else None)
     body, answer = _decode(request.body), read_answer(exchange.answer)
     answer = answer if type(answer) is dict else {}
     call.error = _read_error(exchange, answer)
@@ -78,7 +78,7 @@ def read_model_call(exchange: Exchange, seen: dict[bytes, list[RawMessage]]) -> 
 
 
 def _read_chat(
-    call: ModelCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
 ) -> None:
     call.messages = _read_list(body.get("messages"), roles.read_message, seen)
     choices = answer.get("choices")
@@ -90,7 +90,7 @@ def _read_chat(
 
 
 def _read_anthropic(
-    call: ModelCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
 ) -> None:
     system = body.get("system")
     call.messages = _read_list(body.get("messages"), roles.read_message, seen)
@@ -103,7 +103,7 @@ def _read_anthropic(
 
 
 def _read_responses(
-    call: ModelCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
+    call: ExchangeCall, body: dict[str, Any], answer: dict[str, Any], seen: dict[bytes, list[RawMessage]]
 ) -> None:
     given, instructions = body.get("input"), body.get("instructions")
     if type(given) is str:
@@ -142,7 +142,7 @@ def _read_items(value: Any, seen: dict[bytes, list[RawMessage]]) -> list[RawMess
     return list(seen[key])
 
 
-def _take_system(call: ModelCall) -> None:
+def _take_system(call: ExchangeCall) -> None:
     """Moves the first messages of role system from the messages to the instructions."""
     texts: list[str] = []
     while call.messages and call.messages[0].role == "system":

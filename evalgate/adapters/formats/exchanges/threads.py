@@ -10,32 +10,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
-    from evalgate.adapters.formats.exchanges.model_calls import MessageKey, ModelCall
+    from evalgate.adapters.formats.exchanges.model_calls import MessageKey, ExchangeCall
 
 
-class Thread(Struct):
+class CallThread(Struct):
     """Model calls of one conversation in order.
 
     `keys` are those of all messages up to the last answer; `retried` and `compacted` count calls that repeat a failed
     one, and calls whose earlier messages were replaced.
     """
 
-    calls: list[ModelCall]
+    calls: list[ExchangeCall]
     messages: list[RawMessage]
     keys: list[MessageKey]
-    retried: list[ModelCall] = field(default_factory=list)
+    retried: list[ExchangeCall] = field(default_factory=list)
     compacted: int = 0
 
     @property
-    def last(self) -> ModelCall:
+    def last(self) -> ExchangeCall:
         """The last call."""
         return self.calls[-1]
 
 
-def find_threads(calls: Iterable[ModelCall]) -> list[Thread]:
+def find_threads(calls: Iterable[ExchangeCall]) -> list[CallThread]:
     """The threads of all calls with messages, in the order of their first calls; the first one is the main thread."""
-    threads: list[Thread] = []
-    by_response: dict[str, Thread] = {}
+    threads: list[CallThread] = []
+    by_response: dict[str, CallThread] = {}
     for call in calls:
         if call.api is None:
             continue
@@ -45,21 +45,21 @@ def find_threads(calls: Iterable[ModelCall]) -> list[Thread]:
             call.keys = [*known.keys, *call.keys]
         thread = _find_retried(threads, call) or _find_continued(threads, call) or _find_compacted(threads, call)
         if thread is None:
-            thread = Thread([], [], [])
+            thread = CallThread([], [], [])
             threads.append(thread)
         _add(thread, call)
         if call.response.id is not None:
-            by_response[call.response.id] = Thread([call], [*thread.messages], [*thread.keys])
+            by_response[call.response.id] = CallThread([call], [*thread.messages], [*thread.keys])
     return _main_first(threads)
 
 
-def _add(thread: Thread, call: ModelCall) -> None:
+def _add(thread: CallThread, call: ExchangeCall) -> None:
     thread.calls.append(call)
     thread.messages = [*call.messages, *call.answer]
     thread.keys = [*call.keys, *call.answer_keys]
 
 
-def _find_retried(threads: list[Thread], call: ModelCall) -> Thread | None:
+def _find_retried(threads: list[CallThread], call: ExchangeCall) -> CallThread | None:
     """The thread whose last call failed and had the same messages: that one does not count."""
     for thread in reversed(threads):
         last = thread.last
@@ -69,7 +69,7 @@ def _find_retried(threads: list[Thread], call: ModelCall) -> Thread | None:
     return None
 
 
-def _find_continued(threads: list[Thread], call: ModelCall) -> Thread | None:
+def _find_continued(threads: list[CallThread], call: ExchangeCall) -> CallThread | None:
     """The thread with the longest list of messages with which those of the call begin."""
     found = [
         thread
@@ -81,7 +81,7 @@ def _find_continued(threads: list[Thread], call: ModelCall) -> Thread | None:
     return max(found, key=lambda thread: len(thread.keys), default=None)
 
 
-def _find_compacted(threads: list[Thread], call: ModelCall) -> Thread | None:
+def _find_compacted(threads: list[CallThread], call: ExchangeCall) -> CallThread | None:
     """The latest thread that the call can only continue with other messages in place of the earlier ones."""
     for thread in reversed(threads):
         last = thread.last
@@ -94,7 +94,7 @@ def _find_compacted(threads: list[Thread], call: ModelCall) -> Thread | None:
     return None
 
 
-def _main_first(threads: list[Thread]) -> list[Thread]:
+def _main_first(threads: list[CallThread]) -> list[CallThread]:
     """Puts the thread first that begins with the first request; of several such ones the longest."""
     if not threads:
         return threads

@@ -14,8 +14,8 @@ from evalgate.adapters.formats.core.builder.run import (
     mark_incomplete,
 )
 from evalgate.adapters.formats.core.usage import finish_reason, none_if_uncounted, sum_call_usages
-from evalgate.adapters.formats.exchanges.model_calls import ModelCall, read_model_call
-from evalgate.adapters.formats.exchanges.threads import Thread, find_threads
+from evalgate.adapters.formats.exchanges.model_calls import ExchangeCall, read_model_call
+from evalgate.adapters.formats.exchanges.threads import CallThread, find_threads
 from evalgate.models.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MAX_TEXT = 1_000_000
 """Characters of one text that a trace keeps."""
 
 
-class AgentRun(NamedTuple):
+class RunFacts(NamedTuple):
     """What is known of a run besides its exchanges; `failure` is why the agent's process failed, if it did."""
 
     trial: TrialId
@@ -39,7 +39,7 @@ class AgentRun(NamedTuple):
     metadata: dict[str, Any] = {}  # noqa: RUF012  (never changed)
 
 
-def build_trace(exchanges: Iterable[Exchange], run: AgentRun) -> Trace:
+def build_trace(exchanges: Iterable[Exchange], run: RunFacts) -> Trace:
     """The trace of one trial; its exchanges are at least one, in any order."""
     seen: dict[bytes, list[RawMessage]] = {}
     ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
@@ -47,7 +47,7 @@ def build_trace(exchanges: Iterable[Exchange], run: AgentRun) -> Trace:
     threads = find_threads(calls)
     retried = {id(call) for thread in threads for call in thread.retried}
     counted = [call for call in calls if id(call) not in retried]
-    main = threads[0] if threads else Thread([], [], [])
+    main = threads[0] if threads else CallThread([], [], [])
     trace = _build_conversation(main)
     _add_calls(trace, main, counted)
     _add_times(trace, main, counted)
@@ -63,7 +63,7 @@ def build_trace(exchanges: Iterable[Exchange], run: AgentRun) -> Trace:
     return trace
 
 
-def _build_conversation(main: Thread) -> Trace:
+def _build_conversation(main: CallThread) -> Trace:
     """The messages of the last request and its answer, cut where a text is too long."""
     chat = MeteredConversation()
     if not main.calls:
@@ -92,7 +92,7 @@ def cut_text(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\n[cut: the text had {len(text):,} characters]"
 
 
-def _add_calls(trace: Trace, main: Thread, calls: Sequence[ModelCall]) -> None:
+def _add_calls(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
     """Adds every model call; those of the main thread have the step and turn of the message that answered them."""
     answers = [message for message in trace.messages if message["role"] == "assistant"]
     own = {id(call): number for number, call in enumerate(reversed([c for c in main.calls if c.answer_keys]), 1)}
@@ -129,7 +129,7 @@ def _add_calls(trace: Trace, main: Thread, calls: Sequence[ModelCall]) -> None:
     trace.warnings += warnings
 
 
-def _add_times(trace: Trace, main: Thread, calls: Sequence[ModelCall]) -> None:
+def _add_times(trace: Trace, main: CallThread, calls: Sequence[ExchangeCall]) -> None:
     """Start, end, latency, provider, model and finish reason; a replayed run has the times of its recording."""
     last = main.last if main.calls else calls[-1]
     trace.provider, trace.model = last.exchange.request.provider, last.response.model
@@ -144,7 +144,7 @@ def _add_times(trace: Trace, main: Thread, calls: Sequence[ModelCall]) -> None:
     trace.latency = {"total_ms": round(total, 3), "source": "recorded"}
 
 
-def _add_notes(trace: Trace, threads: Sequence[Thread], calls: Sequence[ModelCall]) -> None:
+def _add_notes(trace: Trace, threads: Sequence[CallThread], calls: Sequence[ExchangeCall]) -> None:
     retried = sum(len(thread.retried) for thread in threads)
     if retried:
         add_warning(trace, "retried", f"{retried} failed model calls were made again, and count once", "llm_calls")
@@ -163,7 +163,7 @@ def _add_notes(trace: Trace, threads: Sequence[Thread], calls: Sequence[ModelCal
         add_warning(trace, "text_cut", f"a text longer than {MAX_TEXT:,} characters was cut", "messages")
 
 
-def _add_end(trace: Trace, calls: Sequence[ModelCall], failure: str | None) -> None:
+def _add_end(trace: Trace, calls: Sequence[ExchangeCall], failure: str | None) -> None:
     last = calls[-1].error
     if last is not None:
         trace.status = "error"
