@@ -138,12 +138,12 @@ class _Recording:
         import orjson
 
         from evalgate.adapters.file_writer import open_to_write
-        from evalgate.adapters.formats.exchanges.trace import RunFacts, build_trace
+        from evalgate.adapters.formats.exchanges.trace import ProcessRun, build_trace
         from evalgate.adapters.formats.writers import redact_trace
         from evalgate.models.trace.trace_document import encode_trace
 
         trial = recorded.trial
-        run = RunFacts(trial, _trace_id(trial), end.describe(), self._commit, planned.agent_hash)
+        run = ProcessRun(trial, _trace_id(trial), end.describe(), self._commit, planned.agent_hash)
         trace = build_trace(recorded.exchanges, run)
         _hide(self._secrets)
         line = orjson.dumps(encode_trace(redact_trace(trace)), option=orjson.OPT_APPEND_NEWLINE)

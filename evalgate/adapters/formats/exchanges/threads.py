@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evalgate.adapters.formats.core.builder.conversation import RawMessage
-    from evalgate.adapters.formats.exchanges.model_calls import MessageKey, ExchangeCall
+    from evalgate.adapters.formats.exchanges.model_calls import ExchangeCall, MessageKey
 
 
 class CallThread(Struct):

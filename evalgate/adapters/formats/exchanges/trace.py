@@ -28,7 +28,7 @@ MAX_TEXT = 1_000_000
 """Characters of one text that a trace keeps."""
 
 
-class RunFacts(NamedTuple):
+class ProcessRun(NamedTuple):
     """What is known of a run besides its exchanges; `failure` is why the agent's process failed, if it did."""
 
     trial: TrialId
@@ -39,7 +39,7 @@ class RunFacts(NamedTuple):
     metadata: dict[str, Any] = {}  # noqa: RUF012  (never changed)
 
 
-def build_trace(exchanges: Iterable[Exchange], run: RunFacts) -> Trace:
+def build_trace(exchanges: Iterable[Exchange], run: ProcessRun) -> Trace:
     """The trace of one trial; its exchanges are at least one, in any order."""
     seen: dict[bytes, list[RawMessage]] = {}
     ordered = sorted(exchanges, key=lambda exchange: exchange.arrived_at)
