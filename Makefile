@@ -3,8 +3,6 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 BIN := .venv/bin
 DEMO := .demo/venv/bin
-# A plain path entry: other kinds of editable installs slow down every start by an import hook.
-EDITABLE := --config-settings editable_mode=compat --editable
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
@@ -24,17 +22,16 @@ help:
 	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, composite/action.yml"
 
 python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is required; choose one with: make PYTHON=/path/to/python"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "error: Python 3.11 or newer is needed, here is $$({ "$(or $(PYTHON),python3)" --version || echo none; } 2>/dev/null);" \
+			"install one, or name one that you have: make PYTHON=/path/to/python3" >&2; exit 1; }
 
 .venv/.ready: requirements/dev.txt pyproject.toml | python
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps $(EDITABLE) .
+	@"$(PYTHON)" .ci/environment.py test
 	@touch $@
 
 .demo/.ready: pyproject.toml | python
-	$(PYTHON) -m venv .demo/venv
-	$(DEMO)/python -m pip install --quiet $(EDITABLE) '.[terminal]'
+	@"$(PYTHON)" .ci/environment.py demo
 	@touch $@
 
 .sdks/.ready: requirements/sdks.txt | python
@@ -58,7 +55,7 @@ check: .venv/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy .ci/release.py
+	$(BIN)/mypy .ci/release.py .ci/environment.py
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml
@@ -68,13 +65,13 @@ check: .venv/.ready
 		{ echo "The evalgate package on PyPI is another project."; exit 1; }
 
 bench: | python
-	$(PYTHON) benchmarks/run.py
+	"$(PYTHON)" benchmarks/run.py
 
 bench-peers: | python
-	$(PYTHON) benchmarks/peers.py
+	"$(PYTHON)" benchmarks/peers.py
 
 lock: | python
-	$(PYTHON) -m venv .demo/lock
+	"$(PYTHON)" -m venv .demo/lock
 	.demo/lock/bin/python -m pip install --quiet uv
 	.demo/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" --extra terminal --extra otlp --extra record --extra prices --extra store --extra postgres --extra dask --group dev pyproject.toml -o requirements/dev.txt
