@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Without .pyc files every process that a test starts compiles all modules, and each worker all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo sdks test matrix check bench bench-peers lock schema docs python clean
+.PHONY: help demo sdks test matrix check bench bench-peers lock schema docs language-server python clean
 
 help:
 	@echo "make demo    run the gate on the bundled example: a green run, then a failing pull request"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-peers  measure the same job with promptfoo, pydantic-evals and agentevals (network)"
 	@echo "make lock    update the versions in requirements/"
 	@echo "make schema  write the JSON Schemas to schemas/"
+	@echo "make language-server  install the YAML language server of editors, for the tests of the schema (npm)"
 	@echo "make docs    write what follows from other files: tables in docs/, mkdocs.yml, llms.txt, composite/action.yml"
 
 python:
@@ -90,11 +91,20 @@ schema: .venv/.ready
 	$(BIN)/evalgate schema project > schemas/project.json
 	$(BIN)/evalgate schema trace > schemas/trace.json
 	$(BIN)/evalgate schema results > schemas/results.json
+	$(BIN)/evalgate schema --write schemas/editor
 
 docs: .venv/.ready
 	$(BIN)/python tests/trace_table.py
 	$(BIN)/python tests/composite_action.py
 	$(BIN)/python tests/doc_pages.py
+
+.venv/editor/.ready: requirements/editor/package-lock.json | .venv/.ready
+	mkdir -p .venv/editor
+	cp requirements/editor/package.json requirements/editor/package-lock.json .venv/editor
+	npm ci --prefix .venv/editor --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+language-server: .venv/editor/.ready
 
 clean:
 	rm -rf .venv .demo .sdks .evalgate build *.egg-info

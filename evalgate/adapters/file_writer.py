@@ -30,6 +30,14 @@ def open_named(path: str, cwd: str) -> Iterator[BinaryIO]:
         raise SettingError(f"can't write {path or repr(path)}: {error.strerror or 'unknown error'}") from None
 
 
+def make_folder(path: str, cwd: str) -> None:
+    """Makes the folder that a user named in a shell, and those above it; raises SettingError."""
+    try:
+        Path(_join(cwd, path)).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"can't make the folder {path!r}: {error.strerror or 'unknown error'}") from None
+
+
 @contextmanager
 def open_stdout() -> Iterator[BinaryIO]:
     """Opens stdout for bytes; the caller has printed nothing that is not flushed."""

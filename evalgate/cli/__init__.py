@@ -66,7 +66,8 @@ VERBS_WITHOUT_PROJECT = VERBS.keys() - {
 _MODULES = {
     **dict.fromkeys(("run", "merge"), "run"),
     **dict.fromkeys(("explain", "compare", "baseline", "backtest"), "baselines"),
-    **dict.fromkeys(("validate", "fingerprint", "schema", "evaluators"), "suites"),
+    **dict.fromkeys(("fingerprint", "schema", "evaluators"), "suites"),
+    "validate": "validation",
     **dict.fromkeys(("query", "convert"), "traces"),
     **dict.fromkeys(("traces", "show"), "trace_list"),
     **dict.fromkeys(("approve", "approvals"), "approvals"),

@@ -1,10 +1,10 @@
-"""The verbs `validate`, `evaluators`, `schema` and `fingerprint`, for people who write suites."""
+"""The verbs `evaluators`, `schema` and `fingerprint`, for people who write suites."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalgate.cli.command import ANY_LIMITS, PLUGINS, STORE, Command, option
+from evalgate.cli.command import PLUGINS, Command, option
 from evalgate.errors import Problem, SettingError
 
 if TYPE_CHECKING:
@@ -14,39 +14,8 @@ if TYPE_CHECKING:
     from evalgate.evaluators.core.evaluator import Evaluator
 
 KINDS = ("suite", "project", "trace", "results")
-
-
-def validate(arguments: Namespace, shell: Shell) -> int:
-    """Loads everything and reports all errors at once, each as file:line:column."""
-    from evalgate.adapters.clock import SystemClock
-    from evalgate.application.comparison.policies import check_quarantine, policies_of
-    from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
-    from evalgate.bootstrap.sources import build_suite_files
-    from evalgate.bootstrap.store import shell_store_opener
-    from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
-    from evalgate.reporting.text.wording import pluralize
-    from evalgate.settings.limits import parse_limits
-
-    use_plugin_evaluators(arguments.plugin, shell.cwd)
-    store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
-    files = build_suite_files(shell.cwd, None, parse_limits(arguments.limit), store)
-    configuration = files.load(arguments.configs)
-    today = SystemClock(shell.epoch).now().date()
-    check_quarantine(configuration, today)
-    approvals = read_approvals(shell.cwd)
-    if approvals is not None:
-        files.load_approvals(approvals)
-    policies = policies_of(configuration, None)
-    check_formats(configuration)
-    harmless = find_harmless_suites(configuration.suites, policies.suites, today)
-    unreachable = find_unreachable_rules(configuration.suites, policies.suites)
-    shell.report_problems([*configuration.warnings, *harmless, *unreachable], "warning")
-    suites = configuration.suites
-    scenarios = sum(len(suite.scenarios) for suite in suites)
-    assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
-    counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
-    shell.print_line(f"ok: {', '.join(pluralize(*each) for each in counts)}")
-    return 0
+EDITED_KINDS = ("suite", "project")
+"""Documents that people write in an editor."""
 
 
 def list_evaluators(arguments: Namespace, shell: Shell) -> int:
@@ -91,7 +60,7 @@ def _describe(evaluator: type[Evaluator] | None) -> list[str]:
 
 
 def print_schema(arguments: Namespace, shell: Shell) -> int:
-    """Prints the JSON Schema of a document."""
+    """Prints the JSON Schema of a document, or writes those that editors read."""
     import orjson
 
     from evalgate.application.judge.schemas import schema
@@ -100,8 +69,30 @@ def print_schema(arguments: Namespace, shell: Shell) -> int:
     has_plugins = bool(arguments.plugin or arguments.installed)
     if has_plugins:
         use_plugin_evaluators(arguments.plugin, shell.cwd)
-    made = schema(arguments.kind, with_own=has_plugins)
+    if arguments.write is not None:
+        return _write_schemas(arguments, shell, has_plugins=has_plugins)
+    made = schema(arguments.kind or KINDS[0], with_own=has_plugins)
     shell.print_line(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode())
+    return 0
+
+
+def _write_schemas(arguments: Namespace, shell: Shell, *, has_plugins: bool) -> int:
+    """Writes the schemas of suites and projects for editors to a folder; editors keep the order of keys."""
+    import orjson
+
+    from evalgate.adapters.file_writer import make_folder, open_named
+    from evalgate.application.judge.editor_schema import editor_schema
+    from evalgate.application.judge.schemas import schema
+
+    if arguments.kind not in (None, *EDITED_KINDS):
+        raise SettingError(Problem(f"--write has no schema of {arguments.kind}", None, "only of suite and project"))
+    make_folder(arguments.write, shell.cwd)
+    for kind in EDITED_KINDS if arguments.kind is None else [arguments.kind]:
+        path = f"{arguments.write.rstrip('/')}/{kind}.json"
+        with open_named(path, shell.cwd) as stream:
+            made = editor_schema(schema(kind, with_own=has_plugins))
+            stream.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        shell.print_safe(f"{path}: written")
     return 0
 
 
@@ -114,19 +105,6 @@ def print_fingerprint(arguments: Namespace, shell: Shell) -> int:
 
 
 COMMANDS = {
-    "validate": Command(
-        validate,
-        [
-            option("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"),
-            ANY_LIMITS,
-            PLUGINS,
-            STORE,
-        ],
-        """examples:
-  evalgate validate
-  evalgate validate evals/refunds.yaml
-""",
-    ),
     "evaluators": Command(
         list_evaluators,
         [
@@ -141,13 +119,18 @@ COMMANDS = {
     "schema": Command(
         print_schema,
         [
-            option("kind", choices=KINDS, nargs="?", default="suite", help="which document (default suite)"),
+            option("kind", choices=KINDS, nargs="?", help="which document (default suite)"),
+            option(
+                "--write",
+                metavar="DIR",
+                help="write the schemas of suites and projects to this folder, for editors (JSON Schema draft-07)",
+            ),
             PLUGINS,
             option("--installed", action="store_true", help="include the evaluators of installed packages"),
         ],
         """examples:
-  evalgate schema suite > suite.schema.json
-  # then begin a suite with:  # yaml-language-server: $schema=suite.schema.json
+  evalgate schema trace
+  evalgate schema --write evals/.schema              for editors; then: evalgate validate --fix-header
   evalgate schema suite --plugin my_checks
 """,
     ),

@@ -14,6 +14,7 @@ from evalgate.strict_model import StrictModel
 
 OnDuplicates = Literal["warn", "fail"]
 Share = Annotated[float, Field(ge=0, le=1)]
+_Glob = Annotated[str, Field(min_length=1)]
 FailOnList = Annotated[list[FailOn], Field(min_length=1)]
 SPAN = r"^[1-9][0-9]{0,3}[hdw]$"
 """A time span in hours, days or weeks."""
@@ -58,7 +59,7 @@ class FreshnessPolicy(StrictModel):
     """
 
     require: Literal["head", "any"] = "any"
-    watch: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list)] = Field(
+    watch: Annotated[list[_Glob], BeforeValidator(wrap_in_list, json_schema_input_type=_Glob | list[_Glob])] = Field(
         default_factory=list, max_length=100
     )
     max_age: Annotated[str, Field(pattern=SPAN)] | None = None

@@ -128,11 +128,19 @@ def _check_visible(value: str) -> str:
 
 
 Id = Annotated[
-    str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=MAX_ID_LENGTH), AfterValidator(_check_visible)
+    str,
+    BeforeValidator(_number_as_text, json_schema_input_type=str | int),
+    Field(min_length=1, max_length=MAX_ID_LENGTH),
+    AfterValidator(_check_visible),
 ]
 Text = Annotated[str, Field(max_length=10_000)]
-Tag = Annotated[str, BeforeValidator(_number_as_text), Field(min_length=1, max_length=200)]
-Globs = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(wrap_in_list), Field(min_length=1)]
+Tag = Annotated[
+    str, BeforeValidator(_number_as_text, json_schema_input_type=str | int), Field(min_length=1, max_length=200)
+]
+_Glob = Annotated[str, Field(min_length=1)]
+Globs = Annotated[
+    list[_Glob], BeforeValidator(wrap_in_list, json_schema_input_type=_Glob | list[_Glob]), Field(min_length=1)
+]
 MAX_NAME = 200
 MAX_VARIANTS = 100
 MAX_PRICES = 1_000
@@ -297,13 +305,14 @@ class SuiteFile(StrictModel):
 class ProjectFile(StrictModel):
     """`evalgate.yaml` as written. `store` is a path: a repository may not choose hosts for the gate.
 
-    `redact` is checked only if a project has it.
+    `redact` is checked only if a project has it. Only editors read `schema_url`, never the gate.
     """
 
     version: Version
     suites: Globs
     defaults: Defaults = Defaults.from_defaults()
     store: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_check_path)] | None = None
+    schema_url: Annotated[str, Field(max_length=1_000, pattern=r"^https?://[!-~]+$")] | None = None
     prices: Prices = Field(default_factory=dict)
     redact: Any = None
     policy: PolicyEntry = PolicyEntry.from_defaults()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import abc
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from evalgate.application.judge.described_schema import describe_properties
 from evalgate.errors import SettingError
 from evalgate.evaluators.core.operators import OPERATORS
 from evalgate.evaluators.core.registry import BUILT_IN_TYPES, evaluator_class, plugin_types
-from evalgate.evaluators.core.shorthands import DEFAULT_PATH
+from evalgate.evaluators.core.shorthands import COMMON, DEFAULT_PATH
 from evalgate.measures.values.json_values import ALIASES
 from evalgate.models.trace.trace_document import trace_schema
 from evalgate.suite.scheduled_tool import TIMING_TYPES
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-COMMON = ("name", "weight", "required", "on_missing", "negate", "dimension")
 ASSERTION = {"$ref": "#/$defs/assertion"}
 
 
@@ -27,13 +27,13 @@ def schema(kind: str, *, with_own: bool = False) -> dict[str, Any]:
     Raises SettingError for a plugin evaluator that no JSON Schema can describe.
     """
     made = _MAKERS[kind](plugin_types() if with_own else ())
-    return {"$schema": DRAFT, "title": f"EvalGate {kind}", **made}
+    return {"$schema": DRAFT, "$id": f"urn:evalgate:schema:{kind}:1", **made, "title": f"EvalGate {kind}"}
 
 
 def _suite(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.suite_file import SuiteFile
 
-    return _with_assertions(_with_goldens(SuiteFile.model_json_schema()), own)
+    return describe_properties(_with_assertions(_with_goldens(SuiteFile.model_json_schema()), own))
 
 
 def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _with_goldens(made: dict[str, Any]) -> dict[str, Any]:
 def _project(own: Sequence[str]) -> dict[str, Any]:
     from evalgate.suite.suite_file import ProjectFile
 
-    return _with_assertions(_with_redact(ProjectFile.model_json_schema()), own)
+    return describe_properties(_with_assertions(_with_redact(ProjectFile.model_json_schema()), own))
 
 
 def _with_redact(made: dict[str, Any]) -> dict[str, Any]:
@@ -138,6 +138,7 @@ def _params_form(own: Sequence[str]) -> dict[str, Any]:
     """`{type, params: {...}}`: an evaluator's fields in a mapping, described elsewhere."""
     return {
         "type": "object",
+        "title": "type and params",
         "description": "A type and its settings, which the evaluator checks.",
         "properties": {"type": {"enum": [*BUILT_IN_TYPES, *own]}, "params": {"type": "object"}, **_common()},
         "required": ["type", "params"],
@@ -149,6 +150,7 @@ def _operator_form() -> dict[str, Any]:
     names = [*OPERATORS, *ALIASES]
     return {
         "type": "object",
+        "title": "path and operator",
         "description": "An expression over the trace, an operator, a value.",
         "properties": {
             "path": {"type": "string", "default": DEFAULT_PATH},
@@ -172,7 +174,13 @@ def _groups() -> list[dict[str, Any]]:
         {"when": ASSERTION, "then": members},
     ]
     return [
-        {"type": "object", "properties": {**form, **_common()}, "required": list(form), "additionalProperties": False}
+        {
+            "type": "object",
+            "title": next(iter(form)),
+            "properties": {**form, **_common()},
+            "required": list(form),
+            "additionalProperties": False,
+        }
         for form in forms
     ]
 

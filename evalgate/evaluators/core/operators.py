@@ -23,6 +23,8 @@ from evalgate.measures.values.json_values import (
 Operator = Literal[
     "eq", "ne", "gt", "gte", "lt", "lte", "contains", "regex", "exists", "in", "not_in", "length", "matches_schema"
 ]
+Alias = Literal["le", "ge"]
+"""Other names of operators."""
 OPERATORS: tuple[str, ...] = get_args(Operator)
 
 ValueCheck = Callable[[Any], str | None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, model_validator
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, require_evidence
-from evalgate.evaluators.core.operators import Operator, build_value_check, resolve_alias, sign
+from evalgate.evaluators.core.operators import Alias, Operator, build_value_check, resolve_alias, sign
 from evalgate.evaluators.core.queries import build_getter, compile_query, describe_missing, query_evidence
 from evalgate.measures.jmespath.query import QueryFailedError
 from evalgate.measures.text.patterns import PatternFailedError
@@ -25,7 +25,7 @@ class QueryAssertion(Evaluator):
 
     type: Literal["jmespath"]
     expression: str
-    operator: Annotated[Operator, BeforeValidator(resolve_alias)]
+    operator: Annotated[Operator, BeforeValidator(resolve_alias, json_schema_input_type=Operator | Alias)]
     value: Any = None
 
     @model_validator(mode="before")

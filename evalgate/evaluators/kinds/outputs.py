@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from evalgate.evaluators.core.evaluator import Check, Evaluator, Finding, Order
 from evalgate.evaluators.core.field_problems import FieldProblemError
-from evalgate.evaluators.core.operators import resolve_alias, sign
+from evalgate.evaluators.core.operators import Alias, resolve_alias, sign
 from evalgate.evaluators.kinds.output_source import SourceField, build_check, build_finding, describe_source
 from evalgate.measures.text.patterns import Pattern, PatternError, PatternFailedError
 from evalgate.measures.values.json_values import COMPARE, is_number, json_equal, shorten, show, show_typed
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from evalgate.evaluators.kinds.output_source import Verdict
     from evalgate.models.trace.trace import Trace
 
-Relation = Annotated[Literal["eq", "ne", "lt", "lte", "gt", "gte"], BeforeValidator(resolve_alias)]
+_Relation = Literal["eq", "ne", "lt", "lte", "gt", "gte"]
+Relation = Annotated[_Relation, BeforeValidator(resolve_alias, json_schema_input_type=_Relation | Alias)]
 
 
 class OutputContains(Evaluator):

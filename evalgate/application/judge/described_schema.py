@@ -1,0 +1,69 @@
+"""Describes the properties of a schema of suites or projects, and keeps what many assertions share in one place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalgate.application.judge.property_texts import find_text
+from evalgate.evaluators.core.shorthands import COMMON
+
+_WORD = re.compile("([A-Z])")
+SHARED = "common."
+"""Before the name of a setting that all evaluators share, under `$defs`."""
+
+
+def describe_properties(made: dict[str, Any]) -> dict[str, Any]:
+    """The schema with a description and an example of each property, and a default of each that may be absent.
+
+    The settings that all evaluators share are defined once. Properties of plugin evaluators keep what their
+    authors wrote.
+    """
+    _describe_object(made["title"], made)
+    for name, definition in made["$defs"].items():
+        _describe_object(name, definition)
+        definition["title"] = _WORD.sub(r" \1", name.removesuffix("Entry")).strip().lower()
+    shared: dict[str, Any] = {}
+    for form in made["$defs"]["assertion"]["anyOf"]:
+        _describe_assertion(form, shared)
+    made["$defs"].update({f"{SHARED}{name}": definition for name, definition in shared.items()})
+    return made
+
+
+def _describe_assertion(form: dict[str, Any], shared: dict[str, Any]) -> None:
+    """Describes one form of an assertion, with its type as the model, and moves settings of all forms to `shared`."""
+    properties = form["properties"]
+    kind = properties.get("type", {}).get("const")
+    _describe_object(kind or "", form)
+    for inner in properties.values():
+        _describe_object("", inner)
+    if kind is not None:
+        form["title"] = kind
+        properties["type"]["description"] = _join_lines(form["description"])
+    for name in COMMON:
+        if properties[name] == shared.setdefault(name, properties[name]):
+            properties[name] = {"$ref": f"#/$defs/{SHARED}{name}"}
+
+
+def _describe_object(model: str, definition: dict[str, Any]) -> None:
+    required = definition.get("required", ())
+    for name, given in definition.get("properties", {}).items():
+        definition["properties"][name] = _describe(model, name, given, is_required=name in required)
+
+
+def _describe(model: str, name: str, given: dict[str, Any], *, is_required: bool) -> dict[str, Any]:
+    described = {key: value for key, value in given.items() if key != "title"}
+    text = find_text(model, name)
+    if text is not None:
+        described["description"], example = text
+        described["examples"] = [given.get("const", example)]
+    if not is_required and "default" not in described and "const" not in described:
+        described["default"] = {"array": [], "object": {}}.get(str(given.get("type")))
+    if isinstance(described.get("default"), dict):
+        described["default"] = {}  # an object of defaults only
+    return described
+
+
+def _join_lines(text: str) -> str:
+    """A docstring as paragraphs, one a line."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))

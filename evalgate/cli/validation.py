@@ -1,0 +1,154 @@
+"""The verb `validate`: all errors of suites at once, and the line by which editors find their schema."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from evalgate.cli.command import ANY_LIMITS, PLUGINS, STORE, Command, option
+from evalgate.errors import Problem, SuiteError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from evalgate.adapters.suites import SuiteFiles
+    from evalgate.cli.shell import Shell
+    from evalgate.ports import Files
+    from evalgate.suite.models import Configuration
+
+
+def validate(arguments: Namespace, shell: Shell) -> int:
+    """Loads everything and reports all errors at once, each as file:line:column."""
+    from evalgate.adapters.clock import SystemClock
+    from evalgate.application.comparison.policies import check_quarantine, policies_of
+    from evalgate.bootstrap.shell_tools import check_formats, read_approvals, use_plugin_evaluators
+    from evalgate.bootstrap.sources import build_suite_files, build_workspace
+    from evalgate.bootstrap.store import shell_store_opener
+    from evalgate.gate.reach import find_harmless_suites, find_unreachable_rules
+    from evalgate.reporting.text.wording import pluralize
+    from evalgate.settings.limits import parse_limits
+
+    use_plugin_evaluators(arguments.plugin, shell.cwd)
+    store = shell_store_opener(arguments.store_url, shell.environ, shell.cwd)
+    suite_files = build_suite_files(shell.cwd, None, parse_limits(arguments.limit), store)
+    files = build_workspace(shell.cwd)
+    if arguments.only_suites and arguments.configs:
+        configurations = _load_changed(suite_files, files, arguments.configs)
+    else:
+        configurations = [suite_files.load(arguments.configs)]
+    today = SystemClock(shell.epoch).now().date()
+    approvals = read_approvals(shell.cwd)
+    if approvals is not None:
+        suite_files.load_approvals(approvals)
+    for configuration in configurations:
+        check_quarantine(configuration, today)
+        policies = policies_of(configuration, None)
+        check_formats(configuration)
+        harmless = find_harmless_suites(configuration.suites, policies.suites, today)
+        unreachable = find_unreachable_rules(configuration.suites, policies.suites)
+        shell.report_problems([*configuration.warnings, *harmless, *unreachable], "warning")
+        if arguments.fix_header:
+            _fix_headers(configuration, files, shell)
+    suites = [suite for configuration in configurations for suite in configuration.suites]
+    scenarios = sum(len(suite.scenarios) for suite in suites)
+    assertions = sum(len(scenario.assertions) for suite in suites for scenario in suite.scenarios)
+    counts = [(len(suites), "suite"), (scenarios, "scenario"), (assertions, "assertion")]
+    shell.print_line(f"ok: {', '.join(pluralize(*each) for each in counts)}")
+    return 0
+
+
+def _load_changed(suite_files: SuiteFiles, files: Files, paths: list[str]) -> list[Configuration]:
+    """The projects of the suites among these files, and suites without one; raises SuiteError with all errors."""
+    from evalgate.adapters.suites.changed_files import group_by_project
+
+    loaded: list[Configuration] = []
+    problems, without_project = list[Problem](), list[str]()
+    for project, members in group_by_project(files, paths).items():
+        if project is None:
+            without_project += members
+            continue
+        try:
+            loaded.append(suite_files.load([project]))
+        except SuiteError as error:
+            problems += error.problems
+        else:
+            known = {project, *(suite.path for suite in loaded[-1].suites)}
+            without_project += [path for path in members if path not in known]
+    if without_project:
+        try:
+            loaded.append(suite_files.load(without_project))
+        except SuiteError as error:
+            problems += error.problems
+    if problems:
+        raise SuiteError(*problems)
+    return loaded
+
+
+def _fix_headers(configuration: Configuration, files: Files, shell: Shell) -> None:
+    """Writes the line that names the schema into each YAML file that has a schema; notes what has none."""
+    from evalgate.adapters.file_writer import open_named
+    from evalgate.adapters.suites.schema_header import change_header
+
+    places = dict(_find_schemas(configuration, files))
+    without = [path for path, schema in places.items() if schema is None]
+    if without:
+        hint = "`evalgate schema --write evals/.schema` writes one; or set `schema_url` in evalgate.yaml"
+        shell.note(f"no folder .schema beside or above {', '.join(without[:3])}: no header written ({hint})")
+    for path, schema in places.items():
+        if (
+            schema is not None
+            and not path.endswith(".json")
+            and (changed := change_header(files, path, schema)) is not None
+        ):
+            with open_named(path, shell.cwd) as stream:
+                stream.write(changed)
+            shell.print_safe(f"{path}: header written")
+
+
+def _find_schemas(configuration: Configuration, files: Files) -> Iterator[tuple[str, str | None]]:
+    """Each file with the address of its schema; without one of its own, a project takes that of its first suite."""
+    from evalgate.adapters.suites.schema_header import find_schema
+
+    url = configuration.project_content.get("schema_url")
+    project, found = configuration.project_path, None
+    for suite in configuration.suites:
+        schema = posixpath.join(url, "suite.json") if url else find_schema(files, suite.path, "suite")
+        yield suite.path, schema
+        if found is None and schema is not None and project is not None:
+            place = posixpath.join(posixpath.dirname(suite.path), posixpath.dirname(schema), "project.json")
+            found = posixpath.relpath(place, posixpath.dirname(project) or ".")
+    if project is not None:
+        own = posixpath.join(url, "project.json") if url else find_schema(files, project, "project")
+        folder = posixpath.dirname(project) or "."
+        yield project, own or (found if found and files.expand(found, folder) else None)
+
+
+COMMANDS = {
+    "validate": Command(
+        validate,
+        [
+            option("configs", nargs="*", metavar="CONFIG", help="project or suite file, or a folder or glob of them"),
+            option(
+                "--only-suites",
+                action="store_true",
+                help="for hooks: skip files that are no suites; validate a suite with its project",
+            ),
+            option(
+                "--fix-header",
+                action="store_true",
+                help="write the line by which editors find the schema, where there is one (`schema --write`)",
+            ),
+            ANY_LIMITS,
+            PLUGINS,
+            STORE,
+        ],
+        """examples:
+  evalgate validate
+  evalgate validate evals/refunds.yaml
+  evalgate validate --only-suites evals/refunds.yaml docs/mkdocs.yml    in a pre-commit hook
+  evalgate schema --write evals/.schema
+  evalgate validate --fix-header
+""",
+    ),
+}

@@ -1,0 +1,202 @@
+"""`evalgate validate` as hooks and editors use it: a list of changed files, and the header that names the schema."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import yaml
+from documents import ROOT
+
+from evalgate.cli import main
+from evalgate.cli.shell import Shell
+
+SUITE = "suite: {}\nscenarios:\n  - id: a\n    assertions:\n      - {{type: tool_called, tool: t, required: true}}\n"
+BROKEN = SUITE.format("broken").replace("tool_called", "tool_caled")
+HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))[0]
+HEADER = "# yaml-language-server: $schema="
+
+
+def validate(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(folder))
+    code = main(["validate", *arguments], shell)
+    return code, shell.out.getvalue(), shell.err.getvalue()
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_yaml", ".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def test_files_that_are_no_suites_are_skipped_quietly(tmp_path: Path) -> None:
+    write(tmp_path, evals__a_yaml=SUITE.format("a"), evals__compose_yaml="services: {web: {}}\n", empty_yaml="")
+    (tmp_path / "trace.jsonl").write_text("{}\n", encoding="utf-8")
+    changed = ("evals/compose.yaml", "evals/a.yaml", "empty.yaml", "trace.jsonl")
+    assert validate(tmp_path, "--only-suites", *changed) == (0, "ok: 1 suite, 1 scenario, 1 assertion\n", "")
+    assert validate(tmp_path, "--only-suites", "empty.yaml") == (0, "ok: 0 suites, 0 scenarios, 0 assertions\n", "")
+    assert validate(tmp_path, *changed[:2])[0] == 2
+
+
+@pytest.mark.parametrize("text", [BROKEN, "suite: [\n", "scenarios: {}\n"])
+def test_a_broken_suite_is_reported(tmp_path: Path, text: str) -> None:
+    write(tmp_path, evals__a_yaml=SUITE.format("a"), evals__b_yaml=text)
+    code, out, err = validate(tmp_path, "--only-suites", "evals/a.yaml", "evals/b.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: evals/b.yaml:")
+
+
+def test_a_file_is_a_suite_by_its_name(tmp_path: Path) -> None:
+    write(tmp_path, refunds_evalgate_yaml="scenaroi: []\n")
+    (tmp_path / "refunds_evalgate.yaml").rename(tmp_path / "refunds.evalgate.yaml")
+    assert validate(tmp_path, "--only-suites", "refunds.evalgate.yaml")[0] == 2
+
+
+def test_a_suite_is_validated_with_its_project(tmp_path: Path) -> None:
+    """Alone it would have an unknown format: the project's `defaults` describe it."""
+    project = "version: 1\nsuites: [evals/*.yaml]\ndefaults: {custom: {messages: log}}\n"
+    suite = SUITE.format("a") + "format: custom\n"
+    write(tmp_path, one__evalgate_yaml=project, one__evals__a_yaml=suite, two__evalgate_yaml=project)
+    write(tmp_path, two__evals__b_yaml=suite, alone_yaml=SUITE.format("alone"), two__other_yaml=SUITE.format("other"))
+    assert validate(tmp_path, "one/evals/a.yaml")[0] == 2
+    changed = ("one/evals/a.yaml", "two/evalgate.yaml", "two/evals/b.yaml", "alone.yaml", "two/other.yaml")
+    done = validate(tmp_path, "--only-suites", *changed)
+    assert done == (0, "ok: 4 suites, 4 scenarios, 4 assertions\n", "")
+
+
+def test_errors_of_several_projects_are_reported_together(tmp_path: Path) -> None:
+    project = "version: 1\nsuites: [evals/*.yaml]\n"
+    write(tmp_path, one__evalgate_yaml=project, one__evals__a_yaml=BROKEN, evals__c_yaml=BROKEN)
+    write(tmp_path, two__evalgate_yaml=project, two__evals__b_yaml=BROKEN)
+    code, _, err = validate(tmp_path, "--only-suites", "one/evals/a.yaml", "two/evalgate.yaml", "evals/c.yaml")
+    assert code == 2
+    assert [line.split(":")[1].strip() for line in err.splitlines()] == [
+        "one/evals/a.yaml",
+        "two/evals/b.yaml",
+        "evals/c.yaml",
+    ]
+
+
+def test_a_header_is_written_only_where_there_is_a_schema(tmp_path: Path) -> None:
+    write(tmp_path, evals__a_yaml=SUITE.format("a"))
+    code, out, err = validate(tmp_path, "--fix-header", "evals/a.yaml")
+    assert (code, out) == (0, "ok: 1 suite, 1 scenario, 1 assertion\n")
+    assert "`evalgate schema --write evals/.schema` writes one" in err
+    assert (tmp_path / "evals/a.yaml").read_text(encoding="utf-8") == SUITE.format("a")
+
+
+def test_a_project_and_its_suites_get_the_way_to_their_schema(tmp_path: Path) -> None:
+    project = 'version: 1\nsuites: ["evals/**/*.yaml"]\n'
+    write(tmp_path, evalgate_yaml=project, evals__a_yaml=SUITE.format("a"), evals__deep__b_yaml=SUITE.format("b"))
+    shell = Shell(out=StringIO(), err=StringIO(), environ={}, cwd=str(tmp_path))
+    assert main(["schema", "--write", "evals/.schema"], shell) == 0
+    assert validate(tmp_path, "--fix-header")[0] == 0
+    for name, way in (
+        ("evalgate.yaml", "evals/.schema/project.json"),
+        ("evals/a.yaml", ".schema/suite.json"),
+        ("evals/deep/b.yaml", "../.schema/suite.json"),
+    ):
+        first = (tmp_path / name).read_text(encoding="utf-8").split("\n")[0]
+        assert first == f"{HEADER}{way}"
+        assert ((tmp_path / name).parent / way).is_file()
+    again = validate(tmp_path, "--fix-header")
+    assert again == (0, "ok: 2 suites, 2 scenarios, 2 assertions\n", "")
+
+
+def test_a_header_names_the_address_of_the_project(tmp_path: Path) -> None:
+    project = "version: 1\nsuites: [evals/*.yaml]\nschema_url: https://example.com/evalgate/1/\n"
+    write(tmp_path, evalgate_yaml=project, evals__a_yaml=SUITE.format("a"))
+    assert validate(tmp_path, "--fix-header")[0] == 0
+    first = (tmp_path / "evals/a.yaml").read_text(encoding="utf-8").split("\n")[0]
+    assert first == f"{HEADER}https://example.com/evalgate/1/suite.json"
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "https://a b", "", "https://"])
+def test_an_address_of_schemas_is_one_of_the_web(tmp_path: Path, address: str) -> None:
+    write(tmp_path, evalgate_yaml=f"version: 1\nsuites: [evals/*.yaml]\nschema_url: '{address}'\n")
+    write(tmp_path, evals__a_yaml=SUITE.format("a"))
+    code, _, err = validate(tmp_path)
+    assert (code, "schema_url" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# Refunds\n", f"{HEADER}.schema/suite.json\n# Refunds\n"),
+        (f"# Refunds\n{HEADER}old.json\n", f"# Refunds\n{HEADER}.schema/suite.json\n"),
+        ("# Refunds\r\n", f"{HEADER}.schema/suite.json\r\n# Refunds\r\n"),
+        ("\ufeff# Refunds\n", f"\ufeff{HEADER}.schema/suite.json\n# Refunds\n"),
+        ("\n#yaml-language-server:$schema=x\n", f"\n{HEADER}.schema/suite.json\n"),
+    ],
+)
+def test_the_rest_of_a_file_stays_as_it_is(tmp_path: Path, before: str, after: str) -> None:
+    text = SUITE.format("a") + f"description: |\n  {HEADER}not-this-one\n"
+    write(tmp_path, evals__a_yaml=before + text)
+    (tmp_path / "evals/.schema").mkdir()
+    (tmp_path / "evals/.schema/suite.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "evals/a.yaml").chmod(0o640)
+    assert validate(tmp_path, "--fix-header", "evals/a.yaml")[0] == 0
+    assert (tmp_path / "evals/a.yaml").read_bytes() == (after + text).encode()
+    assert (tmp_path / "evals/a.yaml").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    ("path", "is_checked"),
+    [
+        ("evalgate.yaml", True),
+        ("agents/one/evalgate.yaml", True),
+        ("refunds.evalgate.yaml", True),
+        ("evals/a.yaml", True),
+        ("evals/deep/a.yml", True),
+        ("docs/evals/a.yaml", False),
+        ("mkdocs.yml", False),
+        ("evals/trace.jsonl", False),
+    ],
+)
+def test_the_hook_is_for_files_of_evalgate(path: str, is_checked: bool) -> None:
+    assert bool(re.search(HOOK["files"], path)) == is_checked
+
+
+def test_pre_commit_runs_the_hook(tmp_path: Path) -> None:
+    """With the installed EvalGate instead of an environment that pre-commit would build from the network."""
+    program = shutil.which("pre-commit")
+    if program is None:
+        pytest.skip("pre-commit is not installed")
+    environment = {
+        **{name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+
+    def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    for name in ("hooks", "project"):
+        (tmp_path / name).mkdir()
+        assert run(tmp_path / name, "git", "init", "-q", "-b", "main").returncode == 0
+    shutil.copy(ROOT / ".pre-commit-hooks.yaml", tmp_path / "hooks")
+    run(tmp_path / "hooks", "git", "add", "-A")
+    run(tmp_path / "hooks", "git", "commit", "-qm", "Add hooks")
+    commit = run(tmp_path / "hooks", "git", "rev-parse", "HEAD").stdout.strip()
+    hook = {"id": HOOK["id"], "language": "system"}
+    settings = {"repos": [{"repo": str(tmp_path / "hooks"), "rev": commit, "hooks": [hook]}]}
+    project = tmp_path / "project"
+    (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    write(project, evals__a_yaml=SUITE.format("a"), evals__compose_yaml="services: {}\n", other_yaml=BROKEN)
+    run(project, "git", "add", "-A")
+    passed = run(project, program, "run")
+    assert (passed.returncode, "Passed" in passed.stdout) == (0, True), passed.stdout + passed.stderr
+    write(project, evals__b_yaml=BROKEN)
+    run(project, "git", "add", "-A")
+    failed = run(project, program, "run")
+    assert failed.returncode == 1
+    assert "evals/b.yaml:5:10: unknown evaluator" in failed.stdout
+    assert "did you mean `tool_called`?" in failed.stdout
