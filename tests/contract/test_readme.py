@@ -65,3 +65,16 @@ def test_the_workflow_runs_no_program_with_an_invented_flag():
 @pytest.mark.parametrize("fact", ["Judging costs none", "no LLM judge", "calls no model", "PyPI is another project"])
 def test_it_says_what_a_first_reader_asks(fact):
     assert fact in TEXT
+
+
+FACTS = {
+    "docs/hardening.md": "every signed-in GitHub user can download the artifacts",
+    "docs/baseline.md": "GitHub deletes artifacts after 90 days",
+    "docs/github.md": "GitHub runs those on Linux runners with Docker only",
+    "docs/traces.md": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT",
+}
+
+
+@pytest.mark.parametrize("document", FACTS)
+def test_a_page_says_what_people_learn_too_late(document):
+    assert FACTS[document] in " ".join((ROOT / document).read_text(encoding="utf-8").split())
