@@ -17,12 +17,15 @@ from evalgate.ports.batches import WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from evalgate.ports.batches import PendingResult
 
     Work = Callable[[Any], Any]
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
+LOOK_EVERY_S = 1.0
+"""While a result is awaited: how often it is looked whether all workers live."""
 _work: Work
 """In a worker: the function that judges a task."""
 
@@ -54,17 +57,37 @@ class ProcessPool:
         if self._executor is None:
             raise RuntimeError("the pool has no workers: call `begin` first")
         try:
-            return partial(_wait, self._executor.submit(_judge, task).result)
+            return partial(self._wait, self._executor.submit(_judge, task))
         except BrokenProcessPool:
             raise WorkerLostError("died") from None
 
     def close(self) -> None:
         """Kills the workers, also busy ones."""
         if self._executor is not None:
-            kill_workers()
+            self._kill_workers(self._executor)
             self._executor.shutdown(cancel_futures=True)
             self._executor = None
         gc.unfreeze()
+
+    def _wait(self, future: Future[Any]) -> Any:
+        while True:
+            try:
+                return future.result(LOOK_EVERY_S)
+            except BrokenProcessPool:
+                raise WorkerLostError("died") from None
+            except TimeoutError:
+                if future.done():
+                    raise
+                if self._executor is not None and len(multiprocessing.active_children()) < self.workers:
+                    self._kill_workers(self._executor)
+
+    def _kill_workers(self, executor: ProcessPoolExecutor) -> None:
+        """Kills all workers, and ends the wait for the rest of a result that one of them was writing.
+
+        The executor would wait for it forever, because this process can write to that pipe as well.
+        """
+        kill_workers()
+        executor._result_queue._writer.close()  # type: ignore[attr-defined] # noqa: SLF001
 
 
 def kill_workers() -> None:
@@ -88,13 +111,6 @@ def _start_worker(work: Work, confine: Callable[[], object] | None) -> None:
 
 def _judge(task: Any) -> Any:
     return _work(task)
-
-
-def _wait(result: Callable[[], Any]) -> Any:
-    try:
-        return result()
-    except BrokenProcessPool:
-        raise WorkerLostError("died") from None
 
 
 class InProcessEngine:
