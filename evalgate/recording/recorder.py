@@ -240,11 +240,11 @@ def _post(url: str, body: dict[str, Any]) -> Any:
         return json.load(answer)
 
 
-def _start_root_span(stack: ExitStack, names: dict[str, Any]) -> None:
+def _start_root_span(stack: ExitStack, run: dict[str, Any]) -> None:
     """Starts a span without a parent, so that all spans of a run share a trace; raises ImportError."""
     baggage, context, trace = (import_module(f"opentelemetry.{name}") for name in ("baggage", "context", "trace"))
-    fields = {"evalgate.scenario.id": names["id"], "evalgate.trial": names["trial"]}
-    home = baggage.set_baggage("evalgate.scenario.id", names["id"], context.Context())
-    home = baggage.set_baggage("evalgate.trial", str(names["trial"]), home)
+    fields = {"evalgate.scenario.id": run["id"], "evalgate.trial": run["trial"]}
+    fields.update({"evalgate.variant": run["variant"]} if run["variant"] else {})
+    home = baggage.set_baggage("evalgate.scenario.id", run["id"], context.Context())
     stack.callback(context.detach, context.attach(home))
     stack.enter_context(trace.get_tracer("evalgate").start_as_current_span("evalgate.scenario", attributes=fields))

@@ -211,7 +211,7 @@ def _add_score(event: SpanEvent, facts: SpanFacts) -> None:
         )
 
 
-ROLE = "evalgate.role"
+ROLE, VARIANT = "evalgate.role", "evalgate.variant"
 EXCLUDED_ROLES = frozenset({"user", "judge"})
 
 
@@ -222,6 +222,9 @@ def add_evalgate_attributes(span: Span, facts: SpanFacts) -> None:
         for key in ORIGIN_KEYS:
             if type(source.get(key)) is str:
                 facts.metadata.setdefault(key, source[key])
+        variant = first_text(source, VARIANT)
+        if variant is not None and facts.metadata.setdefault("variant", variant) not in facts.tags:
+            facts.tags.append(variant)
     role = span.attributes.get(ROLE)
     if type(role) is str and role in EXCLUDED_ROLES:
         facts.kind = "excluded"

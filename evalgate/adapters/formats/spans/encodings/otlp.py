@@ -261,28 +261,43 @@ def unpack(data: bytes, limits: TraceLimits) -> Iterator[Any]:
     Two bytes may encode a span or attribute that takes hundreds in memory, so both are counted before they
     are converted to JSON. A message has no more bytes than `limits.record_bytes`.
     """
-    try:
-        from google.protobuf.json_format import MessageToDict
-        from google.protobuf.message import DecodeError
-        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
-        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
-    except ImportError:
-        raise TraceError(MISSING) from None
+    load_messages()
     budget = MessageBudget()
     for part in _split_messages(data):
         if len(part) > limits.record_bytes:
             raise TraceError(f"a protobuf message is larger than {limits.record_bytes:,} bytes (raise limit `record`)")
         budget.take(1)
-        for kind, lengths in ((TracesData, SPAN_TRACE_ID_LENGTHS), (LogsData, LOG_TRACE_ID_LENGTHS)):
-            try:
-                message = kind.FromString(part)
-            except DecodeError:
-                continue
-            if {len(record.trace_id) for record in _iter_records(message, budget)} <= lengths:
-                yield MessageToDict(message)
-                break
-        else:
+        found = decode_message(part, "traces", budget)
+        document = decode_message(part, "logs", budget) if found is None else found
+        if document is None:
             raise TraceError(DAMAGED)
+        yield document
+
+
+def decode_message(data: bytes, signal: str, budget: MessageBudget) -> dict[str, Any] | None:
+    """A protobuf message of `traces` or `logs` as OTLP's JSON, None if the bytes are none; raises TraceError."""
+    kind, lengths = load_messages()[signal]
+    from google.protobuf.json_format import MessageToDict
+    from google.protobuf.message import DecodeError
+
+    try:
+        message = kind.FromString(data)
+    except DecodeError:
+        return None
+    if not {len(record.trace_id) for record in _iter_records(message, budget)} <= lengths:
+        return None
+    document: dict[str, Any] = MessageToDict(message)
+    return document
+
+
+def load_messages() -> dict[str, tuple[Any, frozenset[int]]]:
+    """The message of each signal, and the lengths that its trace ids may have; raises TraceError without the extra."""
+    try:
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    except ImportError:
+        raise TraceError(MISSING) from None
+    return {"traces": (TracesData, SPAN_TRACE_ID_LENGTHS), "logs": (LogsData, LOG_TRACE_ID_LENGTHS)}
 
 
 def _split_messages(data: bytes) -> Iterator[bytes]:
