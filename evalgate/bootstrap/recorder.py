@@ -14,6 +14,7 @@ from msgspec import Struct
 from evalgate.application.recording.agent_environ import AgentFacts, Endpoints, base_url, build_environ
 from evalgate.application.recording.outcome import TrialOutcome, decide_exit, describe_outcome
 from evalgate.application.recording.trials import RecordedTrial
+from evalgate.bootstrap.recorded_evidence import NATIVE, OTLP, TrialEvidence, build_file, read_own_trace
 from evalgate.errors import Problem, SettingError
 from evalgate.measures.recording.paths import build_trial_path
 from evalgate.measures.redaction.redact import add_project_secrets, get_project_secrets, hide_secrets
@@ -24,8 +25,10 @@ from evalgate.settings.secret_variables import find_secret_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evalgate.adapters.formats.received.receiver import TrialSpans
     from evalgate.adapters.recorder.agent_process import AgentEnd, Interrupts
     from evalgate.adapters.recorder.server import RecorderServer
+    from evalgate.models.trace.trace import Trace
 
 HOST = "127.0.0.1"
 LONGEST_FLUSH = 10.0
@@ -70,6 +73,7 @@ class _Recording:
     def __init__(
         self, options: RecordOptions, environ: Mapping[str, str], cwd: str, note: Callable[[str], None]
     ) -> None:
+        from evalgate.adapters.formats.received.receiver import SpanReceiver
         from evalgate.bootstrap.store import find_commit_and_branch
 
         self._options, self._environ, self._cwd, self._note = options, environ, cwd, note
@@ -78,6 +82,7 @@ class _Recording:
         self._commit, _ = find_commit_and_branch(None, environ, cwd)
         self._trials: dict[TrialId, tuple[RecordedTrial, str]] = {}
         self._outcomes: list[TrialOutcome] = []
+        self._receiver = SpanReceiver() if options.with_otlp else None
         self._port = 0
         self._server: RecorderServer
 
@@ -87,7 +92,7 @@ class _Recording:
 
         listener = socket.create_server((HOST, 0), backlog=BACKLOG)
         self._port = listener.getsockname()[1]
-        self._server = RecorderServer(self._upstreams, None, is_realtime=self._options.is_realtime)
+        self._server = RecorderServer(self._upstreams, self._receiver, is_realtime=self._options.is_realtime)
         self._server.trials = self
         await self._server.start(listener)
         try:
@@ -119,40 +124,55 @@ class _Recording:
         await agent.end_group()
         if (reason := end.describe()) is not None:
             self._note(f"{planned.trial}: {reason}")
-        found = [await self._close(trial, planned, end) for trial in list(self._trials) if trial not in before]
+        spans = {} if self._receiver is None else self._receiver.take()
+        for trial in spans:
+            self._find(trial)
+        found = [
+            await self._close(trial, planned, end, spans.get(trial))
+            for trial in list(self._trials)
+            if trial not in before
+        ]
         self._outcomes.append(_merge(planned.trial, found, end))
 
-    async def _close(self, trial: TrialId, planned: PlannedTrial, end: AgentEnd) -> TrialOutcome:
+    async def _close(
+        self, trial: TrialId, planned: PlannedTrial, end: AgentEnd, spans: TrialSpans | None
+    ) -> TrialOutcome:
         """Closes a trial and writes its trace."""
         recorded, token = self._trials.pop(trial)
         await self._server.close(token)
         outcome = TrialOutcome(trial, end.code, has_timed_out=end.has_timed_out, interrupted=end.interrupted)
         outcome.add_calls(recorded.exchanges)
+        self._secrets |= recorded.credentials
+        evidence = TrialEvidence(trial, end.describe(), spans=spans, own=recorded.own_trace)
         if recorded.exchanges:
-            self._secrets |= recorded.credentials
-            self._write_trace(recorded, planned, end, token)
+            evidence.calls = self._build_trace(recorded, planned, end)
+        outcome.spans = evidence.span_count
+        _hide(self._secrets)
+        origin = {"evalgate.commit": self._commit, "evalgate.agent_hash": planned.agent_hash}
+        written = build_file(evidence, origin, self._note)
+        if written is not None:
+            self._write(trial, *written, token)
             outcome.traces = 1
         return outcome
 
-    def _write_trace(self, recorded: RecordedTrial, planned: PlannedTrial, end: AgentEnd, token: str) -> None:
-        import orjson
-
-        from evalgate.adapters.file_writer import open_to_write
+    def _build_trace(self, recorded: RecordedTrial, planned: PlannedTrial, end: AgentEnd) -> Trace:
         from evalgate.adapters.formats.exchanges.trace import ProcessRun, build_trace
-        from evalgate.adapters.formats.writers import redact_trace
-        from evalgate.models.trace.trace_document import encode_trace
 
         trial = recorded.trial
         run = ProcessRun(trial, _trace_id(trial), end.describe(), self._commit, planned.agent_hash)
-        trace = build_trace(recorded.exchanges, run)
-        _hide(self._secrets)
-        line = orjson.dumps(encode_trace(redact_trace(trace)), option=orjson.OPT_APPEND_NEWLINE)
-        line = remove_addresses(line, self._port, [token, self._server.control_token])
-        path = Path(self._cwd, self._options.out, f"{build_trial_path(trial)}.jsonl")
+        return build_trace(recorded.exchanges, run)
+
+    def _write(self, trial: TrialId, suffix: str, content: bytes, token: str) -> None:
+        from evalgate.adapters.file_writer import open_to_write
+
+        content = remove_addresses(content, self._port, [token, self._server.control_token])
+        path = Path(self._cwd, self._options.out, f"{build_trial_path(trial)}{suffix}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_to_write(os.fspath(path)) as stream:
-                stream.write(line)
+                stream.write(content)
+            other = OTLP if suffix == NATIVE else NATIVE
+            path.with_name(path.name.removesuffix(suffix) + other).unlink(missing_ok=True)  # of an earlier recording
         except OSError as error:
             raise SettingError(Problem(f"can't write {path}: {error.strerror or 'unknown error'}")) from None
 
@@ -179,11 +199,13 @@ class _Recording:
         url = self._build_endpoints(trial).trial_url
         return {"otlp_endpoint": url, "base_urls": {name: base_url(url, name) for name in self._upstreams}}
 
-    def finish_trial(self, trial: TrialId) -> None:
+    def finish_trial(self, trial: TrialId, document: Any) -> None:
         """Closes a trial that the agent names; its trace is written when the agent has ended."""
         if trial not in self._trials:
             raise SettingError("this scenario is not open")
-        self._server.refuse(self._trials[trial][1])
+        recorded, token = self._trials[trial]
+        self._server.refuse(token)
+        recorded.own_trace = read_own_trace(document, trial)
 
     def attribute(self, recording: Any, scenario: str) -> RecordedTrial:
         """The recording of a scenario that a header names, unless the token names one."""

@@ -58,5 +58,8 @@ class TrialList(Protocol):
     def attribute(self, recording: TrialRecording, scenario: str) -> TrialRecording:
         """The recording of a scenario that a request names in a header, if its token names none."""
 
-    def finish_trial(self, trial: TrialId) -> None:
-        """Closes a trial: its token is no longer accepted."""
+    def finish_trial(self, trial: TrialId, document: Any) -> None:
+        """Closes a trial: its token is no longer accepted. `document` is the agent's own trace, or None.
+
+        Raises SettingError for a trial that is not open, and for a damaged trace.
+        """

@@ -158,10 +158,11 @@ class RecorderServer:
         if request.method != "POST" or rest not in ("scenarios", "finish") or self.trials is None:
             return _error(404, "unknown path")
         try:
-            trial = _read_trial(await request.read())
+            value = _read_object(await request.read())
+            trial = _read_trial(value)
             if rest == "scenarios":
                 return _json(200, self.trials.open_trial(trial))
-            self.trials.finish_trial(trial)
+            self.trials.finish_trial(trial, value.get("trace"))
         except InvalidInput as error:
             return _error(400, str(error))
         return _json(200, {})
@@ -173,12 +174,16 @@ def _split_path(path: str) -> tuple[str, str, str]:
     return kind, token, rest
 
 
-def _read_trial(body: bytes) -> TrialId:
+def _read_object(body: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(body)
     except ValueError:
         value = None
-    if not isinstance(value, dict) or not isinstance(value.get("id"), str) or not value["id"]:
+    return value if isinstance(value, dict) else {}
+
+
+def _read_trial(value: dict[str, Any]) -> TrialId:
+    if not isinstance(value.get("id"), str) or not value["id"]:
         raise SettingError(Problem('the body is not {"id": ..., "variant": ..., "trial": ...}'))
     variant, trial = value.get("variant"), value.get("trial", 0)
     if not isinstance(variant, str | None) or type(trial) is not int or trial < 0:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalgate.models.recording.exchange import Exchange, ProviderAnswer, ProviderRequest, TrialId
+    from evalgate.models.trace.trace import Trace
 
 
 class RecordedTrial:
@@ -19,6 +20,8 @@ class RecordedTrial:
         self._trial = trial
         self.exchanges: list[Exchange] = []
         self.credentials: set[str] = set()
+        self.own_trace: Trace | None = None
+        """What the agent's own recorder wrote."""
 
     @property
     def trial(self) -> TrialId:
