@@ -82,7 +82,7 @@ def main(word: str) -> None:
     elif word == "bomb":
         send(body=gzip.compress(b" " * 70_000_000))
     elif word == "no-content":
-        send(chat(1, with_content=False), scope="anthropic")
+        send(chat(1, with_content=False), scope="com.anthropic.sdk.python")
     elif word == "named":
         send(
             chat(1, **{"evalgate.scenario.id": "one"}), chat(2, **{"evalgate.scenario.id": "two", "evalgate.trial": 4})

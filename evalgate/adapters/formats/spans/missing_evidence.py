@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evalgate.models.trace.trace import EvidenceKind, Trace
 
 OPENTELEMETRY = (
-    "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (SPAN_AND_EVENT in newer versions), and export the "
-    "log events too"
+    "set OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental and "
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT (older versions: true), and export logs too"
 )
 ANY = "turn on content capture in the tracer"
 BY_ATTRIBUTE = (
@@ -48,7 +48,7 @@ BY_ATTRIBUTE = (
 )
 """The setting of a tracer, by the start of an attribute's name; the first that a span has is named."""
 BY_SCOPE = (
-    ("anthropic", "set ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content"),
+    ("com.anthropic.sdk", "set ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content"),
     ("agent_framework", "set ENABLE_SENSITIVE_DATA=true"),
     ("pydantic-ai", "set `include_content=True` in `InstrumentationSettings`"),
 )

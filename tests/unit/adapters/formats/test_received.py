@@ -289,7 +289,7 @@ def test_a_file_has_a_line_a_record_without_secrets():
 
 
 def test_content_that_was_not_captured_names_the_setting():
-    spans = receive(request(chat(1, question=None), scope="anthropic"))[TRIAL]
+    spans = receive(request(chat(1, question=None), scope="com.anthropic.sdk.python"))[TRIAL]
     (setting, *_) = find_missing_content(read(spans, TRIAL))
     assert "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content" in setting
     assert find_missing_content(read(receive(request(chat(1)))[TRIAL], TRIAL)) == []

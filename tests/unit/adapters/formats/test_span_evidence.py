@@ -49,7 +49,7 @@ def test_the_gap_names_the_setting_of_the_tracer(attributes, setting):
 
 def test_the_scope_of_the_tracer_names_its_setting():
     request = chat()
-    request.scope = "anthropic"
+    request.scope = "com.anthropic.sdk.python"
     assert "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE" in gaps(request)["calls"]
 
 

@@ -236,3 +236,45 @@ def test_the_root_of_langsmiths_sdk_has_an_invented_parent():
     other = chat()
     other.parent_id = "feedfeedfeedfeed"
     assert clear_parents([other])[0].parent_id == "feedfeedfeedfeed"
+
+
+def test_generations_of_langchain_in_langsmiths_spans_name_the_model_that_answered():
+    def generation(content, calls, reason):
+        fields = {"content": content, "type": "ai", "tool_calls": calls, "invalid_tool_calls": []}
+        fields["response_metadata"] = {"model_name": "small-1-2026", "finish_reason": reason}
+        message = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"]}
+        return {
+            "generations": [[{"text": content, "type": "ChatGeneration", "message": {**message, "kwargs": fields}}]]
+        }
+
+    def human(content):
+        kwargs = {"content": content, "type": "human"}
+        return {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", "messages", "HumanMessage"],
+            "kwargs": kwargs,
+        }
+
+    call = {"name": "get_weather", "args": {"city": "Paris"}, "id": "c1", "type": "tool_call"}
+    given = {"messages": [[human("Weather in Paris?")]]}
+    root = langsmith_span("chain", "LangGraph", (0, 900), {"messages": []}, {"messages": []})
+    model = langsmith_span("llm", "ChatModel", (10, 90), given, generation("Let me see.", [call], "tool_calls"), root)
+    model.attributes["gen_ai.request.model"] = "small-1"
+    answer = {"content": "rainy", "type": "tool", "name": "get_weather", "tool_call_id": "c1", "status": "error"}
+    ran = langsmith_span("tool", "get_weather", (100, 120), {"city": "Paris"}, {"output": answer}, root)
+    ran.attributes |= {"gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": "c1"}
+    trace = build(clear_parents([root, model, ran]))
+    assert [one["content"] for one in trace.messages[:2]] == ["Weather in Paris?", "Let me see."]
+    assert (trace.llm_calls[0]["model"], trace.llm_calls[0]["finish_reason"]) == ("small-1-2026", "tool_calls")
+    (recorded,) = trace.tool_calls
+    assert (recorded["arguments"], recorded["result_text"], recorded["status"]) == ({"city": "Paris"}, "rainy", "error")
+
+
+def test_finish_reasons_of_openinference_and_of_anthropics_sdk_are_read():
+    for name, value, reason in (
+        ("llm.finish_reason", "tool_calls", "tool_calls"),
+        ("anthropic.message.stop_reason", "end_turn", "stop"),
+    ):
+        trace = build([chat(**{name: value})])
+        assert trace.llm_calls[0]["finish_reason"] == reason

@@ -41,6 +41,7 @@ KINDS: dict[str, SpanKind] = {
 }
 NO_PROVIDERS = ("gcp.vertex.agent", "langchain", "langgraph", "autogen")
 NO_TOOL_PREFIXES = ("(merged", "N/A")
+FINISH_REASONS = ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "anthropic.message.stop_reason")
 USAGE = "gen_ai.usage."
 TEXTS = {
     "model": ("gen_ai.response.model", "gen_ai.request.model"),
@@ -93,7 +94,7 @@ def add(span: Span, facts: SpanFacts) -> None:
     add_texts(facts, attributes, TEXTS)
     facts.usage = _read_usage(span, facts)
     facts.cost_usd = dollars(attributes, "gen_ai.usage.cost", "gen_ai.usage.cost_usd", "operation.cost")
-    reasons = list_texts(first(attributes, "gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"))
+    reasons = list_texts(first(attributes, *FINISH_REASONS))
     facts.finish_reason = reasons[-1] if reasons else None
     facts.system = join_text_parts(decode(attributes.get("gen_ai.system_instructions")))
     facts.tool_definitions = read_tool_definitions(decode(attributes.get("gen_ai.tool.definitions")))

@@ -128,6 +128,7 @@ TEXTS = {
     "model": ("llm.response.model_name", "llm.model_name"),
     "agent": ("agent.name", "graph.node.name"),
     "conversation_id": ("session.id",),
+    "finish_reason": ("llm.finish_reason",),
 }
 TOKENS = {
     "input_tokens": ("prompt",),

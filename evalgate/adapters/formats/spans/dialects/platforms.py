@@ -176,7 +176,8 @@ def _add_langsmith(span: Span, facts: SpanFacts) -> None:
         answer = read_provider_response(outputs)
         facts.usage = complete(facts.usage, answer.usage)
         facts.finish_reason = facts.finish_reason or answer.finish_reason
-        facts.model = answer.model or facts.model
+        named = facts.output[-1].model if facts.output else None
+        facts.model = answer.model or named or facts.model
         facts.response_id = facts.response_id or answer.id
     elif facts.kind == "agent":
         facts.agent = facts.agent or span.name or None
