@@ -20,6 +20,7 @@ EDITED_KINDS = ("suite", "project")
 
 def list_evaluators(arguments: Namespace, shell: Shell) -> int:
     """Prints a line per evaluator, or what one checks and its settings."""
+    from evalgate.application.judge.property_texts import find_text
     from evalgate.bootstrap.shell_tools import use_plugin_evaluators
     from evalgate.evaluators.core.field_problems import suggest
     from evalgate.evaluators.core.other_tools import find_equivalent
@@ -46,7 +47,8 @@ def list_evaluators(arguments: Namespace, shell: Shell) -> int:
             needed = (
                 "required" if field.is_required() else "optional" if default is None else f"default {show(default)}"
             )
-            shell.print_safe(f"  {field.alias or setting:20} {needed}")
+            text = find_text(name, field.alias or setting) if name in BUILT_IN_TYPES else None
+            shell.print_safe(f"  {field.alias or setting:20} {needed:26} {text[0] if text else ''}".rstrip())
     shell.print_line("")
     shell.print_line(f"and as for all evaluators: {', '.join(COMMON)}")
     if name in BUILT_IN_TYPES:

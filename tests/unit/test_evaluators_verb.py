@@ -14,8 +14,8 @@ def test_an_evaluator_is_described_with_its_settings() -> None:
     lines = [line.split() for line in done.out.splitlines()]
     assert (done.exit_code, done.err) == (0, "")
     assert done.out.startswith("The agent makes the calls of `sequence`.\n")
-    assert ["sequence", "required"] in lines
-    assert ["mode", "default", '"in_order"'] in lines
+    assert ["sequence", "required", "The", "expected", "calls,", "in", "order;"] in [line[:7] for line in lines]
+    assert ["mode", "default", '"in_order"', "The", "same", "calls,"] in [line[:6] for line in lines]
     assert "and as for all evaluators: name, weight, required" in done.out
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from evalgate.application.judge.property_texts import find_text
+from evalgate.evaluators.core.registry import BUILT_IN_TYPES
 from evalgate.evaluators.core.shorthands import COMMON
 
 _WORD = re.compile("([A-Z])")
@@ -21,6 +22,8 @@ def describe_properties(made: dict[str, Any]) -> dict[str, Any]:
     """
     _describe_object(made["title"], made)
     for name, definition in made["$defs"].items():
+        if "." in name:  # of a plugin
+            continue
         _describe_object(name, definition)
         definition["title"] = _WORD.sub(r" \1", name.removesuffix("Entry")).strip().lower()
     shared: dict[str, Any] = {}
@@ -34,12 +37,19 @@ def _describe_assertion(form: dict[str, Any], shared: dict[str, Any]) -> None:
     """Describes one form of an assertion, with its type as the model, and moves settings of all forms to `shared`."""
     properties = form["properties"]
     kind = properties.get("type", {}).get("const")
-    _describe_object(kind or "", form)
-    for inner in properties.values():
-        _describe_object("", inner)
+    if kind is None:
+        _describe_object("", form)
+        for inner in properties.values():
+            _describe_object("", inner)
+    elif kind in BUILT_IN_TYPES:
+        _describe_object(kind, form)
+    else:  # another author's evaluator, whose settings may have the same names and another meaning
+        shared_settings = {"properties": {name: properties[name] for name in (*COMMON, "type")}, "required": ["type"]}
+        _describe_object("", shared_settings)
+        properties |= shared_settings["properties"]
     if kind is not None:
         form["title"] = kind
-        properties["type"]["description"] = _join_lines(form["description"])
+        properties["type"]["description"] = _join_lines(form.get("description", ""))
     for name in COMMON:
         if properties[name] == shared.setdefault(name, properties[name]):
             properties[name] = {"$ref": f"#/$defs/{SHARED}{name}"}

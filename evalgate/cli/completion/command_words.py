@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TEXT_VALUES = frozenset(
     {
         *("A,B", "ADDRESS", "CONVERSATION", "DATE", "DIMENSION", "I/N", "ID", "LIMIT", "MODULE", "N", "NAME"),
-        *("NAME=VALUE", "REASON", "SCORE", "SHA", "SPAN", "TEXT", "TIME", "UUID", "WORD"),
+        *("NAME=URL", "NAME=VALUE", "REASON", "SCORE", "SEC", "SHA", "SPAN", "TEXT", "TIME", "UUID", "WORD"),
     }
 )
 """Names of values in the help that are no files: nothing completes them, unless their words are known."""
@@ -81,7 +81,7 @@ def _value_of(action: argparse.Action, words: dict[str, Sequence[str]]) -> Value
         return Value("words", tuple(words[action.dest]))
     if "|" in metavar:
         return Value("words", tuple(metavar.split("|")))
-    if action.dest == "scenario":
+    if action.dest in ("scenario", "scenarios"):
         return Value("scenario")
     return Value("text" if metavar in TEXT_VALUES else "file")
 

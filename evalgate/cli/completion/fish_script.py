@@ -15,7 +15,7 @@ _SCRIPT = r"""# Completes evalgate in fish. Written by: evalgate completion fish
 function __evalgate_scenarios
     set -l results .evalgate/results.json
     test -f $results; and test (wc -c <$results) -lt 1000000; or return
-    string match -rag '"id":"([^"\\\\[:cntrl:]]*)","variant":' <$results |
+    string match -rag '"id":"([^"\\\\[:cntrl:]]+)","variant":' <$results |
         string match -rv '[\x{80}-\x{9f}\x{2000}-\x{206f}\x{feff}]' | sort -u
 end
 

@@ -22,13 +22,13 @@ Register-ArgumentCompleter -Native -CommandName evalgate -ScriptBlock {
         if ($element.Extent.EndOffset -ge $cursor) { break }
         $text = "$element"
         if ($option) { $option = '' }
-        elseif ($commands[$path].values.Contains($text)) { $option = $text }
+        elseif ($commands[$path].takes.Contains($text)) { $option = $text }
         elseif ($commands.ContainsKey("$path $text")) { $path = "$path $text" }
         elseif (-not $text.StartsWith('-')) { $count++ }
     }
     $command = $commands[$path]
     $help = @{}
-    if ($option) { $kind = $command.values[$option] }
+    if ($option) { $kind = $command.takes[$option] }
     elseif ("$word".StartsWith('-')) { $kind = 'words'; $help = $command.options }
     elseif ($command.actions.Count) { $kind = 'words'; $help = $command.actions }
     elseif ($command.operands.Count) { $kind = $command.operands[[Math]::Min($count, $command.operands.Count - 1)] }
@@ -36,9 +36,9 @@ Register-ArgumentCompleter -Native -CommandName evalgate -ScriptBlock {
     $found = @($help.Keys)
     if ($kind -eq 'scenario') {
         # Ids of scenarios of the last run; none with a character that could change the terminal.
-        $results = Get-Item .evalgate/results.json -ErrorAction SilentlyContinue
+        $results = Get-Item .evalgate/results.json -Force -ErrorAction SilentlyContinue
         if ($results -and $results.Length -lt 1000000) {
-            $found = [regex]::Matches([IO.File]::ReadAllText($results), '"id":"([^"\\\p{C}]*)","variant":') |
+            $found = [regex]::Matches([IO.File]::ReadAllText($results.FullName), '"id":"([^"\\\p{C}]+)","variant":') |
                 ForEach-Object { $_.Groups[1].Value } | Sort-Object -Unique
         }
     }
@@ -62,7 +62,7 @@ def _write_command(command: CommandWords) -> str:
     values = {name: option.value for option in command.options if option.value for name in option.names}
     fields = (
         f"options = {_write_table({name: _quote(text) for name, text in helps.items()})}",
-        f"values = {_write_table({name: _write_value(value) for name, value in values.items()})}",
+        f"takes = {_write_table({name: _write_value(value) for name, value in values.items()})}",
         f"actions = {_write_table({name: _quote(text) for name, text in command.actions})}",
         f"operands = @({_write_operands(command.operands)})",
     )

@@ -19,7 +19,7 @@ _evalgate_scenarios() {
     local results=.evalgate/results.json
     [[ -f $results && $(wc -c <$results) -lt 1000000 ]] || return 1
     local -a ids
-    ids=(${(f)"$(LC_ALL=C grep -oE '"id":"[^"\[:cntrl:]]*","variant":' $results | cut -d '"' -f 4 |
+    ids=(${(f)"$(LC_ALL=C grep -oE '"id":"[^"\[:cntrl:]]+","variant":' $results | cut -d '"' -f 4 |
         LC_ALL=C grep -vE $'\xc2[\x80-\x9f]|\xe2\x80|\xe2\x81|\xef\xbb\xbf' | LC_ALL=C sort -u)"})
     compadd -a ids
 }

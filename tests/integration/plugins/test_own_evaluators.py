@@ -145,6 +145,15 @@ def test_schema_of_suites__keeps_definitions_of_the_same_name_apart(folder):
         assert schema.is_valid(suite) == right, assertion
 
 
+def test_schema_of_suites__describes_settings_of_an_own_evaluator_in_the_words_of_its_author(folder):
+    (folder / "mine.py").write_text(NESTED.replace("mine: int", "path: int"))
+    made = json.loads(evalgate(folder, "schema", "suite", "--plugin", "mine").stdout)
+    [own] = [form for form in made["$defs"]["assertion"]["anyOf"] if form.get("title") == "own"]
+    assert own["properties"]["source"] == {"$ref": "#/$defs/own0.Source"}
+    assert own["properties"]["weight"] == {"$ref": "#/$defs/common.weight"}
+    assert made["$defs"]["own0.Source"]["properties"]["path"] == {"title": "Path", "type": "integer"}
+
+
 def test_schema_of_suites__of_an_evaluator_without_one_is_an_error(folder):
     (folder / "mine.py").write_text(NESTED.replace("mine: int", "mine: Callable[[], Any]"))
     done = evalgate(folder, "schema", "suite", "--plugin", "mine")
