@@ -164,19 +164,22 @@ def test_the_hook_is_for_files_of_evalgate(path: str, is_checked: bool) -> None:
     assert bool(re.search(HOOK["files"], path)) == is_checked
 
 
-def test_pre_commit_runs_the_hook(tmp_path: Path) -> None:
-    """With the installed EvalGate instead of an environment that pre-commit would build from the network."""
-    program = shutil.which("pre-commit")
-    if program is None:
-        pytest.skip("pre-commit is not installed")
+@pytest.mark.parametrize("program", ["prek", "pre-commit"])
+def test_a_manager_of_hooks_runs_the_hook(tmp_path: Path, program: str) -> None:
+    """With the installed EvalGate instead of an environment that the manager would build from the network."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for needed in ("git", program):
+        if shutil.which(needed, path=path) is None:
+            pytest.skip(f"{needed} is not installed")
     environment = {
         **{name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ},
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": path,
         "HOME": str(tmp_path),
         **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
 
     def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+        command = (shutil.which(command[0], path=path) or command[0], *command[1:])
         return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
     for name in ("hooks", "project"):
