@@ -66,7 +66,10 @@ class Survivor(Struct):
 
 
 class MutationReport(Struct):
-    """What suites noticed. `possible` changes exist, of which at most the requested number were tried."""
+    """What suites noticed. `possible` changes exist, of which at most the requested number were tried.
+
+    `shown` more are not counted, because another passing trace of the scenario shows the same.
+    """
 
     operators: dict[OperatorName, Tally]
     scenarios: dict[ScenarioKey, dict[OperatorName, Tally]]
@@ -75,6 +78,7 @@ class MutationReport(Struct):
     passing: int = 0
     changed: int = 0
     possible: int = 0
+    shown: int = 0
 
     @property
     def total(self) -> Tally:

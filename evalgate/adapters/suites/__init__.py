@@ -80,6 +80,17 @@ class SuiteFiles:
         policy = project.policy if project is not None else PolicyEntry.from_defaults()
         return Configuration(suites, policy, warnings, project_content, merge_prices(shared.prices), project_path)
 
+    def parse_text(self, text: str, path: str) -> Suite:
+        """Parses the text of one suite that is not a file yet, as if it were at this path; raises SuiteError."""
+        from evalgate.adapters.suites import yaml_tree
+
+        diagnostics, document = Diagnostics(), yaml_tree.load(text, path)
+        shared = SharedDefaults(None, Defaults.from_defaults())
+        suites = self._parse({path: document}, shared, diagnostics, [])
+        if diagnostics.problems:
+            raise SuiteError(*sorted(diagnostics.problems, key=_sort_key))
+        return suites[0]
+
     def _apply_redaction(self, diagnostics: Diagnostics) -> None:
         """Applies the default project file's redaction also if suites were named without it."""
         if self._files.expand(PROJECT, "."):

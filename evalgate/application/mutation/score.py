@@ -9,6 +9,7 @@ from evalgate.application.evaluation.scenario_matcher import ScenarioMatcher
 from evalgate.application.evaluation.suite_judge import SuiteJudge
 from evalgate.application.evaluation.trace_warnings import format_location
 from evalgate.application.evaluation.trajectories import BaselineScenarios
+from evalgate.application.mutation.equivalence import is_shown
 from evalgate.application.mutation.operators import OPERATORS, KnownTools, apply_change, list_changes
 from evalgate.models.comparison.comparison import ScenarioKey
 from evalgate.models.mutation import MutationReport, Survivor, Tally
@@ -58,7 +59,7 @@ class MutationRun:
         self._tools = [KnownTools() for _ in suites]
         self._passing: list[PassingTrace] = []
         self._chosen: list[ChosenChange] = []
-        self._read = self._passed = self._possible = 0
+        self._read = self._passed = self._possible = self._shown = 0
 
     def add_traces(self, number: int, records: Iterable[TraceRecord], progress: Progress) -> None:
         """Judges the records of one suite, given by its index, and keeps those that pass."""
@@ -80,6 +81,12 @@ class MutationRun:
                 kept[found.key] += 1
                 self._passing.append(found)
 
+    def add_tools(self, number: int, records: Iterable[TraceRecord]) -> None:
+        """Notes the tools of records of one suite that are not to be changed."""
+        for record in records:
+            if isinstance(record, Trace):
+                self._tools[number].add(record)
+
     def _find_passing(self, number: int, trace: Trace, matcher: ScenarioMatcher) -> PassingTrace | None:
         judged = self._judges[number].judge(trace)
         chosen = matcher.choose([each.candidate for each in judged.candidates], judged.scenario_id, judged.ref)
@@ -95,9 +102,17 @@ class MutationRun:
     def choose(self, most: int) -> int:
         """Chooses at most `most` changes, evenly over scenarios and operators; returns how many."""
         groups: dict[tuple[ScenarioKey, OperatorName], list[ChosenChange]] = {}
+        names: dict[ScenarioKey, dict[int, list[str]]] = {}
         for index, passing in enumerate(self._passing):
+            names.setdefault(passing.key, {})[index] = passing.trace.called
+        for index, passing in enumerate(self._passing):
+            called = names[passing.key][index]
+            others = [each for other, each in names[passing.key].items() if other != index]
             for change in list_changes(passing.trace, self._tools[passing.suite]):
-                groups.setdefault((passing.key, change.operator), []).append(ChosenChange(index, change))
+                if is_shown(change, called, others):
+                    self._shown += 1
+                else:
+                    groups.setdefault((passing.key, change.operator), []).append(ChosenChange(index, change))
         self._possible = sum(map(len, groups.values()))
         self._chosen = choose_evenly(list(groups.values()), most)
         return len(self._chosen)
@@ -149,6 +164,7 @@ class MutationRun:
             self._passed,
             len(self._passing),
             self._possible,
+            self._shown,
         )
 
     def _locate(self, passing: PassingTrace, change: Mutation) -> str:

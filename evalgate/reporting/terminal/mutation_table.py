@@ -124,6 +124,7 @@ def build_mutation_document(report: MutationReport) -> dict[str, Any]:
         "schema": SCHEMA,
         **_build_tally(report.total),
         "possible": report.possible,
+        "shown_by_other_traces": report.shown,
         "traces": {"read": report.traces, "passing": report.passing, "changed": report.changed},
         "operators": [
             {"number": NAMES.index(name) + 1, "name": name, **_build_tally(tally)}

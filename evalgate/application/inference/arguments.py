@@ -1,0 +1,131 @@
+"""What may be expected of the arguments of calls: fixed words, and the shape of everything else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalgate.application.inference.checks import MANY, InferredCheck
+from evalgate.measures.redaction.redact import redact, redact_field
+from evalgate.measures.values.json_values import json_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalgate.application.inference.observations import TraceSet
+
+MAX_TEXT, MAX_WORDS, MAX_FIELDS = 40, 3, 30
+MIN_CALLS = 5
+"""Calls of a tool from which it has no other arguments, and different values from which an argument has a shape."""
+_ABSENT = object()
+_KEY_OF_IDENTIFIER = re.compile(
+    r"(?:^|[_-])(?:id|ids|uuid|guid|key|token|hash|sha|email|mail|phone|number|no|name|user|address|url|uri|path|date"
+    r"|time|day|zip|dob|password|secret|query|text|message|content|summary|reason|thought|description|prompt)s?$",
+    re.IGNORECASE,
+)
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_TEXT = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+)*")
+_DATE_WORD = re.compile(
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)day\b|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?"
+    r"|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|today|tomorrow|yesterday)\b",
+    re.IGNORECASE,
+)
+_MIXED = re.compile(r"[a-z][A-Z].*[a-z][A-Z]|^[A-Z0-9]{5,}$|^[a-f]{8,}$")
+SHAPES = (
+    r"^\d{4}-\d{2}-\d{2}$",
+    r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    r"^[A-Z]{3}$",
+    r"^[A-Z0-9]{6}$",
+    r"^[A-Z]+-?\d+$",
+    r"^\d+$",
+    r"^#[A-Z]?\d+$",
+)
+"""Shapes of identifiers and dates; the first that all values have is expected."""
+_TYPES = {str: "string", bool: "boolean", list: "array", dict: "object", type(None): "null"}
+
+
+def is_fixed_text(text: str) -> bool:
+    """Whether a text may be expected literally: a few words without a digit that no name, date or code looks like.
+
+    >>> [is_fixed_text(text) for text in ("economy", "one_way", "A-17", "2026-01-01", "Monday", "mia_li_3668")]
+    [True, True, False, False, False, False]
+    """
+    return (
+        len(text) <= MAX_TEXT
+        and len(re.split(r"[ _-]", text)) <= MAX_WORDS
+        and _TEXT.fullmatch(text) is not None
+        and _DATE_WORD.search(text) is None
+        and _MIXED.search(text) is None
+        and redact(text) == text
+    )
+
+
+def infer_arguments(calls: Sequence[Any], trials: int) -> dict[str, Any]:
+    """The arguments that were the same in all these calls, one of each trial, and may be expected again."""
+    given = [arguments for arguments in calls if isinstance(arguments, dict)]
+    if len(given) < len(calls) or not given or trials < MANY - 1:
+        return {}
+    found: dict[str, Any] = {}
+    for name in sorted(given[0]):
+        value = given[0][name]
+        if all(json_equal(value, other.get(name, _ABSENT)) for other in given[1:]):
+            expected = _expect(name, value, trials)
+            if expected is not _ABSENT:
+                found[name] = expected
+    return dict(list(found.items())[:MAX_FIELDS])
+
+
+def _expect(name: str, value: Any, trials: int) -> Any:
+    if redact(name) != name or redact_field(name, "x") != "x":
+        return _ABSENT
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        is_count = trials >= MANY and abs(value) <= MAX_TEXT and not _KEY_OF_IDENTIFIER.search(_split(name))
+        return {"$approx": value} if is_count else _ABSENT
+    if isinstance(value, str) and is_fixed_text(value) and not _KEY_OF_IDENTIFIER.search(_split(name)):
+        return value
+    return _ABSENT
+
+
+def _split(name: str) -> str:
+    return _WORD_START.sub("_", name)
+
+
+def infer_schemas(traces: TraceSet) -> list[InferredCheck]:
+    """For each tool the names, types and shapes that its arguments always had."""
+    found: list[InferredCheck] = []
+    for tool in traces.tools:
+        given = traces.list_arguments(tool)
+        if given and (schema := _build_schema(given)) is not None and redact(tool) == tool:
+            entry = {"type": "tool_arguments", "tool": tool, "on_missing": "skip", "schema": schema}
+            found.append(InferredCheck(entry, f"in {len(given):,} of {len(given):,} calls"))
+    return found
+
+
+def _build_schema(given: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    names = sorted({name for arguments in given for name in arguments})
+    if len(names) > MAX_FIELDS or any(redact(name) != name for name in names):
+        return None
+    always = [name for name in names if all(name in arguments for arguments in given)]
+    properties = {
+        name: _describe_values([arguments[name] for arguments in given if name in arguments]) for name in names
+    }
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if len(given) >= MIN_CALLS:
+        schema["additionalProperties"] = False
+    return {**schema, "required": always} if always else schema
+
+
+def _describe_values(values: Sequence[Any]) -> dict[str, Any]:
+    types = sorted({"number" if _is_number(value) else _TYPES.get(type(value), "object") for value in values})
+    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
+    if types == ["string"] and len(set(values)) >= MIN_CALLS:
+        shape = next((shape for shape in SHAPES if all(re.search(shape, value) for value in values)), None)
+        if shape is not None:
+            schema["pattern"] = shape
+    return schema
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
