@@ -82,7 +82,7 @@ def main(patterns: Sequence[str]) -> None:
     passed, total, failed = hold_out(traces)
     share = f"{passed / total:.1%}" if total else "none"
     print(f"{len(traces)} passing traces; held-out trials that pass: {passed} of {total} ({share})")
-    print(f"failing checks: {dict(failed.most_common(8))}")
+    print(f"failing checks: {dict(failed.most_common(25))}")
     for strictness in STRICTNESS:
         suite = infer(traces, strictness)
         if suite is None:

@@ -66,7 +66,7 @@ def _expect_tools(trials: Sequence[Trace], traces: TraceSet, strictness: Strictn
         elif max(counts) == 1 and (arguments := _find_arguments(tool, trials)) and strictness != "loose":
             step = {"tool": tool, "args": arguments}
             yield InferredCheck({"type": "tool_sequence", "sequence": [step], **required}, reason)
-        elif min(counts) > 1 and strictness != "loose":
+        elif min(counts) > 1 and len(trials) > 1 and strictness != "loose":
             entry = {"type": "tool_calls", "tool": tool, "min": min(counts), **required}
             yield InferredCheck(entry, f"{_format_range(counts)} calls {reason}")
         else:

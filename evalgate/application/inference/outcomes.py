@@ -74,7 +74,7 @@ def _expect_answer(trials: Sequence[Trace]) -> Iterator[InferredCheck]:
     yield InferredCheck({"type": "not_empty"}, reason)
     if not any(map(is_refusal, answers)):
         yield InferredCheck({"not": {"type": "is_refusal"}}, reason)
-    for fact in _find_facts(trials, answers)[:MAX_FACTS]:
+    for fact in _find_facts(trials, answers)[:MAX_FACTS] if len(trials) > 1 else ():
         yield InferredCheck({"type": "output_contains", "value": fact}, f"quoted, and in a tool's result, {reason}")
 
 
@@ -100,7 +100,8 @@ def _limit_amounts(trials: Sequence[Trace], factor: float) -> Iterator[InferredC
         if len(known) == len(trials) and max(known) > 0:
             limit = round_up(max(known) * factor)
             reason = f"at most {max(known):.3g} {count_trials(len(trials), trials)}"
-            yield InferredCheck({"type": kind, field: int(limit) if limit >= 1 else limit}, reason)
+            entry = {"type": kind, field: int(limit) if limit >= 1 else limit, "on_missing": "skip"}
+            yield InferredCheck(entry, reason)
 
 
 def _read_cost(trace: Trace) -> float | None:
